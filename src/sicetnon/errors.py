@@ -1,0 +1,48 @@
+"""Errors that a user can act on. Each is one line of plain English, never a stack trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class SicetnonError(Exception):
+    """What a user did or gave cannot be used; the message says why and what to do."""
+
+    exit_status = 1
+
+
+class UsageError(SicetnonError):
+    """The command or call itself is wrong (exit status 2)."""
+
+    exit_status = 2
+
+
+class DataError(SicetnonError):
+    """A file holds something that it must not hold.
+
+    Args:
+        message: What was found, what was expected, and what to do.
+        file: The file, where one is to blame.
+        line: The line in it, counted from 1.
+    """
+
+    def __init__(self, message: str, file: Path | str | None = None, line: int | None = None):
+        place = "" if file is None else f"{file}: " if line is None else f"{file}, line {line}: "
+        super().__init__(place + message)
+        self.message, self.file, self.line = message, file, line
+
+
+class BrokenIndexError(SicetnonError):
+    """An index is missing, unfinished, damaged, or made with another analysis."""
+
+
+class MissingExtraError(SicetnonError):
+    """An optional part is not installed.
+
+    Args:
+        what: What was asked for, as the subject of the sentence.
+        extra: The name of the extra that brings it.
+    """
+
+    def __init__(self, what: str, extra: str):
+        super().__init__(f'{what} needs an extra: pip install "sicetnon[{extra}]"')

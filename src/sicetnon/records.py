@@ -1,0 +1,172 @@
+"""The nouns of the house: what is read, what is asked, what is found.
+
+Frozen, typed, without behaviour beyond reading their own fields. All are msgspec structs, so that
+a file's JSON becomes a record without a dictionary in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+PremiseStance = Literal["PRO", "CON"]
+
+
+class Premise(msgspec.Struct, frozen=True):
+    """A reason given for or against a conclusion.
+
+    Attributes:
+        text: The reason.
+        stance: Towards the conclusion of its argument (not towards anybody's question);
+            None where it is not known.
+    """
+
+    text: str
+    stance: PremiseStance | None = None
+
+
+class Argument(msgspec.Struct, frozen=True):
+    """An argument of args.me: a conclusion and the premises given for or against it."""
+
+    id: str
+    conclusion: str
+    premises: tuple[Premise, ...]
+    context: dict[str, Any] = {}
+
+    @property
+    def premise(self) -> str:
+        """All premises as one text."""
+        return "\n".join(premise.text for premise in self.premises)
+
+    @property
+    def stance(self) -> PremiseStance | None:
+        """The stance of the first premise towards the conclusion, where it is known."""
+        return self.premises[0].stance if self.premises else None
+
+    @property
+    def title(self) -> str:
+        """The title of the discussion that the argument was made in, or the empty string."""
+        for key in ("discussionTitle", "topic", "sourceTitle"):
+            title = self.context.get(key)
+            if isinstance(title, str) and title:
+                return title
+        return ""
+
+    def default_text(self) -> str:
+        """Conclusion and premises, as a person would read them."""
+        return f"{self.conclusion}\n{self.premise}" if self.conclusion else self.premise
+
+
+class Sentence(msgspec.Struct, frozen=True):
+    """A sentence of an argument, with the id that it has in the processed corpus."""
+
+    id: str
+    text: str
+
+
+class ProcessedArgument(msgspec.Struct, frozen=True):
+    """An argument of the 2022 corpus: as `Argument`, with its sentences."""
+
+    argument: Argument
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def id(self) -> str:
+        """The id of the argument."""
+        return self.argument.id
+
+    def default_text(self) -> str:
+        """Conclusion and premises, as a person would read them."""
+        return self.argument.default_text()
+
+
+class Passage(msgspec.Struct, frozen=True, rename={"url": "chatNoirUrl"}):
+    """A passage of a web page."""
+
+    id: str
+    contents: str
+    url: str = ""
+
+    def default_text(self) -> str:
+        """The text of the passage."""
+        return self.contents
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A document of no known corpus: named texts, and whatever else its source said of it."""
+
+    id: str
+    texts: dict[str, str]
+    extra: dict[str, Any] = {}
+
+    def default_text(self) -> str:
+        """All texts, one a line."""
+        return "\n".join(text for text in self.texts.values() if text)
+
+
+Record = Argument | ProcessedArgument | Passage | Entry
+
+
+class Topic(msgspec.Struct, frozen=True):
+    """A question, as in topics.xml.
+
+    Attributes:
+        number: The id that runs and judgments use (`qid`).
+        title: The question itself: all that an automatic run may read, with the objects.
+        objects: The two things that a comparative question compares, where they are given.
+        description: Who asks, and why (manual runs only).
+        narrative: What counts as relevant (manual runs only).
+    """
+
+    number: str
+    title: str
+    objects: tuple[str, ...] = ()
+    description: str = ""
+    narrative: str = ""
+
+
+class Judgment(msgspec.Struct, frozen=True):
+    """One line of a qrels file. The label is a number, or for stances a word."""
+
+    topic: str
+    document: str
+    label: int | str
+
+
+class RunLine(msgspec.Struct, frozen=True):
+    """One line of a run. `stance` is its second column: a stance of the task, or `Q0`."""
+
+    topic: str
+    stance: str
+    document: str
+    rank: int
+    score: float
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The documents found for a topic, best first, as columns.
+
+    Attributes:
+        topic: The question.
+        documents: Document numbers of the index searched, int64, shape (n,).
+        scores: float64, shape (n,), never rising.
+        stances: The second column of a run, one a document, where a stage has set it.
+    """
+
+    topic: Topic
+    documents: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    stances: tuple[str, ...] | None = field(default=None)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[tuple[int, float]]:
+        return zip(self.documents.tolist(), self.scores.tolist(), strict=True)
