@@ -1,0 +1,463 @@
+"""The peers of the speed benchmarks: bm25s, Tantivy and PISA behind one small interface.
+
+`build` takes the whole path, from the five JSON files on disk to a finished index on
+disk; `open` makes it ready; `search` answers one query at a time with document ids.
+Each build, and each set of queries, is timed in a process of its own, with nothing
+else in it. Every peer gets the fastest settings that its own interface offers.
+
+What is equal: the text (conclusion, premises, discussion title, in one field), the
+reader (msgspec, typed, the fastest at hand), two cores, lower case, tokens of letters
+and digits, the stop list `generate.STOP_WORDS`, Porter2 stems, BM25 with k1 = 1.2 and
+b = 0.75, queries as a plain OR, and the answer: a list of ids in the corpus's own form.
+What is not is said in each class.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from generate import PORTALS, STOP_WORDS
+
+K1, B = 1.2, 0.75
+THREADS = 2
+WARM_UP = 50  # queries before the clock runs
+IDS = "ids.txt"  # external ids in corpus order, beside the indexes that number documents
+WORD = re.compile(r"\w+")
+
+
+class _Premise(msgspec.Struct, gc=False):
+    text: str
+
+
+class _Context(msgspec.Struct, gc=False, rename="camel"):
+    discussion_title: str = ""
+
+
+class _Argument(msgspec.Struct, gc=False):
+    id: str
+    conclusion: str
+    premises: list[_Premise]
+    context: _Context
+
+
+class _Portal(msgspec.Struct, gc=False):
+    arguments: list[_Argument]
+
+
+def read_corpus(directory: Path) -> Iterator[tuple[str, str]]:
+    """Yield the id and the whole text of every argument, in file order."""
+    decoder = msgspec.json.Decoder(_Portal)
+    for portal in PORTALS:
+        arguments = decoder.decode((directory / f"{portal}.json").read_bytes()).arguments
+        arguments.reverse()
+        while arguments:  # what has been read is freed, or it would count for the peer
+            argument = arguments.pop()
+            premises = " ".join([premise.text for premise in argument.premises])
+            title = argument.context.discussion_title
+            yield argument.id, f"{argument.conclusion} {premises} {title}"
+
+
+class Analysis:
+    """Words, stop list and Porter2 stems in Python, each distinct word stemmed once."""
+
+    def __init__(self) -> None:
+        import Stemmer
+
+        stem = Stemmer.Stemmer("english").stemWord
+
+        class Stems(dict[str, str]):
+            def __missing__(self, word: str) -> str:
+                self[word] = known = "" if word in STOP_WORDS else stem(word)
+                return known
+
+        self._stem = Stems().__getitem__
+
+    def words(self, text: str) -> list[str]:
+        """The stems of `text` in order; stop words are left out."""
+        return [stem for stem in map(self._stem, WORD.findall(text.lower())) if stem]
+
+
+class Peer(ABC):
+    """One peer. An object opens one index at a time."""
+
+    name: str
+
+    @abstractmethod
+    def index(self, corpus: Path, work: Path) -> None:
+        """Build an index of `corpus` in the empty directory `work`."""
+
+    @abstractmethod
+    def open(self, work: Path) -> None:
+        """Make the index in `work` ready to search."""
+
+    @abstractmethod
+    def search(self, query: str, k: int) -> Sequence[str]:
+        """Up to `k` document ids by falling BM25 score; any string is a query."""
+
+    def build(self, corpus: Path, work: Path) -> float:
+        """Build afresh in this process and return the seconds, imports included."""
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        gc.disable()  # millions of small lists and no cycles: a help to every peer
+        started = time.perf_counter()
+        self.index(corpus, work)
+        return time.perf_counter() - started
+
+
+class Bm25s(Peer):
+    """bm25s with numba for the matrix and for retrieval, the index held in memory.
+
+    It uses one core: the release has no parallel tokeniser, and threads would serve
+    batches of queries only. Its compiled matrix builder has to be switched on by hand
+    (`auto_compile` does not do it in 0.3.16). Scores are computed at build time, so
+    one index serves one model with one set of parameters.
+    """
+
+    name = "bm25s"
+
+    def index(self, corpus: Path, work: Path) -> None:
+        """Tokenise in one stream and index token ids; nothing but ids is kept."""
+        import bm25s
+        import Stemmer
+        from bm25s.tokenization import Tokenizer
+
+        names: list[str] = []
+
+        def texts() -> Iterator[str]:
+            for name, text in read_corpus(corpus):
+                names.append(name)
+                yield text
+
+        tokenizer = Tokenizer(
+            splitter=WORD.pattern, stopwords=STOP_WORDS, stemmer=Stemmer.Stemmer("english")
+        )
+        tokens = list(tokenizer.streaming_tokenize(texts()))
+        retriever = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numba")
+        self._choose_builder(retriever)
+        retriever.index((tokens, tokenizer.get_vocab_dict()), show_progress=False)
+        retriever.save(work, show_progress=False)
+        (work / IDS).write_text("\n".join(names), encoding="utf-8")
+
+    def _choose_builder(self, retriever: Any) -> None:
+        retriever.activate_numba_csc()
+
+    def open(self, work: Path) -> None:
+        """Load all arrays into memory; mapping them is slower to search."""
+        import bm25s
+        import numpy as np
+
+        self._retriever = bm25s.BM25.load(work, mmap=False, show_progress=False)
+        self._vocabulary = self._retriever.vocab_dict
+        self._analyze = Analysis().words
+        names = (work / IDS).read_text(encoding="utf-8").split("\n")
+        self._ids = np.array(names, dtype=object)
+
+    def search(self, query: str, k: int) -> Sequence[str]:
+        """Analysed here, without the progress bars and sets of `bm25s.tokenize`."""
+        known = self._vocabulary
+        terms = [known[stem] for stem in self._analyze(query) if stem in known]
+        if not terms:
+            return []
+        numbers, scores = self._retriever.retrieve(
+            [terms], k=min(k, len(self._ids)), show_progress=False
+        )
+        found: list[str] = self._ids[numbers[0][scores[0] > 0]].tolist()
+        return found
+
+
+class Bm25sScipy(Bm25s):
+    """bm25s as above, its matrix built by scipy: the other fast builder it offers."""
+
+    name = "bm25s-scipy"
+
+    def _choose_builder(self, retriever: Any) -> None:
+        retriever.csc_backend = "scipy"
+
+
+class Tantivy(Peer):
+    """Tantivy with two writer threads, term frequencies and no positions.
+
+    A third thread, Python's, reads and feeds. Field norms are one byte, as in Lucene,
+    so scores differ a little from exact BM25. Texts are not stored: only a number a
+    document, in a column. Terms are put into a boolean query directly: the parser
+    rejects some strings. No hit count is asked for, so that block-max WAND can skip.
+    """
+
+    name = "tantivy"
+    heap = 1_000_000_000  # bytes for both writer threads together
+
+    @staticmethod
+    def _analyzer() -> Any:
+        from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+
+        builder = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.lowercase())
+        builder = builder.filter(Filter.custom_stopword(sorted(STOP_WORDS)))
+        return builder.filter(Filter.stemmer("english")).build()
+
+    @staticmethod
+    def _schema() -> Any:
+        from tantivy import SchemaBuilder
+
+        builder = SchemaBuilder()
+        builder.add_integer_field("number", fast=True)
+        builder.add_text_field("text", tokenizer_name="porter2", index_option="freq")
+        return builder.build()
+
+    def index(self, corpus: Path, work: Path) -> None:
+        """One document at a time, one commit, and wait for the merges."""
+        from tantivy import Document, Index
+
+        index = Index(self._schema(), path=str(work))
+        index.register_tokenizer("porter2", self._analyzer())
+        writer = index.writer(heap_size=self.heap, num_threads=THREADS)
+        names: list[str] = []
+        for number, (name, text) in enumerate(read_corpus(corpus)):
+            names.append(name)
+            writer.add_document(Document(number=number, text=text))
+        writer.commit()
+        writer.wait_merging_threads()
+        (work / IDS).write_text("\n".join(names), encoding="utf-8")
+
+    def open(self, work: Path) -> None:
+        """Open memory-mapped, as Tantivy always does."""
+        from tantivy import Index, Occur, Query
+
+        index = Index.open(str(work))
+        self._searcher, self._fields = index.searcher(), index.schema
+        self._analyze = self._analyzer().analyze
+        self._should, self._query = Occur.Should, Query
+        self._ids = (work / IDS).read_text(encoding="utf-8").split("\n")
+
+    def search(self, query: str, k: int) -> Sequence[str]:
+        """A boolean OR of analysed terms; numbers come from the column."""
+        one = self._query.term_query
+        parts = [
+            (self._should, one(self._fields, "text", term, "freq"))
+            for term in self._analyze(query.encode("utf-8", "replace").decode("utf-8"))
+        ]
+        if not parts:
+            return []
+        both = self._query.boolean_query(parts)
+        hits = self._searcher.search(both, k, count=False).hits
+        addresses = [address for _, address in hits]
+        numbers = self._searcher.fast_field_values("number", addresses)
+        return [self._ids[int(number)] for number in numbers]
+
+
+class Pisa(Peer):
+    """PISA through pyterrier_pisa's compiled module, without PyTerrier's data frames.
+
+    No JVM is started. PISA alone would stem but keep stop words in its index; given
+    words already analysed here (each distinct word stemmed once) it is both equal to
+    the others and faster. Its tokeniser still sees them and splits words at letters
+    beyond ASCII. The build includes the BM25 bounds and the compressed index that PISA
+    makes before its first query. Peak memory counts the files that it maps.
+    """
+
+    name = "pisa"
+    batch = 100_000  # documents inverted at a time
+    encoding = "block_simdbp"
+    algorithm = "block_max_maxscore"  # the fastest of the seven at both depths here
+
+    def index(self, corpus: Path, work: Path) -> None:
+        """Feed analysed words through PISA's pipe, invert, then compress."""
+        from pyterrier_pisa import PisaIndexer
+
+        analyze = Analysis().words
+        documents = (
+            {"docno": name, "text": " ".join(analyze(text))}
+            for name, text in read_corpus(corpus)
+        )
+        indexer = PisaIndexer(
+            str(work), "text", stemmer="none", threads=THREADS, batch_size=self.batch
+        )
+        indexer.index(documents)
+        self.open(work)
+
+    def open(self, work: Path) -> None:
+        """Map the compressed index; compress it first where that is still to be done."""
+        import numpy as np
+        from pyterrier_pisa import _pisathon
+
+        self._numpy, self._retrieve = np, _pisathon.retrieve
+        self._analyze = Analysis().words
+        self._context = _pisathon.RetrievalContext()
+        _pisathon.prepare_index(
+            self._context, str(work), self.encoding, "bm25", "", bm25_k1=K1, bm25_b=B
+        )
+
+    def search(self, query: str, k: int) -> Sequence[str]:
+        """One query on one thread; the module fills arrays given to it."""
+        empty, narrow = self._numpy.empty, self._numpy.int32
+        names = empty(k, dtype=object)
+        found = self._retrieve(
+            self._context, self.algorithm, [(0, " ".join(self._analyze(query)))],
+            k=k, threads=1, pretokenised=False, query_weighted=0,
+            result_qidxs=empty(k, dtype=narrow), result_docnos=names,
+            result_ranks=empty(k, dtype=narrow),
+            result_scores=empty(k, dtype=self._numpy.float32),
+        )  # fmt: skip
+        ids: list[str] = names[:found].tolist()
+        return ids
+
+
+PEERS: dict[str, type[Peer]] = {p.name: p for p in (Bm25s, Bm25sScipy, Tantivy, Pisa)}
+
+
+class BuildFigures(msgspec.Struct):
+    """What a build took: wall seconds, peak resident and index size in MB (10^6)."""
+
+    seconds: float
+    peak_mb: float
+    index_mb: float
+
+
+class QueryFigures(msgspec.Struct):
+    """Milliseconds a query at one depth: median and 99th percentile over the queries."""
+
+    k: int
+    median_ms: float
+    p99_ms: float
+
+
+def peak_bytes() -> int:
+    """Peak resident memory of this process.
+
+    Linux's ru_maxrss keeps what the parent held before exec; VmHWM does not.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        match = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+        if match:
+            return int(match[1]) * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def measure_build(name: str, corpus: Path, work: Path) -> BuildFigures:
+    """Build with peer `name` in a process of its own."""
+    answer = _child("--child-build", name, "--corpus", str(corpus), "--work", str(work))
+    return msgspec.json.decode(answer, type=BuildFigures)
+
+
+def measure_queries(
+    name: str, work: Path, queries: Path, depths: Sequence[int]
+) -> list[QueryFigures]:
+    """Run all queries at every depth in one process of their own."""
+    deep = [str(k) for k in depths]
+    answer = _child(
+        "--child-query", name, "--work", str(work), "--queries", str(queries), "-k", *deep
+    )
+    return msgspec.json.decode(answer, type=list[QueryFigures])
+
+
+def _child(*arguments: str) -> bytes:
+    command = [sys.executable, __file__, *arguments]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise RuntimeError(f"exit status {done.returncode}: {''.join(last)}")
+    return done.stdout.splitlines()[-1]  # PISA logs to standard output
+
+
+def _child_build(name: str, corpus: Path, work: Path) -> BuildFigures:
+    seconds = PEERS[name]().build(corpus, work)
+    size = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
+    return BuildFigures(seconds, peak_bytes() / 1e6, size / 1e6)
+
+
+def _child_query(
+    name: str, work: Path, queries: Path, depths: Sequence[int]
+) -> list[QueryFigures]:
+    peer = PEERS[name]()
+    peer.open(work)
+    lines = queries.read_text(encoding="utf-8").splitlines()
+    figures = []
+    for k in depths:
+        for line in lines[:WARM_UP]:
+            peer.search(line, k)
+        taken = []
+        for line in lines:
+            started = time.perf_counter_ns()
+            peer.search(line, k)
+            taken.append((time.perf_counter_ns() - started) / 1e6)
+        taken.sort()
+        last = min(len(taken) - 1, int(len(taken) * 0.99))
+        figures.append(QueryFigures(k, taken[len(taken) // 2], taken[last]))
+    return figures
+
+
+def _row(cells: Sequence[str]) -> str:
+    return cells[0].ljust(12) + "".join(cell.rjust(13) for cell in cells[1:])
+
+
+def report(
+    names: Sequence[str], corpus: Path, queries: Path, depths: Sequence[int], work: Path
+) -> int:
+    """Measure the peers one after another, print a line for each; count the failures."""
+    heads = [f"{what} k={k}" for k in depths for what in ("median", "p99")]
+    print(_row(["peer", "build s", "peak MB", "index MB", *heads]))
+    failures = 0
+    for name in names:
+        try:
+            built = measure_build(name, corpus, work / name)
+            asked = measure_queries(name, work / name, queries, depths)
+        except RuntimeError as error:
+            failures += 1
+            print(f"{name.ljust(12)} failed: {error}")
+            continue
+        cells = [f"{built.seconds:.1f}", f"{built.peak_mb:,.0f}", f"{built.index_mb:,.0f}"]
+        cells += [f"{ms:.2f} ms" for f in asked for ms in (f.median_ms, f.p99_ms)]
+        print(_row([name, *cells]), flush=True)
+    return failures
+
+
+def main() -> int:
+    """Parse the command line and print the table; or do one part in a child process."""
+    parser = argparse.ArgumentParser(description="Time the peers on one corpus.")
+    parser.add_argument("--corpus", type=Path, metavar="DIR")
+    parser.add_argument("--queries", type=Path, metavar="FILE")
+    parser.add_argument("-k", type=int, nargs="+", default=[10, 1000])
+    parser.add_argument("--only", nargs="+", choices=list(PEERS), metavar="NAME")
+    parser.add_argument("--work", type=Path, help="keep the indexes here")
+    parser.add_argument("--child-build", choices=list(PEERS), help=argparse.SUPPRESS)
+    parser.add_argument("--child-query", choices=list(PEERS), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    os.environ.setdefault("DISABLE_TQDM", "1")
+    if options.child_build or options.child_query:
+        with redirect_stdout(sys.stderr):
+            figures: object
+            if options.child_build:
+                figures = _child_build(options.child_build, options.corpus, options.work)
+            else:
+                figures = _child_query(
+                    options.child_query, options.work, options.queries, options.k
+                )
+        print(json.dumps(msgspec.to_builtins(figures)))
+        return 0
+    if options.corpus is None or options.queries is None:
+        parser.error("--corpus and --queries are needed")
+    names = options.only or list(PEERS)
+    with tempfile.TemporaryDirectory(prefix="peers-") as scratch:
+        work = options.work or Path(scratch)
+        return 1 if report(names, options.corpus, options.queries, options.k, work) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

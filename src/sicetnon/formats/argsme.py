@@ -1,0 +1,125 @@
+"""The args.me corpus: five portal files, or one `args-me.json`, as a stream of arguments.
+
+Versions 1.0, 1.0-cleaned and 2020-04-01 share this layout:
+`{"arguments": [{"id", "conclusion", "premises": [{"text", "stance"}], "context"}]}`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from sicetnon.errors import DataError
+from sicetnon.formats.files import Reading
+from sicetnon.formats.jsonarray import JsonArray
+from sicetnon.records import Argument
+
+PORTALS = ("debateorg", "debatepedia", "debatewise", "idebate", "parliamentary")
+SINGLE_FILE = "args-me.json"
+EXPECTED = '{"id", "conclusion", "premises": [{"text", "stance": "PRO" or "CON"}], "context"}'
+
+_decoder = msgspec.json.Decoder(Argument)
+
+
+def portal_files(directory: Path) -> list[Path]:
+    """The files of the corpus in a directory: the five portals, or the single file.
+
+    Raises:
+        DataError: Some portal file is missing.
+    """
+    single = directory / SINGLE_FILE
+    found = [directory / f"{portal}.json" for portal in PORTALS]
+    missing = [path.name for path in found if not path.is_file()]
+    if single.is_file() and len(missing) == len(found):
+        return [single]
+    if missing:
+        raise DataError(
+            f"the corpus lacks {', '.join(missing)}; expected {', '.join(p.name for p in found)}, "
+            f"or {SINGLE_FILE}. To go without a portal, index the files that you have by name: "
+            "sicetnon index FILE FILE … -o DIR",
+            directory,
+        )
+    return found
+
+
+def read_arguments(path: Path | str, reading: Reading | None = None) -> Iterator[Argument]:
+    """Stream the arguments of one file, in its order.
+
+    Raises:
+        DataError: The file is no args.me JSON, or an argument in it cannot be used and
+            `reading.on_error` raises.
+    """
+    reading = reading or Reading()
+    array = JsonArray(path, "arguments", reading)
+    for count, (offset, data) in enumerate(array, start=1):
+        try:
+            argument = decode_argument(data)
+        except ValueError as error:
+            reading.on_error(
+                DataError(
+                    f"argument {count} cannot be used: {error}; expected {EXPECTED}",
+                    path,
+                    array.line_of(offset),
+                )
+            )
+        else:
+            yield argument
+
+
+def decode_argument(data: bytes) -> Argument:
+    """One argument from its JSON.
+
+    Raises:
+        ValueError: It is no argument that can be indexed; the message says why.
+    """
+    try:
+        argument = _decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        argument = msgspec.convert(_without_surrogates(data), Argument)
+    if not argument.premises:
+        raise ValueError(f'argument {argument.id!r} has no premise ("premises" is empty)')
+    check_identifier(argument.id)
+    return argument
+
+
+def check_identifier(identifier: str) -> None:
+    """Refuse an id that could not stand in a run.
+
+    Raises:
+        ValueError: The id is empty or holds white space.
+    """
+    if identifier.split() != [identifier]:
+        raise ValueError(f"the id {identifier!r} is empty or holds white space")
+
+
+def _without_surrogates(data: bytes) -> object:
+    """Parse JSON whose escapes name half a character (`\\ud83d` alone), which crawls do hold."""
+    parsed = json.loads(data.decode("utf-8", "replace"))
+    text = json.dumps(parsed, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def java_hash(text: str) -> int:
+    """`String.hashCode` of Java: s[0]·31^(n-1) + … + s[n-1] over UTF-16 units, modulo 2³²."""
+    value = 0
+    data = text.encode("utf-16-le", "surrogatepass")
+    for low, high in zip(data[::2], data[1::2], strict=True):
+        value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
+    return value
+
+
+def argument_id(source: str, premise: str, conclusion: str) -> str:
+    """The official id of an argument: `S` and `A` with hashes in hexadecimal.
+
+    Args:
+        source: The address of the debate.
+        premise: The premise's text.
+        conclusion: The conclusion.
+    """
+    unit = (31 * java_hash(premise) + java_hash(conclusion)) & 0xFFFFFFFF
+    return f"S{java_hash(source):x}-A{unit:x}"

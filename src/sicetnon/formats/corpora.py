@@ -1,0 +1,184 @@
+"""A corpus from wherever it stands: a directory, files, or an id of ir_datasets."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sicetnon.errors import DataError, UsageError
+from sicetnon.formats import argsme, datasets, entries, passages, processed, tirex
+from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes
+from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record
+
+Reader = Callable[[Path | str, Reading], Iterator[Record]]
+
+ARGUMENT_FIELDS = ("conclusion", "premise", "title")
+_HEAD_BYTES = 1 << 16
+_LIST_START = re.compile(rb'\s*(\[|\{\s*("arguments"|$))')
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents of one kind, from one or several files.
+
+    Attributes:
+        records: What they are: `arguments`, `processed`, `passages` or `entries`.
+        fields: The names of the texts that are indexed.
+        files: The files (or the one id of ir_datasets), in the order in which they are read.
+        read: Streams the records of one of them.
+    """
+
+    records: str
+    fields: tuple[str, ...]
+    files: tuple[Path | str, ...]
+    read: Reader
+
+    def texts(self, record: Record) -> tuple[str, ...]:
+        """The texts of a record, one a field."""
+        if isinstance(record, ProcessedArgument):
+            record = record.argument
+        if isinstance(record, Argument):
+            return record.conclusion, record.premise, record.title
+        if isinstance(record, Passage):
+            return (record.contents,)
+        return tuple(record.texts.get(name, "") for name in self.fields)
+
+    def size(self) -> int:
+        """Bytes of all files, 0 where that is not known."""
+        return sum(Path(file).stat().st_size for file in self.files if Path(file).is_file())
+
+    def checksum(self) -> str:
+        """SHA-256 over the names and contents of all files."""
+        digest = hashlib.sha256()
+        for file in self.files:
+            digest.update(f"{Path(file).name}\0".encode())
+            if Path(file).is_file():
+                with Path(file).open("rb") as opened:
+                    while data := opened.read(CHUNK_BYTES):
+                        digest.update(data)
+            digest.update(b"\0")
+        return digest.hexdigest()
+
+
+def open_corpus(
+    sources: Sequence[Path | str],
+    fields: Sequence[str] = (),
+    id_field: str | None = None,
+) -> Corpus:
+    """Recognise what some sources hold.
+
+    Args:
+        sources: A directory, one or several files of one format, or an id of ir_datasets.
+        fields: For JSON Lines and CSV of no known corpus: the fields to index. Left out, all
+            text fields of the first record are taken.
+        id_field: Likewise: the field with the id.
+
+    Raises:
+        DataError: Nothing known is found, or the sources are of several kinds.
+    """
+    files = [file for source in sources for file in _files(source)]
+    kinds = [_recognise(file, fields, id_field) for file in files]
+    first = kinds[0]
+    for file, kind in zip(files, kinds, strict=True):
+        if (kind.records, kind.fields) != (first.records, first.fields):
+            raise DataError(
+                f"holds {kind.records} ({', '.join(kind.fields)}), but {files[0]} holds "
+                f"{first.records} ({', '.join(first.fields)}); index them apart",
+                file,
+            )
+    return Corpus(first.records, first.fields, tuple(files), first.read)
+
+
+def _files(source: Path | str) -> list[Path | str]:
+    path = Path(source)
+    if path.is_dir():
+        return list(_files_of_directory(path))
+    if path.exists() or str(source) == "-":
+        return [path]
+    if str(source).startswith((".", "/")) or path.suffix in (".json", ".jsonl", ".csv", ".gz"):
+        raise DataError("there is no such file or directory", source)
+    return [str(source)]
+
+
+def _files_of_directory(directory: Path) -> list[Path]:
+    for name in processed.FILE_NAMES:
+        if (directory / name).is_file():
+            return [directory / name]
+    for name in ("passages.jsonl.gz", "passages.jsonl", tirex.DOCUMENTS, f"{tirex.DOCUMENTS}.gz"):
+        if (directory / name).is_file():
+            return [directory / name]
+    if any(directory.glob("*.json")):
+        return argsme.portal_files(directory)
+    raise DataError(
+        f"holds no corpus; expected {', '.join(f'{portal}.json' for portal in argsme.PORTALS)}, or "
+        f"one of {argsme.SINGLE_FILE}, {', '.join(processed.FILE_NAMES)}, passages.jsonl.gz, "
+        f"{tirex.DOCUMENTS}",
+        directory,
+    )
+
+
+def _recognise(file: Path | str, fields: Sequence[str], id_field: str | None) -> Corpus:
+    if isinstance(file, str):
+        return _dataset(file)
+    if str(file) == "-":
+        raise UsageError("a corpus cannot be read from standard input; save it to a file")
+    if fields or id_field:
+        return _entries(file, fields, id_field)
+    with open_bytes(file) as opened:
+        head = opened.read(_HEAD_BYTES)
+    if entries.is_table(file):
+        header = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
+        if set(processed.COLUMNS) <= {name.strip('"') for name in header.split(",")}:
+            return Corpus("processed", ARGUMENT_FIELDS, (file,), processed.read_processed)
+        return _entries(file, fields, id_field)
+    first_line = head.split(b"\n", 1)[0].removeprefix(b"\xef\xbb\xbf")
+    if _LIST_START.match(first_line) or not head.strip():
+        return Corpus("arguments", ARGUMENT_FIELDS, (file,), argsme.read_arguments)
+    if re.search(rb'"contents"\s*:', head) and re.search(rb'"id"\s*:', head):
+        return Corpus("passages", ("contents",), (file,), passages.read_passages)
+    if re.search(rb'"docno"\s*:', head) and re.search(rb'"text"\s*:', head):
+        return Corpus("entries", ("text",), (file,), tirex.read_documents)
+    return _entries(file, fields, id_field)
+
+
+def _entries(file: Path, fields: Sequence[str], id_field: str | None) -> Corpus:
+    names = entries.field_names(file)
+    identifier = id_field or next((name for name in entries.ID_NAMES if name in names), "")
+    if identifier not in names:
+        wanted = id_field or f"one of {', '.join(entries.ID_NAMES)}"
+        raise DataError(
+            f"found the fields {', '.join(names)[:200]}; expected {wanted} with the id. Name it "
+            "with --id-field",
+            file,
+        )
+    missing = [name for name in fields if name not in names]
+    if missing:
+        raise DataError(f"found no field {', '.join(missing)}; there are {', '.join(names)}", file)
+    chosen = tuple(fields) or tuple(name for name in names if name != identifier)
+    read = functools.partial(_read_entries, fields=chosen, id_field=identifier)
+    return Corpus("entries", chosen, (file,), read)
+
+
+def _read_entries(
+    path: Path | str, reading: Reading, fields: tuple[str, ...], id_field: str
+) -> Iterator[Entry]:
+    return entries.read_entries(path, fields, id_field, reading)
+
+
+def _dataset(identifier: str) -> Corpus:
+    datasets.load_dataset(identifier)
+    first = next(iter(datasets.read_dataset(identifier)))
+    records, fields = {
+        Argument: ("arguments", ARGUMENT_FIELDS),
+        ProcessedArgument: ("processed", ARGUMENT_FIELDS),
+        Passage: ("passages", ("contents",)),
+    }.get(type(first), ("entries", ()))
+    if isinstance(first, Entry):
+        fields = tuple(first.texts)
+    return Corpus(
+        records, fields, (identifier,), lambda path, _: datasets.read_dataset(str(path))
+    )

@@ -1,0 +1,67 @@
+"""Corpora that ir_datasets knows by id, for those who are online (extra `datasets`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sicetnon.errors import DataError, MissingExtraError
+from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Record, Sentence
+
+
+def load_dataset(identifier: str) -> Any:
+    """The ir_datasets dataset of an id. Nothing is fetched until its documents are read.
+
+    Raises:
+        MissingExtraError: ir_datasets is not installed.
+        DataError: It knows no such id.
+    """
+    try:
+        import ir_datasets
+    except ImportError:
+        raise MissingExtraError(f"The ir_datasets id {identifier!r}", "datasets") from None
+    try:
+        dataset = ir_datasets.load(identifier)
+    except KeyError:
+        raise DataError(f"{identifier!r} is neither a file nor an id of ir_datasets") from None
+    if not dataset.has_docs():
+        raise DataError(f"the ir_datasets id {identifier!r} has no documents")
+    return dataset
+
+
+def read_dataset(identifier: str) -> Iterator[Record]:
+    """Stream the documents of an ir_datasets id as this package's records."""
+    for document in load_dataset(identifier).docs_iter():
+        yield to_record(document)
+
+
+def to_record(document: Any) -> Record:
+    """One document of ir_datasets as a record: arguments and passages as such, else an entry."""
+    if hasattr(document, "premises_texts") or hasattr(document, "premises"):
+        return _argument(document)
+    if hasattr(document, "chatnoir_url"):
+        return Passage(document.doc_id, document.text, document.chatnoir_url or "")
+    texts = {
+        name: value
+        for name, value in document._asdict().items()
+        if name != "doc_id" and isinstance(value, str)
+    }
+    return Entry(document.doc_id, texts)
+
+
+def _argument(document: Any) -> Argument | ProcessedArgument:
+    context = {
+        "discussionTitle": getattr(document, "topic", "") or "",
+        "sourceId": getattr(document, "source_id", "") or "",
+        "sourceTitle": getattr(document, "source_title", "") or "",
+        "sourceUrl": getattr(document, "source_url", "") or "",
+    }
+    premises = tuple(
+        Premise(premise.text, getattr(premise.stance, "name", None))
+        for premise in document.premises
+    )
+    argument = Argument(document.doc_id, document.conclusion, premises, context)
+    sentences = getattr(document, "sentences", None)
+    if sentences is None:
+        return argument
+    return ProcessedArgument(argument, tuple(Sentence(s.id, s.text) for s in sentences))

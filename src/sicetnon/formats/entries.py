@@ -1,0 +1,89 @@
+"""Documents of no known corpus: JSON Lines or CSV with named fields."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sicetnon.errors import DataError
+from sicetnon.formats.argsme import check_identifier
+from sicetnon.formats.files import Reading, read_lines
+from sicetnon.formats.passages import read_json_lines
+from sicetnon.records import Entry
+
+ID_NAMES = ("id", "docno", "doc_id", "_id", "docid")
+
+
+def read_entries(
+    path: Path | str, fields: Sequence[str], id_field: str, reading: Reading | None = None
+) -> Iterator[Entry]:
+    """Stream the documents of a `.csv`, `.tsv` or JSON Lines file.
+
+    Args:
+        path: The file; gzip is fine. What it holds is told by its name.
+        fields: The fields whose texts are indexed.
+        id_field: The field that holds the id.
+        reading: Counts bytes; decides what becomes of unusable records.
+
+    Raises:
+        DataError: A record lacks its id or all of its texts, and `reading.on_error` raises.
+    """
+    reading = reading or Reading()
+    for line, row in _rows(path, reading):
+        try:
+            yield _entry(row, fields, id_field)
+        except ValueError as error:
+            reading.on_error(DataError(f"the record cannot be used: {error}", path, line))
+
+
+def field_names(path: Path | str) -> list[str]:
+    """The field names of the first record of a file.
+
+    Raises:
+        DataError: The file holds no record.
+    """
+    for _, row in _rows(path, Reading()):
+        return [str(name) for name in row]
+    raise DataError("the file holds no record; expected JSON Lines, or CSV with a header", path)
+
+
+def is_table(path: Path | str) -> bool:
+    """Whether a file's name says that it is CSV or TSV."""
+    return Path(path).name.removesuffix(".gz").lower().endswith((".csv", ".tsv"))
+
+
+def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if not is_table(path):
+        yield from read_json_lines(path, dict[str, Any], "a JSON object", reading)
+        return
+    csv.field_size_limit(sys.maxsize)
+    tabs = Path(path).name.removesuffix(".gz").lower().endswith(".tsv")
+    lines = (text + "\n" for _, text in read_lines(path, reading))
+    rows = csv.DictReader(lines, delimiter="\t" if tabs else ",", strict=True)
+    try:
+        for row in rows:
+            if None in row:
+                error = DataError("the row has more columns than the header", path, rows.line_num)
+                reading.on_error(error)
+                continue
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise DataError(f"the table is damaged: {error}", path, rows.line_num) from None
+
+
+def _entry(row: Mapping[str, Any], fields: Sequence[str], id_field: str) -> Entry:
+    identifier = row.get(id_field)
+    if not isinstance(identifier, str | int):
+        raise ValueError(f"found no id in {id_field!r}")
+    check_identifier(str(identifier))
+    texts = {name: row.get(name) for name in fields}
+    if all(text is None for text in texts.values()):
+        raise ValueError(f"found none of the fields {', '.join(fields)}")
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise ValueError(f"field {name!r} holds {type(text).__name__}; expected a text")
+    rest = {name: value for name, value in row.items() if name not in texts and name != id_field}
+    return Entry(str(identifier), {name: text or "" for name, text in texts.items()}, rest)

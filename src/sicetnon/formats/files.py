@@ -1,0 +1,136 @@
+"""Opening files to read (plain, gzip, standard input) and writing them whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, NoReturn
+
+from sicetnon.errors import DataError
+
+GZIP_MAGIC = b"\x1f\x8b"
+CHUNK_BYTES = 1 << 22
+
+
+def _refuse(error: DataError) -> NoReturn:
+    raise error
+
+
+@dataclass
+class Reading:
+    """How a corpus is being read: how far, and what becomes of records that can't be used.
+
+    Attributes:
+        on_error: Called with each unusable record's error. Raises it, unless the caller wants
+            such records skipped.
+        bytes_read: Bytes taken from the disk so far, over all files.
+    """
+
+    on_error: Callable[[DataError], None] = _refuse
+    bytes_read: int = field(default=0)
+
+
+class _CountedFile(io.RawIOBase):
+    """A binary file that reports how much was read from it, compressed or not."""
+
+    def __init__(self, file: BinaryIO, reading: Reading):
+        self._file, self._reading = file, reading
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._reading.bytes_read += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+@contextlib.contextmanager
+def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[BinaryIO]:
+    """Open a file for reading bytes; gzip is recognised by its content, `-` is standard input.
+
+    Raises:
+        DataError: The file is missing, unreadable, a directory, or a gzip file cut short. Also
+            raised from inside the `with` block when decompression fails there.
+    """
+    if str(path) == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        raw = Path(path).open("rb")  # noqa: SIM115 - closed by the buffered reader below
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", path) from None
+    counted = io.BufferedReader(_CountedFile(raw, reading or Reading()), CHUNK_BYTES)
+    with counted:
+        try:
+            zipped = counted.peek(2)[:2] == GZIP_MAGIC
+            yield gzip.GzipFile(fileobj=counted) if zipped else counted  # type: ignore[misc]
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            text = str(error) or type(error).__name__
+            raise DataError(
+                f"the gzip data is damaged or cut short ({text}); copy or download it again", path
+            ) from None
+
+
+def read_lines(path: Path | str, reading: Reading | None = None) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 text file with their numbers, from 1, without their line ends.
+
+    Raises:
+        DataError: As `open_bytes`, and for bytes that are not UTF-8.
+    """
+    with open_bytes(path, reading) as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise DataError(
+                    f"byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8",
+                    path,
+                    number,
+                ) from None
+            yield number, text.rstrip("\r\n")
+
+
+def write_whole(texts: Mapping[Path, str]) -> None:
+    """Write each text to its file, so that a reader finds every file whole or as it was.
+
+    All are written beside their places first, and put there only when the last is on disk: a full
+    disk or a kill loses nothing.
+
+    Raises:
+        OSError: A directory is missing, not writable, or full. No file has changed then.
+    """
+    waiting: dict[Path, Path] = {}
+    try:
+        for path, text in texts.items():
+            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            waiting[Path(name)] = path
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8"))
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(0o666 & ~_umask())
+        for temporary, path in waiting.items():
+            temporary.replace(path)
+    finally:
+        for temporary in waiting:
+            temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

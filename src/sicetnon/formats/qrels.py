@@ -1,0 +1,54 @@
+"""Judgments: `qid 0 doc label`, a line each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from sicetnon.errors import DataError
+from sicetnon.formats.files import read_lines, write_whole
+from sicetnon.records import Judgment
+
+STANCES = ("FIRST", "SECOND", "NEUTRAL", "NO")
+EXPECTED = "qid 0 doc label"
+
+
+def read_qrels(path: Path | str) -> Iterator[Judgment]:
+    """Stream the judgments of a file. Labels are whole numbers (also written `4.0`) or stances.
+
+    Raises:
+        DataError: A line has another form.
+    """
+    for number, line in read_lines(path):
+        columns = line.split()
+        if not columns:
+            continue
+        if len(columns) != 4:
+            raise DataError(
+                f"found {len(columns)} columns; expected 4: {EXPECTED}", path, number
+            )
+        topic, _, document, label = columns
+        yield Judgment(topic, document, _label(label, path, number))
+
+
+def _label(text: str, path: Path | str, line: int) -> int | str:
+    if text in STANCES:
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value.is_integer():
+        raise DataError(
+            f"found the label {text!r}; expected a whole number or one of {', '.join(STANCES)}",
+            path,
+            line,
+        )
+    return int(value)
+
+
+def write_qrels(path: Path, judgments: Iterable[Judgment]) -> None:
+    """Write judgments, whole or not at all."""
+    lines = (f"{item.topic} 0 {item.document} {item.label}\n" for item in judgments)
+    write_whole({path: "".join(lines)})

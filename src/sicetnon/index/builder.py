@@ -1,0 +1,263 @@
+"""Building one segment in bounded memory: postings are spilled in sorted runs, then merged."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.errors import DataError, SicetnonError
+from sicetnon.index.documents import DocumentWriter
+from sicetnon.index.manifest import SegmentEntry
+from sicetnon.index.merge import Source, merge_postings
+from sicetnon.index.postings import count_terms, sort_rows
+from sicetnon.index.segment import STORE, write_words
+from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, stored_file, write_array
+from sicetnon.text.analysis import Analysis, Analyzer
+from sicetnon.text.words import WordTable, join
+
+DEFAULT_MEMORY = 400 << 20
+MIN_ROWS = 1 << 12
+_WAITING_BATCHES = 2
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some documents on their way into an index.
+
+    Attributes:
+        ids: Their ids.
+        texts: UTF-8 texts, document by document, a text a field.
+        records: Their records as JSON.
+        file: Where they came from, for messages.
+    """
+
+    ids: list[bytes] = field(default_factory=list)
+    texts: list[bytes] = field(default_factory=list)
+    records: list[bytes] = field(default_factory=list)
+    file: str = ""
+
+    def keep(self, places: Iterable[int], fields: int) -> Batch:
+        """Only the documents at some places."""
+        kept = list(places)
+        texts = [text for at in kept for text in self.texts[at * fields : (at + 1) * fields]]
+        return Batch(
+            [self.ids[at] for at in kept], texts, [self.records[at] for at in kept], self.file
+        )
+
+
+class _Rows:
+    """Rows of (term, document, frequencies), in document order, until they are sorted."""
+
+    def __init__(self, capacity: int, fields: int):
+        self.terms = np.empty(capacity, dtype=np.int32)
+        self.documents = np.empty(capacity, dtype=np.int32)
+        self.frequencies = np.empty((capacity, fields), dtype=np.uint16)
+        self.filled = 0
+
+    def sorted(self, terms: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
+        offsets = np.zeros(terms + 1, dtype=np.int64)
+        documents = np.empty(self.filled, dtype=np.int32)
+        frequencies = np.empty((self.filled, self.frequencies.shape[1]), dtype=np.uint16)
+        end = self.filled
+        sort_rows(
+            self.terms[:end], self.documents[:end], self.frequencies[:end],
+            offsets, documents, frequencies,
+        )  # fmt: skip
+        return offsets, documents, frequencies
+
+
+class SegmentBuilder:
+    """Builds a segment in a folder of its own.
+
+    Three things go on at once: the caller reads documents, one thread analyses them, one stores
+    them. Use as a context manager, so that an error ends the threads and closes the files.
+
+    Args:
+        folder: An empty folder.
+        fields: How many texts a document has.
+        analysis: How texts become terms.
+        memory: Bytes for postings before they are spilled; the vocabulary comes on top.
+        on_error: Called with the error of each document whose id is taken; may raise it.
+        is_taken: Whether an id is already in another segment.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        fields: int,
+        analysis: Analysis,
+        memory: int,
+        on_error: Callable[[DataError], None],
+        is_taken: Callable[[str], bool] = lambda _: False,
+    ):
+        self._folder, self._fields, self._on_error, self._is_taken = folder, fields, on_error, is_taken
+        self._analyzer = Analyzer(analysis)
+        self._ids = WordTable()
+        # a row, and its place in the sorted copy that is made to spill it
+        row_bytes = (8 + 2 * fields) + (4 + 2 * fields)
+        self._rows = _Rows(max(memory // row_bytes, MIN_ROWS), fields)
+        self._last_row = np.zeros(0, dtype=np.int64)
+        self._lengths: list[NDArray[np.int32]] = []
+        self._runs: list[dict[str, StoredFile]] = []
+        self._store = DocumentWriter(folder / STORE)
+        self._analysing = _Stage()
+        self._storing = _Stage()
+
+    def __enter__(self) -> SegmentBuilder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._analysing.stop()
+        self._storing.stop()
+        self._store.abandon()
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, batch: Batch) -> None:
+        """Add documents; those whose id is taken are reported and left out."""
+        batch = self._without_duplicates(batch)
+        if not batch.ids:
+            return
+        first = len(self._ids) - len(batch.ids)
+        self._analysing.submit(lambda: self._analyse(first, batch.texts))
+        self._storing.submit(lambda: self._store.add(first, batch.records))
+
+    def finish(self, name: str) -> SegmentEntry:
+        """Write all that is still in memory, and describe the segment.
+
+        Args:
+            name: The name that its folder will have.
+        """
+        self._analysing.finish()
+        terms = len(self._analyzer.terms)
+        files = write_words(self._folder, "terms", self._analyzer.terms)
+        files |= write_words(self._folder, "ids", self._ids)
+        lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
+        files["lengths"] = write_array(self._folder / "lengths", lengths)
+        files |= merge_postings(self._sources(terms), terms, self._fields, self._folder)
+        for run in range(len(self._runs)):
+            for part in self._runs[run]:
+                self._run_file(run, part).unlink()
+        self._storing.finish()
+        self._store.close()
+        files[STORE] = stored_file(self._folder / STORE)
+        return SegmentEntry(name, len(self._ids), files)
+
+    def _without_duplicates(self, batch: Batch) -> Batch:
+        fresh = [place for place, i in enumerate(batch.ids) if not self._is_taken(i.decode())]
+        for place in sorted(set(range(len(batch.ids))) - set(fresh)):
+            self._report(batch, place, "is already in the index; add --replace to replace it")
+        before = len(self._ids)
+        numbers = self._ids.insert([batch.ids[place] for place in fresh]).tolist()
+        if numbers == list(range(before, len(self._ids))) and len(fresh) == len(batch.ids):
+            return batch
+        kept, expected = [], before
+        for place, number in zip(fresh, numbers, strict=True):
+            if number == expected:
+                kept.append(place)
+                expected += 1
+            else:
+                self._report(batch, place, "occurs more than once; every document needs its own")
+        return batch.keep(kept, self._fields)
+
+    def _report(self, batch: Batch, place: int, what: str) -> None:
+        identifier = batch.ids[place].decode("utf-8", "replace")
+        self._on_error(DataError(f"the id {identifier!r} {what}", batch.file))
+
+    def _analyse(self, first: int, texts: list[bytes]) -> None:
+        numbers, ends = self._analyzer.term_numbers(*join(texts))
+        rows = self._rows
+        if rows.filled + len(numbers) > len(rows.terms):
+            self._spill()
+            if len(numbers) > len(rows.terms):
+                self._rows = rows = _Rows(len(numbers), self._fields)
+        terms = len(self._analyzer.terms)
+        if terms > len(self._last_row):
+            grown = np.zeros(max(terms, 2 * len(self._last_row)), dtype=np.int64)
+            grown[: len(self._last_row)] = self._last_row
+            self._last_row = grown
+        lengths = np.zeros((len(texts) // self._fields, self._fields), dtype=np.int32)
+        rows.filled = count_terms(
+            numbers, ends, self._fields, first, self._last_row,
+            rows.terms, rows.documents, rows.frequencies, lengths, rows.filled,
+        )  # fmt: skip
+        self._lengths.append(lengths)
+
+    def _spill(self) -> None:
+        if not self._rows.filled:
+            return
+        offsets, documents, frequencies = self._rows.sorted(len(self._analyzer.terms))
+        run = len(self._runs)
+        self._runs.append({})
+        for part, array in (
+            ("offsets", offsets), ("documents", documents), ("frequencies", frequencies)
+        ):  # fmt: skip
+            writer = ArrayWriter(self._run_file(run, part), array.dtype, array.shape[1:])
+            writer.append(array)
+            self._runs[run][part] = writer.close()
+        self._rows.filled = 0
+
+    def _run_file(self, run: int, part: str) -> Path:
+        return self._folder / f"run-{run}-{part}"
+
+    def _sources(self, terms: int) -> list[Source]:
+        same_documents = np.arange(len(self._ids), dtype=np.int32)
+        sources = []
+        for run, parts in enumerate(self._runs):
+            mapped = {part: MappedArray(self._run_file(run, part), parts[part]) for part in parts}
+            known = len(mapped["offsets"].array) - 1
+            sources.append(
+                Source(
+                    mapped["offsets"].array, mapped["documents"].array,
+                    mapped["frequencies"].array, _first_terms(known, terms), same_documents,
+                    lambda arrays=mapped: [array.release() for array in arrays.values()],  # type: ignore[misc]
+                )  # fmt: skip
+            )
+        offsets, documents, frequencies = self._rows.sorted(terms)
+        self._rows = _Rows(0, self._fields)
+        last = _first_terms(terms, terms)
+        sources.append(
+            Source(offsets, documents, frequencies, last, same_documents, lambda: None)
+        )
+        return sources
+
+
+def _first_terms(known: int, terms: int) -> NDArray[np.int32]:
+    """Term numbers of a run that was written when only the first `known` terms were known."""
+    numbers = np.arange(terms, dtype=np.int32)
+    numbers[known:] = -1
+    return numbers
+
+
+class _Stage:
+    """A thread that does one thing after the other, with few waiting; errors reach the caller."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._waiting: deque[Future[None]] = deque()
+
+    def submit(self, work: Callable[[], None]) -> None:
+        while len(self._waiting) >= _WAITING_BATCHES:
+            self._wait()
+        self._waiting.append(self._thread.submit(work))
+
+    def finish(self) -> None:
+        while self._waiting:
+            self._wait()
+
+    def stop(self) -> None:
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def _wait(self) -> None:
+        try:
+            self._waiting.popleft().result()
+        except sqlite3.Error as error:
+            raise SicetnonError(f"the document store cannot be written: {error}") from None

@@ -1,0 +1,95 @@
+"""Compaction: the segments of an index as one, without what was deleted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.index.documents import DocumentWriter
+from sicetnon.index.index import Index
+from sicetnon.index.manifest import SegmentEntry
+from sicetnon.index.merge import Source, merge_postings
+from sicetnon.index.segment import STORE, Segment, write_words
+from sicetnon.index.storage import stored_file, write_array
+from sicetnon.text.words import WordTable
+
+MAX_SEGMENTS = 8
+"""Segments an index may have before adding to it merges them: each costs every query a little."""
+
+_STORE_STEP = 4096
+
+
+def compact(index: Index, folder: Path, name: str) -> SegmentEntry:
+    """Write all live documents of an index as one segment.
+
+    Args:
+        index: The index.
+        folder: An empty folder.
+        name: The name that the folder will have.
+    """
+    terms, term_maps = WordTable(), []
+    for segment in index.segments:
+        term_maps.append(terms.insert(segment.terms.words()))
+    renumbered = _renumber(index.segments)
+    sources = [
+        _source(segment, term_map, len(terms), numbers)
+        for segment, term_map, numbers in zip(index.segments, term_maps, renumbered, strict=True)
+    ]
+    files = write_words(folder, "terms", terms)
+    files |= write_words(folder, "ids", _live_identifiers(index, renumbered))
+    kept = [s.lengths[n >= 0] for s, n in zip(index.segments, renumbered, strict=True)]
+    files["lengths"] = write_array(folder / "lengths", np.concatenate(kept))
+    files |= merge_postings(sources, len(terms), len(index.fields), folder)
+    _copy_records(index, renumbered, folder)
+    files[STORE] = stored_file(folder / STORE)
+    return SegmentEntry(name, index.document_count, files)
+
+
+def _renumber(segments: list[Segment]) -> list[NDArray[np.int32]]:
+    numbers, base = [], 0
+    for segment in segments:
+        live = np.ones(len(segment), np.uint8) if segment.live is None else segment.live
+        new = np.where(live != 0, base + np.cumsum(live, dtype=np.int64) - 1, -1)
+        numbers.append(new.astype(np.int32))
+        base += segment.live_count
+    return numbers
+
+
+def _source(
+    segment: Segment, term_map: NDArray[np.int32], terms: int, numbers: NDArray[np.int32]
+) -> Source:
+    own_terms = np.full(terms, -1, dtype=np.int32)
+    own_terms[term_map] = np.arange(len(term_map), dtype=np.int32)
+    return Source(
+        segment.posting_offsets,
+        segment.documents,
+        segment.frequencies,
+        own_terms,
+        numbers,
+        segment.release,
+    )
+
+
+def _live_identifiers(index: Index, renumbered: list[NDArray[np.int32]]) -> WordTable:
+    identifiers = WordTable()
+    for segment, numbers in zip(index.segments, renumbered, strict=True):
+        words = segment.identifiers.words()
+        identifiers.insert([words[local] for local in np.flatnonzero(numbers >= 0).tolist()])
+    return identifiers
+
+
+def _copy_records(index: Index, renumbered: list[NDArray[np.int32]], folder: Path) -> None:
+    writer = DocumentWriter(folder / STORE)
+    try:
+        for segment, numbers in zip(index.segments, renumbered, strict=True):
+            for first in range(0, len(segment), _STORE_STEP):
+                rows = segment.store.raw(first, first + _STORE_STEP)
+                kept = [(int(numbers[local]), record) for local, record in rows]
+                live = [(number, record) for number, record in kept if number >= 0]
+                if live:
+                    writer.add(live[0][0], [record for _, record in live])
+        writer.close()
+    finally:
+        writer.abandon()

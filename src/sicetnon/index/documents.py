@@ -1,0 +1,110 @@
+"""The document store: every record as JSON in SQLite, by document number."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sicetnon.errors import BrokenIndexError
+from sicetnon.index.storage import REBUILD
+from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record
+
+RECORD_TYPES: dict[str, type[Record]] = {
+    "arguments": Argument,
+    "processed": ProcessedArgument,
+    "passages": Passage,
+    "entries": Entry,
+}
+# the portals' whole debate texts; kept out since each is repeated in every argument of a debate
+_LEFT_OUT = ("sourceText",)
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode_record(record: Record) -> bytes:
+    """A record as the store keeps it."""
+    context = record.context if isinstance(record, Argument) else {}
+    if any(key in context for key in _LEFT_OUT):
+        kept = {key: value for key, value in context.items() if key not in _LEFT_OUT}
+        record = msgspec.structs.replace(record, context=kept)
+    return _encoder.encode(record)
+
+
+class DocumentWriter:
+    """Writes a new store. It is no file for others until it is closed and its folder renamed."""
+
+    def __init__(self, path: Path):
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        # nobody reads the file before it is whole, so no journal is needed
+        self._connection.executescript(
+            "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+            "CREATE TABLE documents (number INTEGER PRIMARY KEY, record BLOB NOT NULL); BEGIN;"
+        )
+
+    def add(self, first: int, records: Iterable[bytes]) -> None:
+        """Add records under consecutive numbers."""
+        self._connection.executemany(
+            "INSERT INTO documents VALUES (?, ?)", enumerate(records, start=first)
+        )
+
+    def close(self) -> None:
+        """Commit and close."""
+        self._connection.execute("COMMIT")
+        self._connection.close()
+
+    def abandon(self) -> None:
+        """Close without caring for the content."""
+        self._connection.close()
+
+
+class DocumentReader:
+    """Reads a store. The file is opened when it is first read."""
+
+    def __init__(self, path: Path, kind: str):
+        self._path = path
+        self._decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(RECORD_TYPES[kind])
+        self._connection: sqlite3.Connection | None = None
+
+    def get(self, numbers: Sequence[int]) -> list[Record]:
+        """The records of some numbers, in their order.
+
+        Raises:
+            BrokenIndexError: The store is damaged, or has no such number.
+        """
+        found = {}
+        try:
+            for begin in range(0, len(numbers), 500):
+                part = list(numbers[begin : begin + 500])
+                marks = ",".join("?" * len(part))
+                query = f"SELECT number, record FROM documents WHERE number IN ({marks})"
+                found.update(self._connect().execute(query, part))
+            return [self._decoder.decode(found[number]) for number in numbers]
+        except (sqlite3.Error, msgspec.DecodeError) as error:
+            raise BrokenIndexError(f"{self._path}: damaged: {error}; {REBUILD}") from None
+        except KeyError as error:
+            raise BrokenIndexError(
+                f"{self._path}: document {error} is missing; {REBUILD}"
+            ) from None
+
+    def raw(self, first: int, end: int) -> list[tuple[int, bytes]]:
+        """The numbers and stored JSON of a range of numbers."""
+        rows = self._connect().execute(
+            "SELECT number, record FROM documents WHERE number >= ? AND number < ?", (first, end)
+        )
+        return rows.fetchall()
+
+    def close(self) -> None:
+        """Close the file, if it was opened."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._connection is None:
+            uri = f"{self._path.absolute().as_uri()}?mode=ro&immutable=1"
+            # SQLite serialises access itself, and nothing is ever written
+            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        return self._connection

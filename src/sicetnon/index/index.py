@@ -1,0 +1,131 @@
+"""The index: open it, ask it, add to it, delete from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.errors import BrokenIndexError
+from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
+from sicetnon.index.segment import Segment
+from sicetnon.index.storage import REBUILD
+from sicetnon.records import Record
+from sicetnon.text.analysis import Analysis
+
+
+class Index:
+    """An opened index. Documents are numbered from 0; deleted ones keep their numbers.
+
+    Attributes:
+        folder: Where it is.
+        manifest: What it says of itself.
+        fields: Names of the indexed fields.
+        analysis: How texts become terms.
+        segments: Its parts, in the order of their document numbers.
+        document_count: How many documents are not deleted.
+        field_totals: Terms of all documents by field, int64, shape (fields,).
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest, analysis: Analysis):
+        self.folder, self.manifest, self.analysis = folder, manifest, analysis
+        self.fields = manifest.fields
+        self.segments: list[Segment] = []
+        base = 0
+        for entry in manifest.segments:
+            segment = Segment(folder / entry.name, entry, manifest.records, base)
+            self.segments.append(segment)
+            base += len(segment)
+        self.size = base
+        self.document_count = sum(segment.live_count for segment in self.segments)
+        self.field_totals: NDArray[np.int64] = np.sum(
+            [segment.field_totals for segment in self.segments], axis=0, dtype=np.int64
+        )
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Index:
+        """Open an index. Nothing is read but its description; the rest is mapped.
+
+        Raises:
+            BrokenIndexError: There is none, or it is damaged, or was made with an analysis that
+                would give other terms now.
+        """
+        folder = Path(folder)
+        manifest = read_manifest(folder)
+        return cls(folder, manifest, recorded_analysis(folder, manifest))
+
+    def field_weights(self, names: Iterable[str]) -> NDArray[np.float64]:
+        """Weight 1 for each named field, 0 for the others, shape (fields,).
+
+        Raises:
+            BrokenIndexError: The index lacks one of the fields.
+        """
+        weights = np.zeros(len(self.fields))
+        for name in names:
+            if name not in self.fields:
+                raise BrokenIndexError(
+                    f"{self.folder}: has no field {name!r}, only {', '.join(self.fields)}"
+                )
+            weights[self.fields.index(name)] = 1.0
+        return weights
+
+    def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
+        """The ids of documents, by their numbers."""
+        if len(self.segments) == 1:
+            word = self.segments[0].identifiers.word
+            return [word(number) for number in np.asarray(numbers).tolist()]
+        located = (self._locate(number) for number in np.asarray(numbers).tolist())
+        return [segment.identifiers.word(local) for segment, local in located]
+
+    def number(self, identifier: str) -> int | None:
+        """The number of the document with an id, or None where there is none (any more)."""
+        for segment in reversed(self.segments):
+            local = segment.identifiers.number(identifier)
+            if local is not None and (segment.live is None or segment.live[local]):
+                return segment.base + local
+        return None
+
+    def records(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
+        """The records of documents, by their numbers."""
+        wanted = np.asarray(numbers).tolist()
+        found: dict[int, Record] = {}
+        for segment in self.segments:
+            local = [n - segment.base for n in wanted if 0 <= n - segment.base < len(segment)]
+            for number, record in zip(local, segment.store.get(local), strict=True):
+                found[number + segment.base] = record
+        return [found[number] for number in wanted]
+
+    def verify(self, progress: Callable[[str], None] = lambda _: None) -> None:
+        """Read every file and compare its checksum.
+
+        Args:
+            progress: Called with the name of each segment before it is read.
+
+        Raises:
+            BrokenIndexError: Some file is not what was written; all such files are named.
+        """
+        damaged = []
+        for segment in self.segments:
+            progress(segment.entry.name)
+            damaged += segment.damaged_files()
+        if damaged:
+            raise BrokenIndexError(f"{', '.join(damaged)}: the checksum does not fit; {REBUILD}")
+
+    def close(self) -> None:
+        """Close the document stores."""
+        for segment in self.segments:
+            segment.store.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _locate(self, number: int) -> tuple[Segment, int]:
+        for segment in self.segments:
+            if number < segment.base + len(segment):
+                return segment, number - segment.base
+        raise IndexError(f"document {number} of {self.size}")

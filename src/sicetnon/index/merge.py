@@ -1,0 +1,111 @@
+"""Merging postings: the runs of one build, or the segments of an index, into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.index.postings import copy_postings, count_live
+from sicetnon.index.storage import ArrayWriter, StoredFile, write_array
+
+BLOCK_POSTINGS = 1 << 22
+"""Postings merged at a time: bounds the memory that merging takes."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Postings to be merged, by term and then by document.
+
+    Attributes:
+        offsets: Where each term's postings begin, int64, shape (terms + 1,).
+        documents: int32, shape (postings,).
+        frequencies: uint16, shape (postings, fields).
+        terms: For each merged term this source's own number of it, or a negative one.
+        renumbered: For each of its documents the merged number, or a negative one.
+        release: Called when a block is done, to give memory back.
+    """
+
+    offsets: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    frequencies: NDArray[np.uint16]
+    terms: NDArray[np.int32]
+    renumbered: NDArray[np.int32]
+    release: Callable[[], None]
+
+    def counts(self) -> NDArray[np.int64]:
+        """How many postings each merged term gets from here."""
+        counts = np.zeros(len(self.terms), dtype=np.int64)
+        if (self.renumbered < 0).any():
+            count_live(self.terms, self.offsets, self.documents, self.renumbered, counts)
+        else:
+            known = self.terms >= 0
+            counts[known] = np.diff(self.offsets)[self.terms[known]]
+        return counts
+
+
+def merge_postings(
+    sources: Sequence[Source], terms: int, fields: int, folder: Path
+) -> dict[str, StoredFile]:
+    """Write the merged postings of several sources, whose documents follow one another.
+
+    Args:
+        sources: In the order of their merged document numbers.
+        terms: How many merged terms there are.
+        fields: Fields a document.
+        folder: Where the files go.
+
+    Returns:
+        The files written: `posting_offsets`, `documents`, `frequencies`, `totals`.
+    """
+    offsets = np.zeros(terms + 1, dtype=np.int64)
+    for source in sources:
+        offsets[1:] += source.counts()
+    np.cumsum(offsets, out=offsets)
+    writers = {
+        "documents": ArrayWriter(folder / "documents", np.int32),
+        "frequencies": ArrayWriter(folder / "frequencies", np.uint16, (fields,)),
+        "totals": ArrayWriter(folder / "totals", np.int64, (fields,)),
+    }
+    try:
+        for first, end in _blocks(offsets):
+            pieces = _merge_block(sources, offsets, first, end, fields)
+            for writer, piece in zip(writers.values(), pieces, strict=True):
+                writer.append(piece)
+        files = {name: writer.close() for name, writer in writers.items()}
+    finally:
+        for writer in writers.values():
+            writer.abandon()
+    files["posting_offsets"] = write_array(folder / "posting_offsets", offsets)
+    return files
+
+
+def _blocks(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Ranges of terms with about `BLOCK_POSTINGS` postings each (one term may have more)."""
+    blocks, first, terms = [], 0, len(offsets) - 1
+    while first < terms:
+        wanted = offsets[first] + BLOCK_POSTINGS
+        end = max(int(np.searchsorted(offsets, wanted, side="right")) - 1, first + 1)
+        blocks.append((first, end))
+        first = end
+    return blocks
+
+
+def _merge_block(
+    sources: Sequence[Source], offsets: NDArray[np.int64], first: int, end: int, fields: int
+) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.int64]]:
+    postings = int(offsets[end] - offsets[first])
+    documents = np.empty(postings, dtype=np.int32)
+    frequencies = np.empty((postings, fields), dtype=np.uint16)
+    totals = np.zeros((end - first, fields), dtype=np.int64)
+    places = offsets[first:end] - offsets[first]
+    for source in sources:
+        copy_postings(
+            source.terms[first:end], source.offsets, source.documents, source.frequencies,
+            source.renumbered, places, documents, frequencies, totals,
+        )  # fmt: skip
+        source.release()
+    return documents, frequencies, totals

@@ -1,0 +1,158 @@
+"""Compiled kernels that turn words in document order into postings in term order."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.compiled import compiled
+
+MAX_FREQUENCY = 65_535
+"""Term frequencies are kept in 16 bits: a word said more often in one field counts this often."""
+
+
+@compiled
+def count_terms(
+    terms: NDArray[np.int32],
+    ends: NDArray[np.int64],
+    fields: int,
+    first_document: int,
+    last_row: NDArray[np.int64],
+    row_terms: NDArray[np.int32],
+    row_documents: NDArray[np.int32],
+    frequencies: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
+    filled: int,
+) -> int:
+    """Count the terms of a batch of documents into rows of (term, document, frequency by field).
+
+    Args:
+        terms: A term number for every word, or a negative one for a stop word.
+        ends: Where the words of each text end; `fields` texts a document.
+        fields: Fields a document.
+        first_document: The number of the first document.
+        last_row: For each term the last row written for it; any stale row number is fine, as it
+            is checked against the row.
+        row_terms: Rows, written from `filled` on.
+        row_documents: Likewise.
+        frequencies: Likewise, shape (rows, fields).
+        lengths: Words by document and field, stop words not counted, shape (documents, fields).
+        filled: How many rows there are already.
+
+    Returns:
+        How many rows there are now.
+    """
+    position = 0
+    for text in range(ends.size):
+        document, field = first_document + text // fields, text % fields
+        length = 0
+        while position < ends[text]:
+            term = terms[position]
+            position += 1
+            if term < 0:
+                continue
+            length += 1
+            row = last_row[term]
+            if row >= filled or row_documents[row] != document or row_terms[row] != term:
+                row = filled
+                filled += 1
+                last_row[term] = row
+                row_terms[row] = term
+                row_documents[row] = document
+                frequencies[row, :] = 0
+            if frequencies[row, field] < MAX_FREQUENCY:
+                frequencies[row, field] += np.uint16(1)
+        lengths[text // fields, field] = length
+    return filled
+
+
+@compiled
+def sort_rows(
+    row_terms: NDArray[np.int32],
+    row_documents: NDArray[np.int32],
+    row_frequencies: NDArray[np.uint16],
+    offsets: NDArray[np.int64],
+    documents: NDArray[np.int32],
+    frequencies: NDArray[np.uint16],
+) -> None:
+    """Sort rows by term, keeping their order of documents within a term (a counting sort).
+
+    Args:
+        row_terms: Shape (rows,).
+        row_documents: Shape (rows,).
+        row_frequencies: Shape (rows, fields).
+        offsets: Zeros, shape (terms + 1,); becomes where each term's postings begin.
+        documents: Written, shape (rows,).
+        frequencies: Written, shape (rows, fields).
+    """
+    for row in range(row_terms.size):
+        offsets[row_terms[row] + 1] += 1
+    for term in range(offsets.size - 1):
+        offsets[term + 1] += offsets[term]
+    for row in range(row_terms.size):
+        place = offsets[row_terms[row]]
+        offsets[row_terms[row]] += 1
+        documents[place] = row_documents[row]
+        for field in range(row_frequencies.shape[1]):
+            frequencies[place, field] = row_frequencies[row, field]
+    for term in range(offsets.size - 1, 0, -1):
+        offsets[term] = offsets[term - 1]
+    offsets[0] = 0
+
+
+@compiled
+def count_live(
+    source_terms: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    documents: NDArray[np.int32],
+    renumbered: NDArray[np.int32],
+    counts: NDArray[np.int64],
+) -> None:
+    """Add to `counts`, by merged term, the postings whose documents are kept."""
+    for merged in range(source_terms.size):
+        term = source_terms[merged]
+        if term >= 0:
+            for place in range(offsets[term], offsets[term + 1]):
+                if renumbered[documents[place]] >= 0:
+                    counts[merged] += 1
+
+
+@compiled
+def copy_postings(
+    source_terms: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    documents: NDArray[np.int32],
+    frequencies: NDArray[np.uint16],
+    renumbered: NDArray[np.int32],
+    places: NDArray[np.int64],
+    merged_documents: NDArray[np.int32],
+    merged_frequencies: NDArray[np.uint16],
+    totals: NDArray[np.int64],
+) -> None:
+    """Copy one source's postings of a block of merged terms to their places.
+
+    Args:
+        source_terms: The source's term for each merged term of the block, or a negative number.
+        offsets: Where the source's terms begin.
+        documents: The source's postings.
+        frequencies: Likewise, shape (postings, fields).
+        renumbered: The new number of each of the source's documents, negative for a deleted one.
+        places: Where the next posting of each merged term goes; moved on.
+        merged_documents: Written.
+        merged_frequencies: Written.
+        totals: Collection frequencies, shape (terms of the block, fields); added to.
+    """
+    for merged in range(source_terms.size):
+        term = source_terms[merged]
+        if term < 0:
+            continue
+        for posting in range(offsets[term], offsets[term + 1]):
+            document = renumbered[documents[posting]]
+            if document < 0:
+                continue
+            place = places[merged]
+            places[merged] = place + 1
+            merged_documents[place] = document
+            for field in range(frequencies.shape[1]):
+                merged_frequencies[place, field] = frequencies[posting, field]
+                totals[merged, field] += frequencies[posting, field]

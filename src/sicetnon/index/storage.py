@@ -1,0 +1,142 @@
+"""Arrays on disk: written in pieces with a checksum, read by memory-mapping."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.errors import BrokenIndexError
+
+CHECK_BYTES = 1 << 22
+
+
+class StoredFile(msgspec.Struct, frozen=True):
+    """What a manifest says of a file.
+
+    Attributes:
+        size: Bytes.
+        crc32: Checksum of all of them.
+        dtype: numpy's name of the element type, for an array.
+        shape: The shape, for an array.
+    """
+
+    size: int
+    crc32: int
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+
+
+class ArrayWriter:
+    """Writes an array to a file piece by piece, flushing it to the disk at the end."""
+
+    def __init__(self, path: Path, dtype: Any, row: tuple[int, ...] = ()):
+        self._file = path.open("wb")
+        self._dtype, self._row = np.dtype(dtype), row
+        self._rows = self._size = self._crc = 0
+
+    def append(self, piece: NDArray[Any]) -> None:
+        """Append rows of the array."""
+        data = np.ascontiguousarray(piece, dtype=self._dtype)
+        if data.size:
+            view = data.reshape(-1).view(np.uint8)
+            self._file.write(view.data)
+            self._crc = zlib.crc32(view.data, self._crc)
+        self._rows += len(data)
+        self._size += data.nbytes
+
+    def close(self) -> StoredFile:
+        """Close the file and say what is in it."""
+        with self._file:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        return StoredFile(self._size, self._crc, self._dtype.name, (self._rows, *self._row))
+
+    def abandon(self) -> None:
+        """Close the file without caring for its content."""
+        self._file.close()
+
+
+def write_array(path: Path, array: NDArray[Any]) -> StoredFile:
+    """Write a whole array."""
+    writer = ArrayWriter(path, array.dtype, array.shape[1:])
+    try:
+        writer.append(array)
+        return writer.close()
+    finally:
+        writer.abandon()
+
+
+class MappedArray:
+    """An array file opened for reading. `array` is a view of the mapped file."""
+
+    def __init__(self, path: Path, stored: StoredFile):
+        check_size(path, stored)
+        self._map: mmap.mmap | None = None
+        data: Any = b""
+        if stored.size:
+            with path.open("rb") as file:
+                data = self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self.array: NDArray[Any] = np.frombuffer(data, dtype=stored.dtype).reshape(stored.shape)
+
+    def release(self) -> None:
+        """Let the system take back the memory of what was read; it is read again when needed."""
+        if self._map is not None:
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+
+def check_size(path: Path, stored: StoredFile) -> None:
+    """Refuse a file that is missing or of another size than its manifest says.
+
+    Raises:
+        BrokenIndexError: It is.
+    """
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise BrokenIndexError(f"{path}: cannot be read: {error.strerror}; {REBUILD}") from None
+    if size != stored.size:
+        raise BrokenIndexError(
+            f"{path}: found {size:,} bytes, expected {stored.size:,}: the file is cut short or "
+            f"belongs to another index; {REBUILD}"
+        )
+
+
+REBUILD = "build the index again with: sicetnon index SOURCE -o DIR"
+
+
+def checksum(path: Path) -> int:
+    """The CRC-32 of a file."""
+    crc = 0
+    with path.open("rb") as file:
+        while data := file.read(CHECK_BYTES):
+            crc = zlib.crc32(data, crc)
+    return crc
+
+
+def stored_file(path: Path) -> StoredFile:
+    """Describe a file that another library wrote, and flush it to the disk."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    return StoredFile(path.stat().st_size, checksum(path))
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's entries to the disk, so that a rename in it outlives a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def total_size(files: Iterable[StoredFile]) -> int:
+    """Bytes of several files."""
+    return sum(file.size for file in files)

@@ -1,0 +1,1 @@
+"""Text analysis: from any text to the terms that are indexed and searched."""

@@ -1,0 +1,150 @@
+"""Named analyses: which words a text has, which of them count, and what they are reduced to."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.errors import UsageError
+from sicetnon.text.stems import StemWords, stemmer, stemmer_version
+from sicetnon.text.stopwords import stop_list
+from sicetnon.text.words import WordTable, join
+
+SCANNER_VERSION = 1
+"""Raised whenever the tokeniser would split or fold any text otherwise than before."""
+
+STOPPED = -1
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """How texts become terms; the same for documents and questions.
+
+    Attributes:
+        name: What users call it.
+        stemmer: `none`, `porter2` or `krovetz`.
+        stop_words: The name of a stop list; stop words are taken out before stemming.
+        digits: Whether digits belong to words (`b2b`, `2020`) or separate them.
+    """
+
+    name: str
+    stemmer: str = "none"
+    stop_words: str = "none"
+    digits: bool = True
+
+    def signature(self) -> dict[str, str | bool | int]:
+        """All that decides which terms a text has, library versions included."""
+        words = "\n".join(sorted(stop_list(self.stop_words)))
+        return {
+            "name": self.name,
+            "stemmer": self.stemmer,
+            "stemmer_version": stemmer_version(self.stemmer),
+            "stop_words": self.stop_words,
+            "stop_words_hash": hashlib.sha256(words.encode()).hexdigest()[:16],
+            "digits": self.digits,
+            "scanner": SCANNER_VERSION,
+            "unicode": unicodedata.unidata_version,
+        }
+
+    def analyzer(self) -> Analyzer:
+        """A new analyzer that works this way."""
+        return Analyzer(self)
+
+
+ANALYSES = {
+    analysis.name: analysis
+    for analysis in (
+        Analysis("plain"),
+        Analysis("porter", "porter2"),
+        Analysis("porter-stop", "porter2", "snowball"),
+        Analysis("krovetz", "krovetz"),
+        Analysis("krovetz-stop", "krovetz", "snowball"),
+        Analysis("letters", "krovetz", "debate", digits=False),
+    )
+}
+DEFAULT_ANALYSIS = "porter-stop"
+
+
+def named_analysis(name: str) -> Analysis:
+    """The analysis of a name.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    try:
+        return ANALYSES[name]
+    except KeyError:
+        raise UsageError(
+            f"unknown analysis {name!r}; choose one of {', '.join(ANALYSES)}"
+        ) from None
+
+
+@dataclass
+class Analyzer:
+    """Applies an analysis, remembering every distinct word it has met.
+
+    Attributes:
+        analysis: What it applies.
+        terms: The terms met so far, numbered.
+    """
+
+    analysis: Analysis
+    terms: WordTable = field(default_factory=WordTable)
+
+    def __post_init__(self) -> None:
+        self._words = WordTable()
+        self._term_of_word = np.empty(0, dtype=np.int32)
+        self._stop_words = stop_list(self.analysis.stop_words)
+        self._stem: StemWords = stemmer(self.analysis.stemmer)
+
+    def term_numbers(
+        self, data: NDArray[np.uint8], ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The terms of many texts.
+
+        Args:
+            data: The UTF-8 of all texts, one after the other.
+            ends: Where each text ends in it, shape (texts,).
+
+        Returns:
+            A term number for every word in order, `STOPPED` for a stop word, and where the words
+            of each text end, shape (texts,).
+        """
+        words, word_ends = self._words.scan(data, ends, self.analysis.digits)
+        if len(self._words) > len(self._term_of_word):
+            new = self._words.words(len(self._term_of_word))
+            self._term_of_word = np.concatenate([self._term_of_word, self._reduce(new)])
+        return self._term_of_word[words], word_ends
+
+    def terms_of(self, text: str) -> list[str]:
+        """The terms of one text, in order; any text is legal, and may have none."""
+        numbers, _ = self.term_numbers(*join([encode(text)]))
+        kept = numbers[numbers != STOPPED]
+        if not kept.size:
+            return []
+        terms = self.terms.words()
+        return [terms[number] for number in kept.tolist()]
+
+    def words_and_terms(self) -> list[tuple[str, str]]:
+        """Every distinct word met so far with its term; a stop word's term is empty."""
+        terms = [*self.terms.words(), ""]
+        return [
+            (word, terms[number])
+            for word, number in zip(self._words.words(), self._term_of_word.tolist(), strict=True)
+        ]
+
+    def _reduce(self, words: list[str]) -> NDArray[np.int32]:
+        numbers = np.full(len(words), STOPPED, dtype=np.int32)
+        kept = [place for place, word in enumerate(words) if word not in self._stop_words]
+        stems = self._stem([words[place] for place in kept])
+        numbers[kept] = self.terms.insert([stem.encode("utf-8") for stem in stems])
+        return numbers
+
+
+def encode(text: str) -> bytes:
+    """A text as UTF-8; halves of characters, which have no UTF-8, become question marks."""
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,53 @@
+"""Stemmers by name. Each takes distinct words, so that no word is stemmed twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
+
+from sicetnon.errors import UsageError
+
+StemWords = Callable[[list[str]], list[str]]
+
+
+def _porter2() -> StemWords:
+    import Stemmer
+
+    stemmer = Stemmer.Stemmer("english")
+    return lambda words: list(stemmer.stemWords(words))
+
+
+def _krovetz() -> StemWords:
+    from sicetnon.text.krovetz import KrovetzStemmer
+
+    return KrovetzStemmer().stem_words
+
+
+_STEMMERS: dict[str, Callable[[], StemWords]] = {
+    "none": lambda: lambda words: words,
+    "porter2": _porter2,
+    "krovetz": _krovetz,
+}
+STEMMERS = tuple(_STEMMERS)
+
+
+def stemmer(name: str) -> StemWords:
+    """The stemmer of a name: words in, their stems out.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    if name not in _STEMMERS:
+        raise UsageError(f"unknown stemmer {name!r}; choose one of {', '.join(STEMMERS)}")
+    return _STEMMERS[name]()
+
+
+def stemmer_version(name: str) -> str:
+    """What an index records of a stemmer, since another version may stem otherwise."""
+    if name == "porter2":
+        return f"PyStemmer {version('PyStemmer')}"
+    if name == "krovetz":
+        from sicetnon.text.krovetz import VERSION
+
+        return f"sicetnon {VERSION}"
+    return ""

@@ -1,0 +1,57 @@
+"""Stop lists by name: words so frequent, or so bound to the asking, that they say no topic.
+
+Words stand as the tokeniser makes them (`don't` is `dont`).
+"""
+
+from __future__ import annotations
+
+from sicetnon.errors import UsageError
+
+_LUCENE = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there
+these they this to was will with
+"""
+
+_SNOWBALL = """
+i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her
+hers herself it its itself they them their theirs themselves what which who whom this that these
+those am is are was were be been being have has had having do does did doing would should could
+ought im youre hes shes its were theyre ive youve weve theyve id youd hed shed wed theyd ill youll
+hell shell well theyll isnt arent wasnt werent hasnt havent hadnt doesnt dont didnt wont wouldnt
+shant shouldnt cant cannot couldnt mustnt lets thats whos whats heres theres whens wheres whys hows
+a an the and but if or because as until while of at by for with about against between into through
+during before after above below to from up down in out on off over under again further then once
+here there when where why how all any both each few more most other some such no nor not only own
+same so than too very
+"""
+
+# words by which questions are framed and debates are run, whatever they are about
+_DEBATE = """
+argue argued argues argument arguments con debate debates opponent opponents pro resolution round
+rounds thank thanks vote voters
+must may might shall can will just also still really actually
+good bad better best worse worst right wrong
+people person someone everyone many much
+"""
+
+STOP_LISTS: dict[str, frozenset[str]] = {
+    "none": frozenset(),
+    "lucene": frozenset(_LUCENE.split()),
+    "snowball": frozenset(_SNOWBALL.split()),
+    "debate": frozenset((_SNOWBALL + _DEBATE).split()),
+}
+"""`lucene` has the 33 words of Lucene's English default, `snowball` those of the Snowball project,
+`debate` adds the small talk of debates and questions."""
+
+
+def stop_list(name: str) -> frozenset[str]:
+    """The stop list of a name.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    try:
+        return STOP_LISTS[name]
+    except KeyError:
+        names = ", ".join(STOP_LISTS)
+        raise UsageError(f"unknown stop list {name!r}; choose one of {names}") from None
