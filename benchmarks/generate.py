@@ -65,32 +65,28 @@ STOP_WORDS = frozenset(
     those through to too under until up very was we were what when where which while
     who whom why will with would you your yours yourself yourselves
     b c d e f g h j k l m n o p q r s t u v w x y z ll re ve don isn aren wasn weren
-    hasn haven hadn doesn didn won wouldn shouldn couldn""".split()
+    hasn haven hadn doesn didn won wouldn shouldn couldn""".split()  # noqa: SIM905
 )
 
 Ints = npt.NDArray[np.int64]
+Json = dict[str, object]
 
 
-class Premise(msgspec.Struct):
-    """One premise in the official layout."""
+class Premise(msgspec.Struct, gc=False):
+    """One premise of an argument, as far as the benchmarks read it."""
 
     text: str
     stance: str = "PRO"
-    annotations: list[msgspec.Raw] = []
 
 
-class Context(msgspec.Struct, rename="camel", omit_defaults=True):
-    """The part of an argument's context that the generator reads and writes."""
+class Context(msgspec.Struct, gc=False, rename="camel"):
+    """The context of an argument, as far as the benchmarks read it."""
 
-    source_id: str = ""
-    source_title: str = ""
-    acquisition_time: str = ""
     discussion_title: str = ""
-    mode: str = ""
     source_url: str = ""
 
 
-class Argument(msgspec.Struct):
+class Argument(msgspec.Struct, gc=False):
     """One argument in the official layout."""
 
     id: str
@@ -98,8 +94,13 @@ class Argument(msgspec.Struct):
     premises: list[Premise]
     context: Context
 
+    @property
+    def title(self) -> str:
+        """The discussion title, or the conclusion of an argument that has none."""
+        return self.context.discussion_title or self.conclusion
 
-class Portal(msgspec.Struct):
+
+class Portal(msgspec.Struct, gc=False):
     """One portal file in the official layout."""
 
     arguments: list[Argument]
@@ -146,8 +147,7 @@ def read_source(directory: Path) -> Source:
             sentences = [s for s in SENTENCE_END.split(text) if WORD.search(s)]
             if not sentences:
                 continue
-            title = argument.context.discussion_title or argument.conclusion
-            number = numbers.setdefault(title, len(numbers))
+            number = numbers.setdefault(argument.title, len(numbers))
             if number == len(by_discussion):
                 by_discussion.append([])
             by_discussion[number].extend(sentences)
@@ -180,32 +180,24 @@ def shares(total: int) -> dict[str, int]:
 
 
 def length_factor(source: Source, words: float) -> float:
-    """The factor on sentence counts that gives `words` words an argument on average."""
-    whole = sum(PORTALS.values())
-    a_sentence = float(source.words.mean())
-    target = words - sum(
-        PORTALS[portal] / whole * np.mean([heading_words(a) for a in lent.arguments])
-        for portal, lent in source.donors.items()
-    )
+    """Find the factor on sentence counts that gives `words` words an argument on average."""
+    sentence_words = float(source.words.mean())
+    parts = []  # of each portal: its share, its mean heading in words, its sentence counts
+    for portal, lent in source.donors.items():
+        heads = [f"{a.conclusion} {a.context.discussion_title}" for a in lent.arguments]
+        heading = np.mean([len(WORD.findall(head)) for head in heads])
+        parts.append((PORTALS[portal] / sum(PORTALS.values()), heading, np.array(lent.lengths)))
+    target = words - sum(share * heading for share, heading, _ in parts)
     low, high = 0.0, 64.0
     for _ in range(40):
         middle = (low + high) / 2
-        expected = sum(
-            PORTALS[portal] / whole * np.maximum(1, np.array(lent.lengths) * middle).mean()
-            for portal, lent in source.donors.items()
-        )
-        low, high = (middle, high) if expected * a_sentence < target else (low, middle)
+        sentences = sum(share * np.maximum(1, counts * middle).mean() for share, _, counts in parts)
+        low, high = (middle, high) if sentences * sentence_words < target else (low, middle)
     return low
 
 
-def heading_words(argument: Argument) -> int:
-    """Words of the conclusion and the discussion title together."""
-    title = argument.context.discussion_title
-    return len(WORD.findall(argument.conclusion)) + len(WORD.findall(title))
-
-
 def spell(number: int) -> str:
-    """A pronounceable word for a number; different numbers give different words."""
+    """Make a pronounceable word of a number; different numbers give different words."""
     consonants, vowels = "bcdfghjklmnprstvwxyz", "aeiou"
     syllables = 3 if number < 10**6 else 4
     rest = number * 618_033_989 % 100**syllables  # 618033989 and 100 share no factor
@@ -227,7 +219,7 @@ class RareWords:
         self.draws: list[float] = []
 
     def next(self) -> str:
-        """The next made-up word."""
+        """Return the next made-up word."""
         if len(self.draws) < 2:
             self.draws = self.rng.random(1 << 14).tolist()
         chance, place = self.draws.pop(), self.draws.pop()
@@ -245,7 +237,7 @@ class RareWords:
 
 
 def identifier(number: int, seed: int) -> str:
-    """A 32-bit number in hexadecimal, scrambled; one to one for a seed."""
+    """Scramble a 32-bit number into hexadecimal, one to one for a seed."""
     mixed = (number * 0x9E3779B1 + seed * 0x85EBCA6B) & 0xFFFFFFFF
     mixed ^= mixed >> 16
     return format(mixed * 0xC2B2AE35 & 0xFFFFFFFF, "x")
@@ -264,12 +256,12 @@ class Generator:
         self.tokens = 0
         self.written = 0
 
-    def arguments(self, portal: str, count: int) -> Iterator[Argument]:
+    def arguments(self, portal: str, count: int) -> Iterator[Json]:
         """Draw `count` arguments of one portal."""
         for start in range(0, count, CHUNK):
             yield from self._chunk(portal, min(CHUNK, count - start), count)
 
-    def _chunk(self, portal: str, count: int, total: int) -> Iterator[Argument]:
+    def _chunk(self, portal: str, count: int, total: int) -> Iterator[Json]:
         source, lent, rng = self.source, self.source.donors[portal], self.rng
         donors = rng.integers(len(lent.arguments), size=count)
         counts = np.array(lent.lengths)[rng.integers(len(lent.lengths), size=count)]
@@ -288,16 +280,18 @@ class Generator:
 
         numbers, marks, places = picked.tolist(), rare.tolist(), place.tolist()
         end = 0
-        for donor, number, length in zip(donors.tolist(), page.tolist(), drawn.tolist()):
+        for donor, number, length in zip(
+            donors.tolist(), page.tolist(), drawn.tolist(), strict=True
+        ):
             begin, end = end, end + length
-            span = zip(numbers[begin:end], marks[begin:end], places[begin:end])
+            span = zip(numbers[begin:end], marks[begin:end], places[begin:end], strict=True)
             text = " ".join([self._sentence(*drawing) for drawing in span])
             yield self._argument(lent.arguments[donor], text, portal, number)
 
     def _sentence(self, number: int, rare: bool, place: float) -> str:
         """Sentence `number`, cut when short, with one made-up word when `rare`."""
         sentence, words = self.source.sentences[number], int(self.source.words[number])
-        if self.short and words > SHORT_WORDS or rare:
+        if rare or (self.short and words > SHORT_WORDS):
             parts = sentence.split()
             if self.short:
                 parts = parts[:SHORT_WORDS]
@@ -308,26 +302,29 @@ class Generator:
         self.tokens += words
         return sentence
 
-    def _argument(self, donor: Argument, text: str, portal: str, page: int) -> Argument:
-        title = donor.context.discussion_title or donor.conclusion
-        self.tokens += len(WORD.findall(donor.conclusion)) + len(WORD.findall(title))
+    def _argument(self, donor: Argument, text: str, portal: str, page: int) -> Json:
+        self.tokens += len(WORD.findall(donor.conclusion)) + len(WORD.findall(donor.title))
         # Pages of different portals get different numbers by their last decimal digit.
         source = "S" + identifier(page * 10 + list(PORTALS).index(portal), self.seed)
         name = f"{source}-A{identifier(self.written, self.seed)}"
         self.written += 1
-        context = Context(
-            source_id=source,
-            source_title=title,
-            acquisition_time="2020-04-01T00:00:00Z",
-            discussion_title=title,
-            mode="discussion",
-            source_url=donor.context.source_url or f"https://{portal}.example/{source}/",
-        )
         stance = donor.premises[0].stance
-        return Argument(name, donor.conclusion, [Premise(text, stance)], context)
+        return {
+            "id": name,
+            "conclusion": donor.conclusion,
+            "premises": [{"text": text, "stance": stance, "annotations": []}],
+            "context": {
+                "sourceId": source,
+                "sourceTitle": donor.title,
+                "acquisitionTime": "2020-04-01T00:00:00Z",
+                "discussionTitle": donor.title,
+                "mode": "discussion",
+                "sourceUrl": donor.context.source_url or f"https://{portal}.example/{source}/",
+            },
+        }
 
 
-def write_portal(path: Path, arguments: Iterator[Argument]) -> int:
+def write_portal(path: Path, arguments: Iterator[Json]) -> int:
     """Write one portal file and return its size in bytes."""
     encoder = msgspec.json.Encoder()
     separator = b"\n"

@@ -16,23 +16,24 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
-import os
 import re
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from generate import PORTALS, STOP_WORDS
+
+from generate import PORTALS, STOP_WORDS, Portal
 
 K1, B = 1.2, 0.75
 THREADS = 2
@@ -41,56 +42,26 @@ IDS = "ids.txt"  # external ids in corpus order, beside the indexes that number 
 WORD = re.compile(r"\w+")
 
 
-class _Premise(msgspec.Struct, gc=False):
-    text: str
-
-
-class _Context(msgspec.Struct, gc=False, rename="camel"):
-    discussion_title: str = ""
-
-
-class _Argument(msgspec.Struct, gc=False):
-    id: str
-    conclusion: str
-    premises: list[_Premise]
-    context: _Context
-
-
-class _Portal(msgspec.Struct, gc=False):
-    arguments: list[_Argument]
-
-
 def read_corpus(directory: Path) -> Iterator[tuple[str, str]]:
     """Yield the id and the whole text of every argument, in file order."""
-    decoder = msgspec.json.Decoder(_Portal)
+    decoder = msgspec.json.Decoder(Portal)
     for portal in PORTALS:
         arguments = decoder.decode((directory / f"{portal}.json").read_bytes()).arguments
         arguments.reverse()
         while arguments:  # what has been read is freed, or it would count for the peer
             argument = arguments.pop()
             premises = " ".join([premise.text for premise in argument.premises])
-            title = argument.context.discussion_title
-            yield argument.id, f"{argument.conclusion} {premises} {title}"
+            yield argument.id, f"{argument.conclusion} {premises} {argument.title}"
 
 
-class Analysis:
-    """Words, stop list and Porter2 stems in Python, each distinct word stemmed once."""
+def analyzer() -> Callable[[str], list[str]]:
+    """Return a function from a text to its stems, each distinct word stemmed once."""
+    import Stemmer
 
-    def __init__(self) -> None:
-        import Stemmer
+    stem = Stemmer.Stemmer("english").stemWord
 
-        stem = Stemmer.Stemmer("english").stemWord
-
-        class Stems(dict[str, str]):
-            def __missing__(self, word: str) -> str:
-                self[word] = known = "" if word in STOP_WORDS else stem(word)
-                return known
-
-        self._stem = Stems().__getitem__
-
-    def words(self, text: str) -> list[str]:
-        """The stems of `text` in order; stop words are left out."""
-        return [stem for stem in map(self._stem, WORD.findall(text.lower())) if stem]
+    look_up = cache(lambda word: "" if word in STOP_WORDS else stem(word))
+    return lambda text: [stem for stem in map(look_up, WORD.findall(text.lower())) if stem]
 
 
 class Peer(ABC):
@@ -121,15 +92,16 @@ class Peer(ABC):
 
 
 class Bm25s(Peer):
-    """bm25s with numba for the matrix and for retrieval, the index held in memory.
+    """bm25s, its matrix built by scipy, numba for retrieval, all held in memory.
 
-    It uses one core: the release has no parallel tokeniser, and threads would serve
-    batches of queries only. Its compiled matrix builder has to be switched on by hand
-    (`auto_compile` does not do it in 0.3.16). Scores are computed at build time, so
-    one index serves one model with one set of parameters.
+    Of its three matrix builders (numpy, scipy, numba) scipy's is the fastest here. It
+    uses one core: release 0.3.16 has no parallel tokeniser, and its threads serve
+    batches of queries only. Scores are computed at build time, so one index serves one
+    model with one set of parameters.
     """
 
     name = "bm25s"
+    builder = "scipy"
 
     def index(self, corpus: Path, work: Path) -> None:
         """Tokenise in one stream and index token ids; nothing but ids is kept."""
@@ -149,13 +121,13 @@ class Bm25s(Peer):
         )
         tokens = list(tokenizer.streaming_tokenize(texts()))
         retriever = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numba")
-        self._choose_builder(retriever)
+        if self.builder == "numba":
+            retriever.activate_numba_csc()
+        else:
+            retriever.csc_backend = self.builder
         retriever.index((tokens, tokenizer.get_vocab_dict()), show_progress=False)
         retriever.save(work, show_progress=False)
         (work / IDS).write_text("\n".join(names), encoding="utf-8")
-
-    def _choose_builder(self, retriever: Any) -> None:
-        retriever.activate_numba_csc()
 
     def open(self, work: Path) -> None:
         """Load all arrays into memory; mapping them is slower to search."""
@@ -163,14 +135,12 @@ class Bm25s(Peer):
         import numpy as np
 
         self._retriever = bm25s.BM25.load(work, mmap=False, show_progress=False)
-        self._vocabulary = self._retriever.vocab_dict
-        self._analyze = Analysis().words
-        names = (work / IDS).read_text(encoding="utf-8").split("\n")
-        self._ids = np.array(names, dtype=object)
+        self._analyze = analyzer()
+        self._ids = np.array((work / IDS).read_text("utf-8").split("\n"), dtype=object)
 
     def search(self, query: str, k: int) -> Sequence[str]:
         """Analysed here, without the progress bars and sets of `bm25s.tokenize`."""
-        known = self._vocabulary
+        known = self._retriever.vocab_dict
         terms = [known[stem] for stem in self._analyze(query) if stem in known]
         if not terms:
             return []
@@ -181,13 +151,15 @@ class Bm25s(Peer):
         return found
 
 
-class Bm25sScipy(Bm25s):
-    """bm25s as above, its matrix built by scipy: the other fast builder it offers."""
+class Bm25sNumba(Bm25s):
+    """bm25s as above, its matrix built by its newest builder, compiled by numba.
 
-    name = "bm25s-scipy"
+    It has to be switched on by hand (`auto_compile` does not in 0.3.16), and it is
+    compiled anew in every process, which takes two seconds.
+    """
 
-    def _choose_builder(self, retriever: Any) -> None:
-        retriever.csc_backend = "scipy"
+    name = "bm25s-numba"
+    builder = "numba"
 
 
 class Tantivy(Peer):
@@ -210,20 +182,13 @@ class Tantivy(Peer):
         builder = builder.filter(Filter.custom_stopword(sorted(STOP_WORDS)))
         return builder.filter(Filter.stemmer("english")).build()
 
-    @staticmethod
-    def _schema() -> Any:
-        from tantivy import SchemaBuilder
-
-        builder = SchemaBuilder()
-        builder.add_integer_field("number", fast=True)
-        builder.add_text_field("text", tokenizer_name="porter2", index_option="freq")
-        return builder.build()
-
     def index(self, corpus: Path, work: Path) -> None:
         """One document at a time, one commit, and wait for the merges."""
-        from tantivy import Document, Index
+        from tantivy import Document, Index, SchemaBuilder
 
-        index = Index(self._schema(), path=str(work))
+        schema = SchemaBuilder().add_integer_field("number", fast=True)
+        schema.add_text_field("text", tokenizer_name="porter2", index_option="freq")
+        index = Index(schema.build(), path=str(work))
         index.register_tokenizer("porter2", self._analyzer())
         writer = index.writer(heap_size=self.heap, num_threads=THREADS)
         names: list[str] = []
@@ -239,25 +204,19 @@ class Tantivy(Peer):
         from tantivy import Index, Occur, Query
 
         index = Index.open(str(work))
-        self._searcher, self._fields = index.searcher(), index.schema
+        self._fields, self._searcher = index.schema, index.searcher()
         self._analyze = self._analyzer().analyze
         self._should, self._query = Occur.Should, Query
-        self._ids = (work / IDS).read_text(encoding="utf-8").split("\n")
+        self._ids = (work / IDS).read_text("utf-8").split("\n")
 
     def search(self, query: str, k: int) -> Sequence[str]:
-        """A boolean OR of analysed terms; numbers come from the column."""
-        one = self._query.term_query
-        parts = [
-            (self._should, one(self._fields, "text", term, "freq"))
-            for term in self._analyze(query.encode("utf-8", "replace").decode("utf-8"))
-        ]
-        if not parts:
-            return []
-        both = self._query.boolean_query(parts)
-        hits = self._searcher.search(both, k, count=False).hits
-        addresses = [address for _, address in hits]
-        numbers = self._searcher.fast_field_values("number", addresses)
-        return [self._ids[int(number)] for number in numbers]
+        """Search with a boolean OR of analysed terms; numbers come from the column."""
+        terms = self._analyze(query.encode("utf-8", "replace").decode("utf-8"))
+        one, fields = self._query.term_query, self._fields
+        parts = [(self._should, one(fields, "text", term, "freq")) for term in terms]
+        hits = self._searcher.search(self._query.boolean_query(parts), k, count=False).hits
+        numbers = self._searcher.fast_field_values("number", [place for _, place in hits])
+        return [self._ids[int(number or 0)] for number in numbers]
 
 
 class Pisa(Peer):
@@ -279,10 +238,9 @@ class Pisa(Peer):
         """Feed analysed words through PISA's pipe, invert, then compress."""
         from pyterrier_pisa import PisaIndexer
 
-        analyze = Analysis().words
+        analyze = analyzer()
         documents = (
-            {"docno": name, "text": " ".join(analyze(text))}
-            for name, text in read_corpus(corpus)
+            {"docno": name, "text": " ".join(analyze(text))} for name, text in read_corpus(corpus)
         )
         indexer = PisaIndexer(
             str(work), "text", stemmer="none", threads=THREADS, batch_size=self.batch
@@ -296,7 +254,7 @@ class Pisa(Peer):
         from pyterrier_pisa import _pisathon
 
         self._numpy, self._retrieve = np, _pisathon.retrieve
-        self._analyze = Analysis().words
+        self._analyze = analyzer()
         self._context = _pisathon.RetrievalContext()
         _pisathon.prepare_index(
             self._context, str(work), self.encoding, "bm25", "", bm25_k1=K1, bm25_b=B
@@ -317,7 +275,7 @@ class Pisa(Peer):
         return ids
 
 
-PEERS: dict[str, type[Peer]] = {p.name: p for p in (Bm25s, Bm25sScipy, Tantivy, Pisa)}
+PEERS: dict[str, type[Peer]] = {p.name: p for p in (Bm25s, Bm25sNumba, Tantivy, Pisa)}
 
 
 class BuildFigures(msgspec.Struct):
@@ -339,80 +297,71 @@ class QueryFigures(msgspec.Struct):
 def peak_bytes() -> int:
     """Peak resident memory of this process.
 
-    Linux's ru_maxrss keeps what the parent held before exec; VmHWM does not.
+    On Linux, ru_maxrss keeps what the parent held before exec; VmHWM does not.
     """
     status = Path("/proc/self/status")
-    if status.exists():
-        match = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-        if match:
-            return int(match[1]) * 1024
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    match = re.search(r"VmHWM:\s+(\d+) kB", status.read_text()) if status.exists() else None
+    peak = int(match[1]) if match else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024)  # macOS counts bytes
 
 
 def measure_build(name: str, corpus: Path, work: Path) -> BuildFigures:
-    """Build with peer `name` in a process of its own."""
-    answer = _child("--child-build", name, "--corpus", str(corpus), "--work", str(work))
-    return msgspec.json.decode(answer, type=BuildFigures)
+    """Build with peer `name` in a process of its own; RuntimeError says why it failed."""
+    for portal in PORTALS:  # every peer reads from the page cache, not from the disk
+        (corpus / f"{portal}.json").read_bytes()
+    return msgspec.json.decode(_spawn("build", name, work, corpus), type=BuildFigures)
 
 
-def measure_queries(
-    name: str, work: Path, queries: Path, depths: Sequence[int]
-) -> list[QueryFigures]:
-    """Run all queries at every depth in one process of their own."""
-    deep = [str(k) for k in depths]
-    answer = _child(
-        "--child-query", name, "--work", str(work), "--queries", str(queries), "-k", *deep
-    )
+def measure_queries(name: str, work: Path, queries: Path, ks: Sequence[int]) -> list[QueryFigures]:
+    """Run all queries at every depth in one process; RuntimeError says why it failed."""
+    answer = _spawn("query", name, work, queries, *ks)
     return msgspec.json.decode(answer, type=list[QueryFigures])
 
 
-def _child(*arguments: str) -> bytes:
-    command = [sys.executable, __file__, *arguments]
+def _spawn(*arguments: object) -> bytes:
+    command = [sys.executable, __file__, "--child", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         raise RuntimeError(f"exit status {done.returncode}: {''.join(last)}")
-    return done.stdout.splitlines()[-1]  # PISA logs to standard output
+    return done.stdout.splitlines()[-1]  # PISA logs to standard output, too
 
 
-def _child_build(name: str, corpus: Path, work: Path) -> BuildFigures:
-    seconds = PEERS[name]().build(corpus, work)
-    size = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
-    return BuildFigures(seconds, peak_bytes() / 1e6, size / 1e6)
+def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
+    peer, where = PEERS[name](), Path(work)
+    figures: BuildFigures | list[QueryFigures]
+    with redirect_stdout(sys.stderr):
+        if task == "build":
+            seconds = peer.build(Path(source), where)
+            size = sum(path.stat().st_size for path in where.rglob("*"))
+            figures = BuildFigures(seconds, peak_bytes() / 1e6, size / 1e6)
+        else:
+            peer.open(where)
+            lines = Path(source).read_text(encoding="utf-8").splitlines()
+            figures = [_ask(peer, lines, int(k)) for k in depths]
+    print(msgspec.json.encode(figures).decode())
 
 
-def _child_query(
-    name: str, work: Path, queries: Path, depths: Sequence[int]
-) -> list[QueryFigures]:
-    peer = PEERS[name]()
-    peer.open(work)
-    lines = queries.read_text(encoding="utf-8").splitlines()
-    figures = []
-    for k in depths:
-        for line in lines[:WARM_UP]:
-            peer.search(line, k)
-        taken = []
-        for line in lines:
-            started = time.perf_counter_ns()
-            peer.search(line, k)
-            taken.append((time.perf_counter_ns() - started) / 1e6)
-        taken.sort()
-        last = min(len(taken) - 1, int(len(taken) * 0.99))
-        figures.append(QueryFigures(k, taken[len(taken) // 2], taken[last]))
-    return figures
+def _ask(peer: Peer, lines: Sequence[str], k: int) -> QueryFigures:
+    for line in lines[:WARM_UP]:
+        peer.search(line, k)
+    taken = []
+    for line in lines:
+        started = time.perf_counter_ns()
+        peer.search(line, k)
+        taken.append((time.perf_counter_ns() - started) / 1e6)
+    taken.sort()
+    return QueryFigures(k, statistics.median(taken), taken[len(taken) * 99 // 100])
 
 
 def _row(cells: Sequence[str]) -> str:
-    return cells[0].ljust(12) + "".join(cell.rjust(13) for cell in cells[1:])
+    return cells[0].ljust(12) + "".join(cell.rjust(14) for cell in cells[1:])
 
 
-def report(
-    names: Sequence[str], corpus: Path, queries: Path, depths: Sequence[int], work: Path
-) -> int:
+def report(names: list[str], corpus: Path, queries: Path, depths: list[int], work: Path) -> int:
     """Measure the peers one after another, print a line for each; count the failures."""
     heads = [f"{what} k={k}" for k in depths for what in ("median", "p99")]
-    print(_row(["peer", "build s", "peak MB", "index MB", *heads]))
+    print(_row(["peer", "build s", "peak MB", "index MB", *heads]), flush=True)
     failures = 0
     for name in names:
         try:
@@ -420,7 +369,7 @@ def report(
             asked = measure_queries(name, work / name, queries, depths)
         except RuntimeError as error:
             failures += 1
-            print(f"{name.ljust(12)} failed: {error}")
+            print(f"{name.ljust(12)} failed: {error}", flush=True)
             continue
         cells = [f"{built.seconds:.1f}", f"{built.peak_mb:,.0f}", f"{built.index_mb:,.0f}"]
         cells += [f"{ms:.2f} ms" for f in asked for ms in (f.median_ms, f.p99_ms)]
@@ -430,33 +379,19 @@ def report(
 
 def main() -> int:
     """Parse the command line and print the table; or do one part in a child process."""
-    parser = argparse.ArgumentParser(description="Time the peers on one corpus.")
-    parser.add_argument("--corpus", type=Path, metavar="DIR")
-    parser.add_argument("--queries", type=Path, metavar="FILE")
-    parser.add_argument("-k", type=int, nargs="+", default=[10, 1000])
-    parser.add_argument("--only", nargs="+", choices=list(PEERS), metavar="NAME")
-    parser.add_argument("--work", type=Path, help="keep the indexes here")
-    parser.add_argument("--child-build", choices=list(PEERS), help=argparse.SUPPRESS)
-    parser.add_argument("--child-query", choices=list(PEERS), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    os.environ.setdefault("DISABLE_TQDM", "1")
-    if options.child_build or options.child_query:
-        with redirect_stdout(sys.stderr):
-            figures: object
-            if options.child_build:
-                figures = _child_build(options.child_build, options.corpus, options.work)
-            else:
-                figures = _child_query(
-                    options.child_query, options.work, options.queries, options.k
-                )
-        print(json.dumps(msgspec.to_builtins(figures)))
+    if sys.argv[1:2] == ["--child"]:
+        _child(*sys.argv[2:])
         return 0
-    if options.corpus is None or options.queries is None:
-        parser.error("--corpus and --queries are needed")
-    names = options.only or list(PEERS)
+    parser = argparse.ArgumentParser(description="Time the peers on one corpus.")
+    parser.add_argument("--corpus", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--queries", type=Path, required=True, metavar="FILE")
+    parser.add_argument("-k", type=int, nargs="+", default=[10, 1000])
+    parser.add_argument("--only", nargs="+", choices=list(PEERS), default=list(PEERS))
+    parser.add_argument("--work", type=Path, metavar="DIR", help="keep the indexes here")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="peers-") as scratch:
-        work = options.work or Path(scratch)
-        return 1 if report(names, options.corpus, options.queries, options.k, work) else 0
+        work = given.work or Path(scratch)
+        return 1 if report(given.only, given.corpus, given.queries, given.k, work) else 0
 
 
 if __name__ == "__main__":

@@ -179,6 +179,4 @@ def _dataset(identifier: str) -> Corpus:
     }.get(type(first), ("entries", ()))
     if isinstance(first, Entry):
         fields = tuple(first.texts)
-    return Corpus(
-        records, fields, (identifier,), lambda path, _: datasets.read_dataset(str(path))
-    )
+    return Corpus(records, fields, (identifier,), lambda path, _: datasets.read_dataset(str(path)))

@@ -76,7 +76,9 @@ class JsonArray:
             pending = file.read(CHUNK_BYTES).removeprefix(b"\xef\xbb\xbf")
             first = pending.lstrip()[:1]
             if first not in (b"{", b"["):
-                raise self._not_a_list("an empty file" if not first else repr(first.decode("latin-1")))
+                raise self._not_a_list(
+                    "an empty file" if not first else repr(first.decode("latin-1"))
+                )
             state = np.array([0, 0, 0, 2 if first == b"{" else 1, -1], dtype=np.int64)
             yield from self._elements(file, pending, state)
 

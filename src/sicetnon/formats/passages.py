@@ -56,7 +56,9 @@ def read_json_lines(
                 record = decoder.decode(text)
             except ValueError as error:
                 reading.on_error(
-                    DataError(f"the line cannot be used: {error}; expected {expected}", path, number)
+                    DataError(
+                        f"the line cannot be used: {error}; expected {expected}", path, number
+                    )
                 )
             else:
                 yield number, record

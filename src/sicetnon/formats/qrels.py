@@ -25,9 +25,7 @@ def read_qrels(path: Path | str) -> Iterator[Judgment]:
         if not columns:
             continue
         if len(columns) != 4:
-            raise DataError(
-                f"found {len(columns)} columns; expected 4: {EXPECTED}", path, number
-            )
+            raise DataError(f"found {len(columns)} columns; expected 4: {EXPECTED}", path, number)
         topic, _, document, label = columns
         yield Judgment(topic, document, _label(label, path, number))
 

@@ -99,5 +99,3 @@ def check_tag(tag: str) -> str:
     if tag.split() != [tag]:
         raise UsageError(f"the tag {tag!r} is empty or holds white space; use one word")
     return tag
-
-

@@ -52,9 +52,7 @@ def _topic(element: Element, place: int, path: Path | str) -> Topic:
     if not title:
         raise DataError(f"topic {number} has no <title>; expected {EXPECTED}", path)
     objects = tuple(filter(None, (part.strip() for part in _text(element, "objects").split(","))))
-    return Topic(
-        number, title, objects, _text(element, "description"), _text(element, "narrative")
-    )
+    return Topic(number, title, objects, _text(element, "description"), _text(element, "narrative"))
 
 
 def _text(element: Element, tag: str) -> str:

@@ -97,7 +97,12 @@ class SegmentBuilder:
         on_error: Callable[[DataError], None],
         is_taken: Callable[[str], bool] = lambda _: False,
     ):
-        self._folder, self._fields, self._on_error, self._is_taken = folder, fields, on_error, is_taken
+        self._folder, self._fields, self._on_error, self._is_taken = (
+            folder,
+            fields,
+            on_error,
+            is_taken,
+        )
         self._analyzer = Analyzer(analysis)
         self._ids = WordTable()
         # a row, and its place in the sorted copy that is made to spill it
@@ -216,17 +221,18 @@ class SegmentBuilder:
             known = len(mapped["offsets"].array) - 1
             sources.append(
                 Source(
-                    mapped["offsets"].array, mapped["documents"].array,
-                    mapped["frequencies"].array, _first_terms(known, terms), same_documents,
+                    mapped["offsets"].array,
+                    mapped["documents"].array,
+                    mapped["frequencies"].array,
+                    _first_terms(known, terms),
+                    same_documents,
                     lambda arrays=mapped: [array.release() for array in arrays.values()],  # type: ignore[misc]
                 )  # fmt: skip
             )
         offsets, documents, frequencies = self._rows.sorted(terms)
         self._rows = _Rows(0, self._fields)
         last = _first_terms(terms, terms)
-        sources.append(
-            Source(offsets, documents, frequencies, last, same_documents, lambda: None)
-        )
+        sources.append(Source(offsets, documents, frequencies, last, same_documents, lambda: None))
         return sources
 
 

@@ -116,10 +116,14 @@ def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:
         )
         now = analysis.signature()
     except (KeyError, SicetnonError) as error:
-        raise BrokenIndexError(f"{folder}: its analysis is unknown here: {error}; {REBUILD}") from None
+        raise BrokenIndexError(
+            f"{folder}: its analysis is unknown here: {error}; {REBUILD}"
+        ) from None
     changed = [key for key in now if now[key] != recorded.get(key)]
     if changed:
-        details = "; ".join(f"{key} {recorded.get(key)!r} then, {now[key]!r} now" for key in changed)
+        details = "; ".join(
+            f"{key} {recorded.get(key)!r} then, {now[key]!r} now" for key in changed
+        )
         raise BrokenIndexError(
             f"{folder}: the index was made with another text analysis ({details}), so its terms "
             f"would not match; {REBUILD}, or install the version of then"

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.documents import DocumentReader
 from sicetnon.index.manifest import SegmentEntry
-from sicetnon.index.storage import REBUILD, MappedArray, StoredFile, check_size, checksum, write_array
+from sicetnon.index.storage import (
+    REBUILD,
+    MappedArray,
+    StoredFile,
+    check_size,
+    checksum,
+    write_array,
+)
 from sicetnon.text.words import WordTable, hash_word
 
 STORE = "documents.sqlite"

@@ -213,9 +213,7 @@ def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
                 documents += len(batch.ids)
                 yield batch
                 batch, size = Batch(file=str(file)), 0
-                options.progress(
-                    Progress(documents, reading.bytes_read, time.monotonic() - start)
-                )
+                options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start))
         documents += len(batch.ids)
         yield batch
     options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start))

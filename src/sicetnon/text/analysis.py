@@ -97,6 +97,7 @@ class Analyzer:
 
     def __post_init__(self) -> None:
         self._words = WordTable()
+        self._term_list: list[str] = []
         self._term_of_word = np.empty(0, dtype=np.int32)
         self._stop_words = stop_list(self.analysis.stop_words)
         self._stem: StemWords = stemmer(self.analysis.stemmer)
@@ -126,8 +127,8 @@ class Analyzer:
         kept = numbers[numbers != STOPPED]
         if not kept.size:
             return []
-        terms = self.terms.words()
-        return [terms[number] for number in kept.tolist()]
+        self._term_list += self.terms.words(len(self._term_list))
+        return [self._term_list[number] for number in kept.tolist()]
 
     def words_and_terms(self) -> list[tuple[str, str]]:
         """Every distinct word met so far with its term; a stop word's term is empty."""

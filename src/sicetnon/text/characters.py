@@ -62,9 +62,10 @@ def character_table(size: int) -> CharacterTable:
     return CharacterTable(classes, np.cumsum(lengths, dtype=np.int32), folded_bytes)
 
 
-def table_for(data: bytes) -> CharacterTable:
-    """The smallest table that serves a text."""
-    return character_table(ASCII_SIZE if data.isascii() else FULL_SIZE)
+def table_for(data: NDArray[np.uint8]) -> CharacterTable:
+    """The smallest table that serves a text in UTF-8."""
+    ascii_only = not data.size or int(data.max()) < ASCII_SIZE
+    return character_table(ASCII_SIZE if ascii_only else FULL_SIZE)
 
 
 def _classify(point: int) -> tuple[int, str]:

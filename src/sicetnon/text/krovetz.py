@@ -19,9 +19,9 @@ from importlib import resources
 
 __all__ = ["KrovetzStemmer", "headwords", "shorter_forms"]
 
-# Endings peeled off one word before giving up: "sustainabilities" needs two, "globalizers" three.
+# Endings peeled off one word before giving up: "sustainabilities" needs two, "illegalizers" three.
 _MAX_PEELS = 3
-# A derivational ending must leave this much, or "eric" and "taber" would lose theirs.
+# A derivational ending must leave this much, or "eric" would lose its own.
 _MIN_ROOT = 3
 
 _VOWELS = frozenset("aeiouy")
@@ -102,224 +102,80 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
 }
 _LENGTHS = sorted({len(ending) for ending in _ENDINGS}, reverse=True)
 
-# base: forms that no rule reaches.  The auxiliaries (be, have, may) are left alone, and so is every
-# form that is an everyday word of another meaning: better, bit, bore, data, found, ground, lay,
-# leaves, left, media, rose, saw, thought, wound.
+# What to make of a word that leads to no headword: the first ending that fits.  Only the plural
+# and verbs in -ize are regular enough to be undone without a witness.
+_GUESSES = (
+    ("ss", "ss"),
+    ("us", "us"),
+    ("is", "is"),
+    ("ies", "y"),
+    ("sses", "ss"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("xes", "x"),
+    ("zzes", "zz"),
+    ("s", ""),
+    ("ized", "ize"),
+    ("izing", "ize"),
+    ("ization", "ize"),
+    ("ised", "ise"),
+    ("ising", "ise"),
+    ("isation", "ise"),
+)
+
+# Each base with the forms that no rule brings to it.  The auxiliaries (was, has, did) are left
+# alone, and so is every form that is an everyday word of another meaning: better, bit, bore, data,
+# found, ground, leaves, left, media, rose, saw, thought, wound.
 _IRREGULAR_FORMS = """
-child: children
-grandchild: grandchildren
-man: men
-woman: women
-foot: feet
-tooth: teeth
-goose: geese
-mouse: mice
-louse: lice
-ox: oxen
-person: persons
-life: lives
-wife: wives
-knife: knives
-thief: thieves
-leaf: leafs
-self: selves
-calf: calves
-half: halves
-shelf: shelves
-crisis: crises
-thesis: theses
-hypothesis: hypotheses
-analysis: analyses
-diagnosis: diagnoses
-criterion: criteria
-phenomenon: phenomena
-stimulus: stimuli
-curriculum: curricula
-millennium: millennia
-alumnus: alumni
-quiz: quizzes
-arise: arose arisen
-bear: borne
-beat: beaten
-become: became
-begin: began begun
-bind: bound
-bite: bitten
-bleed: bled
-blow: blew blown
-break: broke broken
-breed: bred
-bring: brought
-build: built
-buy: bought
-catch: caught
-choose: chose chosen
-come: came
-creep: crept
-deal: dealt
-die: dying
-dig: dug
-do: does did done doing
-draw: drew drawn
-drink: drank drunk
-drive: drove driven
-eat: ate eaten
-fall: fell fallen
-feed: fed
-feel: felt
-fight: fought
-flee: fled
-fling: flung
-fly: flew flown flies
-forbid: forbade forbidden
-foresee: foresaw foreseen
-forget: forgot forgotten
-forgive: forgave forgiven
-freeze: froze frozen
-get: got gotten
-give: gave given
-go: goes went gone going
-grow: grew grown
-hang: hung
-hear: heard
-hide: hid hidden
-hold: held
-keep: kept
-kneel: knelt
-know: knew known
-lay: laid
-lead: led
-learn: learnt
-lend: lent
-lie: lying lain
-lose: lost
-make: made
-mean: meant
-meet: met
-mislead: misled
-misunderstand: misunderstood
-overcome: overcame
-overthrow: overthrew overthrown
-pay: paid
-prove: proven
-put: putting
-ride: rode ridden
-ring: rang rung
-rise: risen
-run: ran
-say: said
-see: seen
-seek: sought
-sell: sold
-send: sent
-shake: shook shaken
-shine: shone
-shoot: shot
-show: shown
-shrink: shrank shrunk
-sing: sang sung singing
-sink: sank sunk
-sit: sat
-slay: slain slew
-sleep: slept
-slide: slid
-speak: spoke spoken
-spend: spent
-spin: spun
-stand: stood
-steal: stole stolen
-stick: stuck
-sting: stung
-strike: struck
-strive: strove striven
-swear: swore sworn
-sweep: swept
-swim: swam swum
-swing: swung
-take: took taken
-teach: taught
-tear: tore torn
-tell: told
-throw: threw thrown
-tie: tying
-undergo: underwent undergone
-understand: understood
-undertake: undertook undertaken
-uphold: upheld
-wake: woke woken
-wear: wore worn
-weave: wove woven
-weep: wept
-win: won
-withdraw: withdrew withdrawn
-wring: wrung
-write: wrote written
+child children, grandchild grandchildren, man men, woman women, foot feet, tooth teeth,
+goose geese, mouse mice, louse lice, ox oxen, person persons, life lives, wife wives,
+knife knives, thief thieves, leaf leafs, self selves, calf calves, half halves, shelf shelves,
+crisis crises, thesis theses, hypothesis hypotheses, analysis analyses, diagnosis diagnoses,
+criterion criteria, phenomenon phenomena, stimulus stimuli, curriculum curricula,
+millennium millennia, alumnus alumni, quiz quizzes, arise arose arisen, bear borne, beat beaten,
+become became, begin began begun, bind bound, bite bitten, bleed bled, blow blew blown,
+break broke broken, breed bred, bring brought, build built, buy bought, catch caught,
+choose chose chosen, come came, creep crept, deal dealt, die dying, dig dug, do does doing,
+draw drew drawn, drink drank drunk, drive drove driven, eat ate eaten, fall fell fallen, feed fed,
+feel felt, fight fought, flee fled, fling flung, fly flew flown flies, forbid forbade forbidden,
+foresee foresaw foreseen, forget forgot forgotten, forgive forgave forgiven, freeze froze frozen,
+get got gotten, give gave given, go goes went gone going, grow grew grown, hang hung, hear heard,
+hide hid hidden, hold held, keep kept, kneel knelt, know knew known, lay laid, lead led,
+learn learnt, lend lent, lie lying lain, lose lost, make made, mean meant, meet met,
+mislead misled, misunderstand misunderstood, overcome overcame, overthrow overthrew overthrown,
+pay paid, prove proven, put putting, ride rode ridden, ring rang rung, rise risen, run ran,
+say said, see seen, seek sought, sell sold, send sent, shake shook shaken, shine shone,
+shoot shot, show shown, shrink shrank shrunk, sing sang sung singing, sink sank sunk, sit sat,
+slay slain slew, sleep slept, slide slid, speak spoke spoken, spend spent, spin spun, stand stood,
+steal stole stolen, stick stuck, sting stung, strike struck, strive strove striven,
+swear swore sworn, sweep swept, swim swam swum, swing swung, take took taken, teach taught,
+tear tore torn, tell told, throw threw thrown, tie tying, undergo underwent undergone,
+understand understood, undertake undertook undertaken, uphold upheld, wake woke woken,
+wear wore worn, weave wove woven, weep wept, win won, withdraw withdrew withdrawn, wring wrung,
+write wrote written
 """
 
-# land: its people and its adjective, which the dictionary keeps apart though they share a topic.
+# Each land with its people and its adjective, which the dictionary keeps apart though they share
+# a topic.
 _NATIONS = """
-afghanistan: afghan
-africa: african
-america: american
-argentina: argentine argentinian
-asia: asian
-australia: australian
-austria: austrian
-belgium: belgian
-brazil: brazilian
-britain: british briton
-canada: canadian
-chile: chilean
-china: chinese
-colombia: colombian
-cuba: cuban
-denmark: danish dane
-egypt: egyptian
-europe: european
-finland: finnish finn
-france: french frenchman
-germany: german
-greece: greek
-hungary: hungarian
-india: indian
-indonesia: indonesian
-iran: iranian
-iraq: iraqi
-ireland: irish
-israel: israeli
-italy: italian
-japan: japanese
-kenya: kenyan
-korea: korean
-lebanon: lebanese
-libya: libyan
-mexico: mexican
-netherlands: dutch
-nigeria: nigerian
-norway: norwegian
-pakistan: pakistani
-palestine: palestinian
-peru: peruvian
-poland: polish
-portugal: portuguese
-russia: russian
-scotland: scottish
-spain: spanish spaniard
-sweden: swedish swede
-switzerland: swiss
-syria: syrian
-thailand: thai
-turkey: turkish turk
-ukraine: ukrainian
-venezuela: venezuelan
-vietnam: vietnamese
+afghanistan afghan, africa african, america american, argentina argentine argentinian, asia asian,
+australia australian, austria austrian, belgium belgian, brazil brazilian, britain british briton,
+canada canadian, chile chilean, china chinese, colombia colombian, cuba cuban,
+denmark danish dane, egypt egyptian, europe european, finland finnish finn,
+france french frenchman, germany german, greece greek, hungary hungarian, indonesia indonesian,
+iran iranian, iraq iraqi, ireland irish, israel israeli, italy italian, japan japanese,
+kenya kenyan, korea korean, lebanon lebanese, libya libyan, mexico mexican, netherlands dutch,
+nigeria nigerian, norway norwegian, pakistan pakistani, palestine palestinian, peru peruvian,
+portugal portuguese, russia russian, scotland scottish, spain spanish spaniard,
+sweden swedish swede, switzerland swiss, syria syrian, thailand thai, turkey turkish turk,
+ukraine ukrainian, venezuela venezuelan, vietnam vietnamese
 """
 
 
 def _conflations(table: str) -> dict[str, str]:
-    """Turn lines of "base: form form" into a map from form to base."""
-    pairs = (line.split(": ") for line in table.strip().splitlines())
-    return {form: base for base, forms in pairs for form in forms.split()}
+    """Turn "base form form, base form" into a map from form to base."""
+    groups = (group.split() for group in table.split(","))
+    return {form: base for base, *forms in groups for form in forms}
 
 
 @cache
@@ -359,7 +215,9 @@ def _undo_vowel_join(root: str) -> tuple[str, ...]:
             return (root, root[:-1], root + "e")
         return (root[:-1], root, root + "e")
     single_vowel = before in _VOWELS and root[-3] not in _VOWELS
-    if root.endswith("th") or (single_vowel and last not in "aeiouwxy"):
+    if root.endswith(("th", "ast")) or (last == "s" and before not in _VOWELS):
+        return (root + "e", root)  # breathe, waste, reverse
+    if single_vowel and last not in "aeiouwxy":
         return (root + "e", root)
     return (root, root + "e")
 
@@ -395,9 +253,9 @@ def shorter_forms(word: str, *, derived: bool = True) -> list[str]:
 class KrovetzStemmer:
     """Stems lower-case English words against a dictionary.
 
-    A word that is a headword, or that no rule leads to a headword, keeps its form (but for a
-    plural ending), so a stem is nearly always a word that a reader knows.  Stemming a stem changes
-    nothing where that stem is a headword.
+    A headword keeps its form, and so does a word that no rule leads to a headword, but for the
+    endings that can be undone without one (a plural, a verb in -ize).  So a stem is nearly always
+    a word that a reader knows.  Stemming the stem of a headword changes nothing.
     """
 
     def __init__(self) -> None:
@@ -411,7 +269,7 @@ class KrovetzStemmer:
         known = self._known.get(word)
         if known is not None:
             return known
-        return self._search(word, _MAX_PEELS) or _without_plural(word)
+        return self._search(word, _MAX_PEELS) or _guess(word)
 
     def stem_words(self, words: list[str]) -> list[str]:
         """Return the stem of each of *words*, in their order."""
@@ -433,12 +291,9 @@ class KrovetzStemmer:
         return None
 
 
-def _without_plural(word: str) -> str:
-    """Return an unknown *word* without its plural ending, the one ending safe to guess."""
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("ches", "shes", "sses", "xes", "zes")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
-        return word[:-1]
+def _guess(word: str) -> str:
+    """Return an unknown *word* without the endings that are safe to undo unseen."""
+    for ending, replacement in _GUESSES:
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            return word[: len(word) - len(ending)] + replacement
     return word

@@ -233,7 +233,7 @@ class WordTable:
         Returns:
             The numbers of all words in order, and where those of each text end, shape (texts,).
         """
-        table = table_for(data.tobytes())
+        table = table_for(data)
         words = np.empty(data.size + 1, dtype=np.int32)
         word_ends = np.zeros(ends.size, dtype=np.int64)
         done = 0
@@ -257,11 +257,12 @@ class WordTable:
 
     def words(self, first: int = 0) -> list[str]:
         """The words from number `first` on."""
-        offsets = self.offsets[: len(self) + 1].tolist()
-        data = self.letters[: offsets[-1]].tobytes()
+        offsets = self.offsets[first : len(self) + 1]
+        data = self.letters[offsets[0] : offsets[-1]].tobytes()
+        ends = (offsets - offsets[0]).tolist()
         return [
             data[begin:end].decode("utf-8")
-            for begin, end in zip(offsets[first:-1], offsets[first + 1 :], strict=True)
+            for begin, end in zip(ends[:-1], ends[1:], strict=True)
         ]
 
     def compact(

@@ -1,0 +1,1 @@
+"""Retrieval: weighting models, feedback, and the searcher over a local index."""

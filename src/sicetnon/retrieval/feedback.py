@@ -1,0 +1,136 @@
+"""Pseudo-relevance feedback: a question widened by terms of the documents it finds first."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.retrieval.weighting import CollectionStatistics, TermStatistics
+
+
+class Statistics(Protocol):
+    """What feedback needs to know of the collection."""
+
+    collection: CollectionStatistics
+
+    def term(self, term: str) -> TermStatistics:
+        """How a term is spread over it."""
+
+
+class Feedback(Protocol):
+    """A way to widen a question."""
+
+    @property
+    def documents(self) -> int:
+        """How many documents are taken for relevant."""
+
+    def expand(
+        self,
+        query: Mapping[str, float],
+        documents: Sequence[Mapping[str, float]],
+        scores: NDArray[np.float64],
+        statistics: Statistics,
+    ) -> dict[str, float]:
+        """The widened question.
+
+        Args:
+            query: The question's terms with their weights.
+            documents: The terms of the documents found first, with how often they occur.
+            scores: The scores of these documents.
+            statistics: Of the collection.
+        """
+
+
+@dataclass(frozen=True)
+class RM3:
+    """Relevance model 1, mixed with the question (Abdul-Jaleel et al., TREC 2004).
+
+    The relevance model is Lavrenko and Croft's (SIGIR 2001, equation 9), each document counted by
+    its share of the scores; terms of a single letter or document are left out of it.
+
+    Attributes:
+        documents: Documents taken for relevant.
+        terms: Terms taken from them.
+        original: The weight of the question, from 0 to 1.
+    """
+
+    documents: int = 10
+    terms: int = 20
+    original: float = 0.7
+
+    def expand(
+        self,
+        query: Mapping[str, float],
+        documents: Sequence[Mapping[str, float]],
+        scores: NDArray[np.float64],
+        statistics: Statistics,
+    ) -> dict[str, float]:
+        """See `Feedback.expand`."""
+        shares = _shares(scores)
+        model: dict[str, float] = defaultdict(float)
+        for document, share in zip(documents, shares.tolist(), strict=True):
+            length = sum(document.values()) or 1.0
+            for term, count in document.items():
+                model[term] += share * count / length
+        best = _top({t: w for t, w in model.items() if len(t) > 1}, self.terms)
+        total, query_total = sum(best.values()) or 1.0, sum(query.values())
+        expanded = {t: self.original * w / query_total for t, w in query.items()}
+        for term, weight in best.items():
+            expanded[term] = expanded.get(term, 0.0) + (1 - self.original) * weight / total
+        return expanded
+
+
+@dataclass(frozen=True)
+class Bo1:
+    """Bose–Einstein 1, divergence from randomness (Amati, PhD thesis, Glasgow 2003, ch. 6).
+
+    Attributes:
+        documents: Documents taken for relevant.
+        terms: Terms taken from them.
+    """
+
+    documents: int = 3
+    terms: int = 10
+
+    def expand(
+        self,
+        query: Mapping[str, float],
+        documents: Sequence[Mapping[str, float]],
+        scores: NDArray[np.float64],
+        statistics: Statistics,
+    ) -> dict[str, float]:
+        """See `Feedback.expand`."""
+        counts: dict[str, float] = defaultdict(float)
+        for document in documents:
+            for term, count in document.items():
+                counts[term] += count
+        weights = {}
+        for term, count in counts.items():
+            mean = statistics.term(term).occurrences / max(statistics.collection.documents, 1)
+            if mean > 0:
+                weights[term] = count * math.log2((1 + mean) / mean) + math.log2(1 + mean)
+        best = _top(weights, self.terms)
+        highest, most = max(best.values(), default=1.0), max(query.values())
+        expanded = {term: weight / most for term, weight in query.items()}
+        for term, weight in best.items():
+            expanded[term] = expanded.get(term, 0.0) + weight / highest
+        return expanded
+
+
+def _shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    lowest = min(float(scores.min(initial=0.0)), 0.0)
+    shifted = scores - lowest
+    total = float(shifted.sum())
+    return shifted / total if total > 0 else np.full(len(scores), 1 / max(len(scores), 1))
+
+
+def _top(weights: Mapping[str, float], count: int) -> dict[str, float]:
+    """The heaviest terms; of equal ones the first in the alphabet."""
+    order = sorted(weights, key=lambda term: (-weights[term], term))
+    return {term: weights[term] for term in order[:count]}

@@ -1,0 +1,257 @@
+"""Weighting models: a formula each, with its citation; its parameters are its fields.
+
+A model's score of a document is the sum over the question's terms of
+
+    query weight · formula(term frequency, norm of the document, constants of the term)
+
+where the norms of all documents are worked out once an index, and the constants once a term. The
+formulas themselves are in `formulas`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.retrieval import formulas
+from sicetnon.retrieval.formulas import Accumulate
+
+Constants = tuple[float, float]
+Lengths = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TermStatistics:
+    """How a term is spread over the collection.
+
+    Attributes:
+        documents: Documents that hold it.
+        occurrences: How often it occurs in all.
+    """
+
+    documents: int
+    occurrences: float
+
+
+@dataclass(frozen=True)
+class CollectionStatistics:
+    """The size of the collection.
+
+    Attributes:
+        documents: How many there are.
+        occurrences: Terms in all of them.
+    """
+
+    documents: int
+    occurrences: float
+
+    @property
+    def average_length(self) -> float:
+        """Terms a document."""
+        return self.occurrences / self.documents if self.documents else 0.0
+
+
+class WeightingModel(Protocol):
+    """What every model has."""
+
+    @property
+    def accumulate(self) -> Accumulate:
+        """The compiled loop that adds a term's scores to its documents'."""
+
+    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+        """What the length of each document comes to, shape (documents,)."""
+
+    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+        """What the formula needs to know of a term."""
+
+    def document_weight(self) -> float | None:
+        """µ, for a model that also scores the terms that a document lacks; else None."""
+
+
+@dataclass(frozen=True)
+class _Model:
+    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+        return lengths
+
+    def document_weight(self) -> float | None:
+        return None
+
+
+@dataclass(frozen=True)
+class BM25(_Model):
+    """Okapi BM25 (Robertson, Walker, Jones, Hancock-Beaulieu and Gatford, TREC-3, 1994).
+
+    Attributes:
+        k1: How slowly repeated terms saturate.
+        b: How far length is normalised, from 0 to 1.
+        variant: Which inverse document frequency and shape:
+            `lucene`: ln(1 + (N − n + ½)/(n + ½)), without the factor k1 + 1 (Lucene 8 on);
+            `robertson`: max(ε, ln((N − n + ½)/(n + ½))), with the factor k1 + 1;
+            `atire`: ln(N/n), with the factor k1 + 1 (Trotman, Jia and Crane, OSIR 2012);
+            `plus`: ln((N + 1)/n), with the factor, and δ added for each term that occurs (Lv and
+            Zhai, CIKM 2011).
+        delta: The δ of `plus`.
+    """
+
+    k1: float = 1.2
+    b: float = 0.75
+    variant: Literal["lucene", "robertson", "atire", "plus"] = "lucene"
+    delta: float = 1.0
+
+    @property
+    def accumulate(self) -> Accumulate:
+        return formulas.accumulate_saturation
+
+    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+        share = lengths / (collection.average_length or 1.0)
+        return self.k1 * (1 - self.b + self.b * share)
+
+    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+        weight = inverse_document_frequency(self.variant, term, collection)
+        gain = weight if self.variant == "lucene" else weight * (self.k1 + 1)
+        bonus = weight * self.delta if self.variant == "plus" else 0.0
+        return gain, bonus
+
+
+def inverse_document_frequency(
+    variant: str, term: TermStatistics, collection: CollectionStatistics
+) -> float:
+    """The inverse document frequency of a variant of BM25 (see there)."""
+    total, having = collection.documents, term.documents
+    if variant == "atire":
+        return math.log(total / having)
+    if variant == "plus":
+        return math.log((total + 1) / having)
+    odds = (total - having + 0.5) / (having + 0.5)
+    return math.log1p(odds) if variant == "lucene" else max(1e-6, math.log(odds))
+
+
+@dataclass(frozen=True)
+class DirichletLM(_Model):
+    """Query likelihood with Dirichlet smoothing (Zhai and Lafferty, TOIS 2004, table I).
+
+    Attributes:
+        mu: How many terms of the collection a document is mixed with.
+        variant: What the length of a document is charged for:
+            `full`: every term of the question, as in the paper, equation 6;
+            `matched`: the terms that occur in it (Terrier);
+            `clipped`: likewise, but no term counts less than 0 (Lucene, PISA).
+    """
+
+    mu: float = 2000.0
+    variant: Literal["full", "matched", "clipped"] = "clipped"
+
+    @property
+    def accumulate(self) -> Accumulate:
+        full = self.variant == "full"
+        return formulas.accumulate_log_ratio if full else formulas.accumulate_log_ratio_matched
+
+    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+        if self.variant == "full":
+            return np.ones(len(lengths))
+        return np.log(self.mu / (self.mu + lengths))
+
+    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+        ratio = collection.occurrences / (self.mu * term.occurrences)
+        return ratio, 0.0 if self.variant == "clipped" else -math.inf
+
+    def document_weight(self) -> float | None:
+        return self.mu if self.variant == "full" else None
+
+
+@dataclass(frozen=True)
+class JelinekMercer(_Model):
+    """Query likelihood with linear smoothing (Zhai and Lafferty, TOIS 2004, table I).
+
+    Attributes:
+        lambda_: The share of the collection in the mixture, above 0 and below 1.
+    """
+
+    lambda_: float = 0.4
+
+    @property
+    def accumulate(self) -> Accumulate:
+        return formulas.accumulate_log_ratio
+
+    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+        odds = (1 - self.lambda_) / self.lambda_
+        return odds * collection.occurrences / term.occurrences, 0.0
+
+
+@dataclass(frozen=True)
+class DPH(_Model):
+    """Divergence from randomness, hypergeometric, Popper's normalisation; no parameter.
+
+    Amati, Ambrosi, Bianchi, Gaibisso and Gambosi, TREC 2007. A document of nothing but the term
+    scores 0, the limit of the formula.
+    """
+
+    @property
+    def accumulate(self) -> Accumulate:
+        return formulas.accumulate_hypergeometric_popper
+
+    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+        return collection.average_length * collection.documents / term.occurrences, 0.0
+
+
+@dataclass(frozen=True)
+class DLH(_Model):
+    """Divergence from randomness, hypergeometric, Laplace's normalisation; no parameter.
+
+    Amati, "Frequentist and Bayesian approach to information retrieval", ECIR 2006.
+    """
+
+    @property
+    def accumulate(self) -> Accumulate:
+        return formulas.accumulate_hypergeometric_laplace
+
+    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+        return collection.average_length * collection.documents / term.occurrences, 0.0
+
+
+@dataclass(frozen=True)
+class PL2(_Model):
+    """Divergence from randomness, Poisson, Laplace, normalisation 2.
+
+    Amati and van Rijsbergen, TOIS 2002, equations 11, 26 and 34.
+
+    Attributes:
+        c: How far length is normalised; larger is less.
+    """
+
+    c: float = 1.0
+
+    @property
+    def accumulate(self) -> Accumulate:
+        return formulas.accumulate_poisson_laplace
+
+    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+        return np.log2(1 + self.c * collection.average_length / np.maximum(lengths, 1e-9))
+
+    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+        return term.occurrences / collection.documents, 0.0
+
+
+@dataclass(frozen=True)
+class TFIDF(_Model):
+    """TF-IDF with pivoted length (Singhal, Buckley and Mitra, SIGIR 1996; Singhal, 2001, table 1).
+
+    Attributes:
+        slope: How far length is normalised, from 0 to 1.
+    """
+
+    slope: float = 0.2
+
+    @property
+    def accumulate(self) -> Accumulate:
+        return formulas.accumulate_pivoted
+
+    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+        return 1 - self.slope + self.slope * lengths / (collection.average_length or 1.0)
+
+    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+        return math.log((collection.documents + 1) / term.documents), 0.0
