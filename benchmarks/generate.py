@@ -140,8 +140,10 @@ def read_source(directory: Path) -> Source:
         path = directory / f"{portal}.json"
         try:
             arguments = decoder.decode(path.read_bytes()).arguments
-        except (OSError, msgspec.MsgspecError) as error:
-            raise SystemExit(f"{path}: {error}") from None
+        except OSError as error:
+            raise SystemExit(f"{path}: {error.strerror}") from None
+        except msgspec.MsgspecError as error:
+            raise SystemExit(f"{path}: not in the official layout: {error}") from None
         for argument in arguments:
             text = " ".join(premise.text for premise in argument.premises)
             sentences = [s for s in SENTENCE_END.split(text) if WORD.search(s)]

@@ -94,10 +94,10 @@ class Peer(ABC):
 class Bm25s(Peer):
     """bm25s, its matrix built by scipy, numba for retrieval, all held in memory.
 
-    Of its three matrix builders (numpy, scipy, numba) scipy's is the fastest here. It
-    uses one core: release 0.3.16 has no parallel tokeniser, and its threads serve
-    batches of queries only. Scores are computed at build time, so one index serves one
-    model with one set of parameters.
+    Its builders by scipy and by numba take equal time here. One core is used: release
+    0.3.16 has no parallel tokeniser, and its threads serve batches of queries only.
+    Scores are computed at build time, so one index serves one model and one set of
+    parameters.
     """
 
     name = "bm25s"
@@ -232,7 +232,7 @@ class Pisa(Peer):
     name = "pisa"
     batch = 100_000  # documents inverted at a time
     encoding = "block_simdbp"
-    algorithm = "block_max_maxscore"  # the fastest of the seven at both depths here
+    algorithm = "block_max_maxscore"  # the fastest of the five tested at both depths here
 
     def index(self, corpus: Path, work: Path) -> None:
         """Feed analysed words through PISA's pipe, invert, then compress."""

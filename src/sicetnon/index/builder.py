@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, SicetnonError
 from sicetnon.index.documents import DocumentWriter
+from sicetnon.index.forms import write_forms
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import Source, merge_postings
 from sicetnon.index.postings import count_terms, sort_rows
-from sicetnon.index.segment import STORE, write_words
+from sicetnon.index.segment import STORE
 from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, stored_file, write_array
+from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
 from sicetnon.text.words import WordTable, join
 
@@ -145,6 +147,8 @@ class SegmentBuilder:
         terms = len(self._analyzer.terms)
         files = write_words(self._folder, "terms", self._analyzer.terms)
         files |= write_words(self._folder, "ids", self._ids)
+        if self._analyzer.analysis.forms:
+            files |= write_forms(self._folder, self._analyzer.terms, self._analyzer.stem)
         lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
         files["lengths"] = write_array(self._folder / "lengths", lengths)
         files |= merge_postings(self._sources(terms), terms, self._fields, self._folder)

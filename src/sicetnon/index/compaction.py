@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.documents import DocumentWriter
+from sicetnon.index.forms import write_forms
 from sicetnon.index.index import Index
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import Source, merge_postings
-from sicetnon.index.segment import STORE, Segment, write_words
+from sicetnon.index.segment import STORE, Segment
 from sicetnon.index.storage import stored_file, write_array
+from sicetnon.index.words import write_words
 from sicetnon.text.words import WordTable
 
 MAX_SEGMENTS = 8
@@ -38,6 +40,8 @@ def compact(index: Index, folder: Path, name: str) -> SegmentEntry:
         for segment, term_map, numbers in zip(index.segments, term_maps, renumbered, strict=True)
     ]
     files = write_words(folder, "terms", terms)
+    if index.analysis.forms:
+        files |= write_forms(folder, terms, index.analysis.analyzer().stem)
     files |= write_words(folder, "ids", _live_identifiers(index, renumbered))
     kept = [s.lengths[n >= 0] for s, n in zip(index.segments, renumbered, strict=True)]
     files["lengths"] = write_array(folder / "lengths", np.concatenate(kept))

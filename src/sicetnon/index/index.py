@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -55,21 +55,6 @@ class Index:
         folder = Path(folder)
         manifest = read_manifest(folder)
         return cls(folder, manifest, recorded_analysis(folder, manifest))
-
-    def field_weights(self, names: Iterable[str]) -> NDArray[np.float64]:
-        """Weight 1 for each named field, 0 for the others, shape (fields,).
-
-        Raises:
-            BrokenIndexError: The index lacks one of the fields.
-        """
-        weights = np.zeros(len(self.fields))
-        for name in names:
-            if name not in self.fields:
-                raise BrokenIndexError(
-                    f"{self.folder}: has no field {name!r}, only {', '.join(self.fields)}"
-                )
-            weights[self.fields.index(name)] = 1.0
-        return weights
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""

@@ -113,6 +113,7 @@ def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:
             str(recorded["stemmer"]),
             str(recorded["stop_words"]),
             bool(recorded["digits"]),
+            bool(recorded["forms"]),
         )
         now = analysis.signature()
     except (KeyError, SicetnonError) as error:

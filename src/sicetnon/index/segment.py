@@ -11,64 +11,12 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.documents import DocumentReader
+from sicetnon.index.forms import OFFSETS, StoredForms
 from sicetnon.index.manifest import SegmentEntry
-from sicetnon.index.storage import (
-    REBUILD,
-    MappedArray,
-    StoredFile,
-    check_size,
-    checksum,
-    write_array,
-)
-from sicetnon.text.words import WordTable, hash_word
+from sicetnon.index.storage import REBUILD, MappedArray, check_size, checksum
+from sicetnon.index.words import StoredWords
 
 STORE = "documents.sqlite"
-WORD_TABLE_PARTS = ("slots", "hashes", "offsets", "letters")
-
-
-class StoredWords:
-    """A `WordTable` on disk: words by number and numbers by word, without loading either."""
-
-    def __init__(self, arrays: dict[str, NDArray[Any]]):
-        self._slots, self._hashes = arrays["slots"], arrays["hashes"]
-        self._offsets, self._letters = arrays["offsets"], arrays["letters"].data
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def number(self, word: str) -> int | None:
-        """The number of a word, or None."""
-        data = word.encode("utf-8", "replace")
-        value = hash_word(data)
-        mask = len(self._slots) - 1
-        slot = value & mask
-        while (number := int(self._slots[slot])) >= 0:
-            if int(self._hashes[number]) == value and self._bytes(number) == data:
-                return number
-            slot = (slot + 1) & mask
-        return None
-
-    def word(self, number: int) -> str:
-        """The word of a number."""
-        return self._bytes(number).decode("utf-8")
-
-    def words(self) -> list[bytes]:
-        """All words, by number."""
-        ends = self._offsets.tolist()
-        data = bytes(self._letters)
-        return [data[begin:end] for begin, end in zip(ends[:-1], ends[1:], strict=True)]
-
-    def _bytes(self, number: int) -> bytes:
-        return bytes(self._letters[self._offsets[number] : self._offsets[number + 1]])
-
-
-def write_words(folder: Path, prefix: str, words: WordTable) -> dict[str, StoredFile]:
-    """Write a word table's arrays, cut to what they hold."""
-    arrays = words.compact()
-    return {
-        f"{prefix}_{part}": write_array(folder / f"{prefix}_{part}", array)
-        for part, array in zip(WORD_TABLE_PARTS, arrays, strict=True)
-    }
 
 
 class Segment:
@@ -79,6 +27,7 @@ class Segment:
         base: The number in the index of its first document.
         terms: Its terms.
         identifiers: The ids of its documents.
+        forms: Which terms are forms of one stem; None where terms are stems.
         posting_offsets: Where each term's postings begin, int64, shape (terms + 1,).
         documents: Documents of the postings, from 0 in this segment, int32.
         frequencies: Term frequencies of the postings, uint16, shape (postings, fields).
@@ -97,8 +46,9 @@ class Segment:
         }
         arrays = {name: mapped.array for name, mapped in self._mapped.items()}
         try:
-            self.terms = StoredWords({p: arrays[f"terms_{p}"] for p in WORD_TABLE_PARTS})
-            self.identifiers = StoredWords({p: arrays[f"ids_{p}"] for p in WORD_TABLE_PARTS})
+            self.terms = StoredWords(arrays, "terms")
+            self.identifiers = StoredWords(arrays, "ids")
+            self.forms = StoredForms(arrays) if OFFSETS in arrays else None
             self.posting_offsets = arrays["posting_offsets"]
             self.documents, self.frequencies = arrays["documents"], arrays["frequencies"]
             self.totals, self.lengths = arrays["totals"], arrays["lengths"]

@@ -11,7 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.retrieval.weighting import CollectionStatistics, TermStatistics
+from sicetnon.retrieval.postings import TermPostings
+from sicetnon.retrieval.weighting import CollectionStatistics
 
 
 class Statistics(Protocol):
@@ -19,8 +20,8 @@ class Statistics(Protocol):
 
     collection: CollectionStatistics
 
-    def term(self, term: str) -> TermStatistics:
-        """How a term is spread over it."""
+    def read(self, term: str) -> TermPostings:
+        """A term's postings, with its statistics."""
 
 
 class Feedback(Protocol):
@@ -112,7 +113,7 @@ class Bo1:
                 counts[term] += count
         weights = {}
         for term, count in counts.items():
-            mean = statistics.term(term).occurrences / max(statistics.collection.documents, 1)
+            mean = statistics.read(term).statistics.occurrences / max(statistics.collection.documents, 1)
             if mean > 0:
                 weights[term] = count * math.log2((1 + mean) / mean) + math.log2(1 + mean)
         best = _top(weights, self.terms)

@@ -118,6 +118,18 @@ def pivoted(tf: float, norm: float, a: float, b: float) -> float:
     return a * (1.0 + math.log(1.0 + math.log(tf)) if tf > 1.0 else tf) / norm
 
 
+@formula
+def normalised(tf: float, norm: float, a: float, b: float) -> float:
+    """a · tf / norm: a field's part in BM25F."""
+    return a * tf / norm
+
+
+@formula
+def presence(tf: float, norm: float, a: float, b: float) -> float:
+    """a, wherever the term occurs."""
+    return a
+
+
 accumulate_saturation = accumulator(saturation)
 accumulate_log_ratio = accumulator(log_ratio)
 accumulate_log_ratio_matched = accumulator(log_ratio_matched)
@@ -125,3 +137,5 @@ accumulate_hypergeometric_popper = accumulator(hypergeometric_popper)
 accumulate_hypergeometric_laplace = accumulator(hypergeometric_laplace)
 accumulate_poisson_laplace = accumulator(poisson_laplace)
 accumulate_pivoted = accumulator(pivoted)
+accumulate_normalised = accumulator(normalised)
+accumulate_presence = accumulator(presence)

@@ -12,58 +12,55 @@ from sicetnon.retrieval.formulas import UNSEEN
 
 
 @compiled
-def count_postings(
+def gather(
     documents: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
     field_weights: tuple[float, ...],
-    live: NDArray[np.uint8],
-) -> tuple[int, float]:
-    """Documents with a term in the weighted fields, and its weighted occurrences there.
+    form_weight: float,
+    sums: NDArray[np.float64],
+    seen: NDArray[np.int32],
+    count: int,
+) -> int:
+    """Add the weighted frequencies of one form of a term to those of its other forms.
 
     Args:
-        documents: The term's postings, shape (postings,).
+        documents: The form's postings, shape (postings,).
         frequencies: Likewise, shape (postings, fields).
-        field_weights: Shape (fields,).
-        live: 0 for deleted documents; of size 0 when none is.
+        field_weights: One a field.
+        form_weight: What an occurrence of this form counts.
+        sums: Sums by document, 0 where nothing was added yet; added to.
+        seen: The documents with a sum; appended to.
+        count: How many there are.
+
+    Returns:
+        How many there are now.
     """
-    having, occurrences = 0, 0.0
     for posting in range(documents.size):
-        if live.size and not live[documents[posting]]:
-            continue
         tf = 0.0
         for field in range(len(field_weights)):
             tf += field_weights[field] * frequencies[posting, field]
         if tf > 0.0:
-            having += 1
-            occurrences += tf
-    return having, occurrences
+            document = documents[posting]
+            if sums[document] == 0.0:
+                seen[count] = document
+                count += 1
+            sums[document] += form_weight * tf
+    return count
 
 
 @compiled
-def accumulate_fields(
-    documents: NDArray[np.int32],
-    frequencies: NDArray[np.uint16],
-    field_weights: tuple[float, ...],
-    lengths: NDArray[np.int32],
-    slopes: NDArray[np.float64],
-    intercepts: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    query_weight: float,
-    idf: float,
-    k1: float,
-) -> None:
-    """Add a term's BM25F scores: idf · t / (k1 + t), t = Σ weight · tf / (intercept + slope · length)."""
-    for posting in range(documents.size):
-        document = documents[posting]
-        tf = 0.0
-        for field in range(len(field_weights)):
-            if frequencies[posting, field]:
-                norm = intercepts[field] + slopes[field] * lengths[document, field]
-                tf += field_weights[field] * frequencies[posting, field] / norm
-        if tf > 0.0:
-            score = query_weight * idf * tf / (k1 + tf)
-            known = scores[document]
-            scores[document] = score if known == UNSEEN else known + score
+def take(
+    seen: NDArray[np.int32], sums: NDArray[np.float64], live: NDArray[np.uint8]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The live documents that were seen with their sums, shape (n,) and (n, 1); sums become 0."""
+    documents, frequencies = np.empty_like(seen), np.empty((seen.size, 1))
+    count = 0
+    for document in seen:
+        if not live.size or live[document]:
+            documents[count], frequencies[count, 0] = document, sums[document]
+            count += 1
+        sums[document] = 0.0
+    return documents[:count], frequencies[:count]
 
 
 @compiled
@@ -83,6 +80,18 @@ def add_scores(scores: NDArray[np.float64], part: NDArray[np.float64], weight: f
         if part[document] != UNSEEN:
             known = scores[document]
             score = weight * part[document]
+            scores[document] = score if known == UNSEEN else known + score
+
+
+@compiled
+def add_saturated(
+    scores: NDArray[np.float64], sums: NDArray[np.float64], weight: float, k1: float
+) -> None:
+    """Add weight · sum / (k1 + sum) to every document with a sum."""
+    for document in range(scores.size):
+        if sums[document] != UNSEEN:
+            score = weight * sums[document] / (k1 + sums[document])
+            known = scores[document]
             scores[document] = score if known == UNSEEN else known + score
 
 

@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import BrokenIndexError
 from sicetnon.index.index import Index
-from sicetnon.index.segment import Segment
-from sicetnon.retrieval import kernels
-from sicetnon.retrieval.weighting import (
-    BM25,
-    CollectionStatistics,
-    TermStatistics,
-    WeightingModel,
-    inverse_document_frequency,
-)
+from sicetnon.retrieval import formulas, kernels
+from sicetnon.retrieval.postings import PostingsReader
+from sicetnon.retrieval.weighting import BM25, WeightingModel, inverse_document_frequency
 
-_ALL_LIVE = np.empty(0, dtype=np.uint8)
+
+class BoundScore(Protocol):
+    """A score bound to an index."""
+
+    @property
+    def weight(self) -> float:
+        """The part that it has in a sum of several."""
+
+    def add(self, query: Mapping[str, float], scores: list[NDArray[np.float64]]) -> None:
+        """Score all documents for weighted terms. Not to be called twice at a time.
+
+        Args:
+            query: Terms with their weights.
+            scores: For each segment of the index an array, shape (documents,), of
+                `formulas.UNSEEN` throughout; added to.
+        """
+
+
+class Score(Protocol):
+    """A part of a document's score."""
+
+    def bind(self, index: Index) -> BoundScore:
+        """Fix what depends on the index alone."""
 
 
 @dataclass(frozen=True)
 class FieldScore:
-    """A model over some fields, read as one text.
+    """A weighting model over some fields, read as one text.
 
     A term's frequency is the weighted sum of its frequencies in the fields, and so is a document's
     length: with weights of 1 this is the score of the concatenated fields.
@@ -34,15 +51,49 @@ class FieldScore:
         model: The weighting model.
         fields: Field names with their weights; all fields with weight 1 when left empty.
         weight: The part that this score has in a sum of several.
+        other_forms: What another form of a term's stem counts, in an index that keeps forms apart.
     """
 
     model: WeightingModel
     fields: Mapping[str, float] = field(default_factory=dict)
     weight: float = 1.0
+    other_forms: float = 1.0
 
     def bind(self, index: Index) -> BoundFieldScore:
         """Fix what depends on the index alone."""
         return BoundFieldScore(self, index)
+
+
+class BoundFieldScore:
+    """A `FieldScore` on an index."""
+
+    def __init__(self, score: FieldScore, index: Index):
+        self.model, self.weight = score.model, score.weight
+        self._reader = PostingsReader(index, score.fields, score.other_forms)
+        self._lengths = [segment.lengths @ self._reader.weights for segment in index.segments]
+        self._norms = [
+            self.model.norms(lengths, self._reader.collection) for lengths in self._lengths
+        ]
+
+    def add(self, query: Mapping[str, float], scores: list[NDArray[np.float64]]) -> None:
+        """See `BoundScore.add`."""
+        total = 0.0
+        for term, weight in query.items():
+            postings = self._reader.read(term)
+            if not postings.statistics.documents:
+                continue
+            total += weight
+            constants = self.model.constants(postings.statistics, self._reader.collection)
+            for (documents, frequencies), norms, into in zip(
+                postings.segments, self._norms, scores, strict=True
+            ):
+                self.model.accumulate(
+                    documents, frequencies, postings.columns, norms, into, weight, *constants
+                )
+        mu = self.model.document_weight()
+        if mu is not None:
+            for into, lengths in zip(scores, self._lengths, strict=True):
+                kernels.add_document_weights(into, lengths, total, mu)
 
 
 @dataclass(frozen=True)
@@ -69,120 +120,95 @@ class BM25F:
         return BoundBM25F(self, index)
 
 
-Score = FieldScore | BM25F
-
-
-def field_weights(index: Index, fields: Mapping[str, float]) -> NDArray[np.float64]:
-    """The weight of each field of an index, shape (fields,).
-
-    Raises:
-        BrokenIndexError: The index lacks one of the fields.
-    """
-    unknown = [name for name in fields if name not in index.fields]
-    if unknown:
-        raise BrokenIndexError(
-            f"{index.folder}: has no field {', '.join(unknown)}; its fields are "
-            f"{', '.join(index.fields)}"
-        )
-    if not fields:
-        return np.ones(len(index.fields))
-    return np.array([float(fields.get(name, 0.0)) for name in index.fields])
-
-
-class _Bound:
-    """A score bound to an index: the statistics of collection and terms over its fields."""
-
-    def __init__(self, index: Index, weights: NDArray[np.float64]):
-        self.index = index
-        self.field_weights: tuple[float, ...] = tuple(weights.tolist())
-        self.collection = CollectionStatistics(
-            index.document_count, float(weights @ index.field_totals)
-        )
-        self._terms: dict[str, TermStatistics] = {}
-
-    def term(self, term: str) -> TermStatistics:
-        """How a term is spread over the fields; no document where it occurs nowhere."""
-        known = self._terms.get(term)
-        if known is None:
-            counts = [self._count(segment, term) for segment in self.index.segments]
-            known = TermStatistics(sum(c[0] for c in counts), sum(c[1] for c in counts))
-            self._terms[term] = known
-        return known
-
-    def _count(self, segment: Segment, term: str) -> tuple[int, float]:
-        number = segment.terms.number(term)
-        if number is None:
-            return 0, 0.0
-        begin, end = segment.posting_offsets[number : number + 2].tolist()
-        if segment.live is None and all(self.field_weights):
-            return end - begin, float(np.dot(self.field_weights, segment.totals[number]))
-        live = _ALL_LIVE if segment.live is None else segment.live
-        return kernels.count_postings(
-            segment.documents[begin:end], segment.frequencies[begin:end], self.field_weights, live
-        )
-
-
-def _postings(segment: Segment, term: str) -> tuple[NDArray[np.int32], NDArray[np.uint16]] | None:
-    number = segment.terms.number(term)
-    if number is None:
-        return None
-    begin, end = segment.posting_offsets[number : number + 2].tolist()
-    return segment.documents[begin:end], segment.frequencies[begin:end]
-
-
-class BoundFieldScore(_Bound):
-    """A `FieldScore` on an index."""
-
-    def __init__(self, score: FieldScore, index: Index):
-        weights = field_weights(index, score.fields)
-        super().__init__(index, weights)
-        self.model, self.weight = score.model, score.weight
-        self._lengths = [segment.lengths @ weights for segment in index.segments]
-        self._norms = [self.model.norms(lengths, self.collection) for lengths in self._lengths]
-
-    def add(self, number: int, query: Mapping[str, float], scores: NDArray[np.float64]) -> None:
-        """Score the documents of one segment.
-
-        Args:
-            number: The segment's place in the index.
-            query: Terms with their weights.
-            scores: `UNSEEN` throughout, shape (documents of the segment,); added to.
-        """
-        segment, norms = self.index.segments[number], self._norms[number]
-        for term, weight in query.items():
-            postings = _postings(segment, term)
-            statistics = self.term(term)
-            if postings is not None and statistics.documents:
-                constants = self.model.constants(statistics, self.collection)
-                self.model.accumulate(
-                    *postings, self.field_weights, norms, scores, weight, *constants
-                )
-        mu = self.model.document_weight()
-        if mu is not None:
-            total = sum(weight for term, weight in query.items() if self.term(term).documents)
-            kernels.add_document_weights(scores, self._lengths[number], float(total), mu)
-
-
-class BoundBM25F(_Bound):
+class BoundBM25F:
     """A `BM25F` on an index."""
 
     def __init__(self, score: BM25F, index: Index):
-        super().__init__(index, field_weights(index, score.fields))
         self.weight, self._k1 = score.weight, score.k1
-        averages = index.field_totals / max(index.document_count, 1)
-        b = np.array([float(score.b.get(name, 0.75)) for name in index.fields])
-        self._slopes = b / np.where(averages > 0, averages, 1.0)
-        self._intercepts = 1 - b
+        self._fields = [(name, float(weight)) for name, weight in score.fields.items()]
+        self._any = PostingsReader(index, dict.fromkeys(score.fields, 1.0))
+        self._readers = [PostingsReader(index, {name: 1.0}) for name, _ in self._fields]
+        self._norms = [
+            [self._norm(index, segment.lengths, name, score.b) for segment in index.segments]
+            for name, _ in self._fields
+        ]
 
-    def add(self, number: int, query: Mapping[str, float], scores: NDArray[np.float64]) -> None:
-        """As `BoundFieldScore.add`."""
-        segment = self.index.segments[number]
-        for term, weight in query.items():
-            postings = _postings(segment, term)
-            statistics = self.term(term)
-            if postings is not None and statistics.documents:
-                idf = inverse_document_frequency(BM25().variant, statistics, self.collection)
-                kernels.accumulate_fields(
-                    *postings, self.field_weights, segment.lengths, self._slopes,
-                    self._intercepts, scores, weight, idf, self._k1,
-                )  # fmt: skip
+    def _norm(
+        self, index: Index, lengths: NDArray[np.int32], name: str, b: Mapping[str, float]
+    ) -> NDArray[np.float64]:
+        place = index.fields.index(name)
+        average = index.field_totals[place] / max(index.document_count, 1) or 1.0
+        share = b.get(name, 0.75)
+        return 1 - share + share * lengths[:, place] / average
+
+    def add(self, query: Mapping[str, float], scores: list[NDArray[np.float64]]) -> None:
+        """See `BoundScore.add`."""
+        for term, query_weight in query.items():
+            statistics = self._any.read(term).statistics
+            if not statistics.documents:
+                continue
+            idf = inverse_document_frequency(BM25().variant, statistics, self._any.collection)
+            sums = [np.full(len(into), formulas.UNSEEN) for into in scores]
+            for (_, weight), reader, norms in zip(
+                self._fields, self._readers, self._norms, strict=True
+            ):
+                postings = reader.read(term)
+                for (documents, frequencies), norm, into in zip(
+                    postings.segments, norms, sums, strict=True
+                ):
+                    formulas.accumulate_normalised(
+                        documents, frequencies, postings.columns, norm, into, 1.0, weight, 0.0
+                    )
+            for into, total in zip(scores, sums, strict=True):
+                kernels.add_saturated(into, total, query_weight * idf, self._k1)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The share of a question that some fields cover: Σ ln(1 + N/n) of its terms found there, over
+    that of all its terms.
+
+    It says whether a title or conclusion is about the question, however often it says so.
+
+    Attributes:
+        fields: Field names.
+        weight: The part that this score has in a sum of several.
+        other_forms: Whether another form of a term's stem covers it as well.
+    """
+
+    fields: tuple[str, ...]
+    weight: float = 1.0
+    other_forms: bool = True
+
+    def bind(self, index: Index) -> BoundCoverage:
+        """Fix what depends on the index alone."""
+        return BoundCoverage(self, index)
+
+
+class BoundCoverage:
+    """A `Coverage` on an index."""
+
+    def __init__(self, score: Coverage, index: Index):
+        self.weight = score.weight
+        forms = float(score.other_forms)
+        self._anywhere = PostingsReader(index, {}, forms)
+        self._reader = PostingsReader(index, dict.fromkeys(score.fields, 1.0), forms)
+        self._norms = [np.ones(len(segment)) for segment in index.segments]
+
+    def add(self, query: Mapping[str, float], scores: list[NDArray[np.float64]]) -> None:
+        """See `BoundScore.add`."""
+        worths: dict[str, float] = {}
+        for term, query_weight in query.items():
+            having = self._anywhere.read(term).statistics.documents
+            if having:
+                odds = self._anywhere.collection.documents / having
+                worths[term] = query_weight * math.log(1 + odds)
+        total = sum(worths.values())
+        for term, worth in worths.items():
+            postings = self._reader.read(term)
+            for (documents, frequencies), norms, into in zip(
+                postings.segments, self._norms, scores, strict=True
+            ):
+                formulas.accumulate_presence(
+                    documents, frequencies, postings.columns, norms, into, 1.0, worth / total, 0.0
+                )

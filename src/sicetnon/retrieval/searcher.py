@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -17,9 +19,9 @@ from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval import kernels
 from sicetnon.retrieval.feedback import Feedback
 from sicetnon.retrieval.formulas import UNSEEN
+from sicetnon.retrieval.postings import ALL_LIVE, PostingsReader
 from sicetnon.retrieval.scoring import Score
 
-_ALL_LIVE = np.empty(0, dtype=np.uint8)
 _SAMPLE_STEP = 32
 
 
@@ -30,11 +32,53 @@ class Retriever(Protocol):
         """The k best documents of each topic, or fewer."""
 
 
+class _Worker:
+    """The bound scores and the working memory of one thread."""
+
+    def __init__(self, index: Index, scores: Sequence[Score]):
+        self.scores = [score.bind(index) for score in scores]
+        self.statistics = PostingsReader(index, {})
+        self._segments = index.segments
+        self._totals = [np.empty(len(segment)) for segment in index.segments]
+        self._parts = [np.empty(0 if self._is_single() else len(s)) for s in index.segments]
+
+    def search(
+        self, query: Mapping[str, float], k: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """See `LocalRetriever.search`."""
+        self._score(query)
+        found, scores = [], []
+        for segment, total in zip(self._segments, self._totals, strict=True):
+            live = ALL_LIVE if segment.live is None else segment.live
+            best, best_scores = _best(total, live, k)
+            found.append(best + segment.base)
+            scores.append(best_scores)
+        all_found, all_scores = np.concatenate(found), np.concatenate(scores)
+        order = np.lexsort((all_found, -all_scores))[:k]
+        return all_found[order], all_scores[order]
+
+    def _is_single(self) -> bool:
+        return len(self.scores) == 1 and self.scores[0].weight == 1.0
+
+    def _score(self, query: Mapping[str, float]) -> None:
+        for total in self._totals:
+            total.fill(UNSEEN)
+        if self._is_single():
+            self.scores[0].add(query, self._totals)
+            return
+        for score in self.scores:
+            for part in self._parts:
+                part.fill(UNSEEN)
+            score.add(query, self._parts)
+            for total, part in zip(self._totals, self._parts, strict=True):
+                kernels.add_scores(total, part, score.weight)
+
+
 class LocalRetriever:
     """Ranks the documents of an index by a sum of scores.
 
-    Every document that holds a term of the question is found. Documents with equal scores stand
-    in the order of their ids, so that the same question always has the same answer.
+    Every document that holds a term of the question is found. Of documents with equal scores the
+    one that was indexed first stands first, so that the same question has the same answer always.
 
     Args:
         index: An opened index.
@@ -51,11 +95,12 @@ class LocalRetriever:
         threads: int | None = None,
     ):
         self.index, self.feedback = index, feedback
-        self._scores = [score.bind(index) for score in scores]
+        self._scores = tuple(scores)
         self._analyzer = index.analysis.analyzer()
         self._analyzer_lock = threading.Lock()
         self._threads = threads or os.cpu_count() or 1
-        self._room = threading.local()
+        self._workers: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        self._workers.put(_Worker(index, self._scores))
 
     def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
         """The k best documents of each topic's title."""
@@ -72,7 +117,7 @@ class LocalRetriever:
     def search(
         self, query: Mapping[str, float], k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The k best documents for weighted terms.
+        """The k best documents for weighted terms. May be called from several threads.
 
         Args:
             query: Terms, as the index's analysis makes them, with their weights.
@@ -81,51 +126,33 @@ class LocalRetriever:
         Returns:
             Their numbers and scores, best first.
         """
-        found, scores = [], []
-        for number, segment in enumerate(self.index.segments):
-            total = self._segment_scores(number, query)
-            live = _ALL_LIVE if segment.live is None else segment.live
-            best, best_scores = _best(total, live, k)
-            found.append(best + segment.base)
-            scores.append(best_scores)
-        return self._ordered(np.concatenate(found), np.concatenate(scores), k)
+        with self._worker() as worker:
+            return worker.search(query, k)
 
     def _retrieve(self, topic: Topic, k: int) -> Ranking:
         query: Mapping[str, float] = self.terms(topic.title)
         if self.feedback is not None and query:
-            first, scores = self.search(query, self.feedback.documents)
-            texts = [record.default_text() for record in self.index.records(first)]
-            query = self.feedback.expand(
-                query, [self.terms(text) for text in texts], scores, self._scores[0]
-            )
+            query = self._expanded(query, self.feedback)
         return Ranking(topic, *self.search(query, k))
 
-    def _segment_scores(self, number: int, query: Mapping[str, float]) -> NDArray[np.float64]:
-        size = len(self.index.segments[number])
-        total = self._empty_scores("total", size)
-        if len(self._scores) == 1 and self._scores[0].weight == 1.0:
-            self._scores[0].add(number, query, total)
-            return total
-        for score in self._scores:
-            part = self._empty_scores("part", size)
-            score.add(number, query, part)
-            kernels.add_scores(total, part, score.weight)
-        return total
+    def _expanded(self, query: Mapping[str, float], feedback: Feedback) -> dict[str, float]:
+        first, scores = self.search(query, feedback.documents)
+        texts = [record.default_text() for record in self.index.records(first)]
+        documents = [self.terms(text) for text in texts]
+        with self._worker() as worker:
+            return feedback.expand(query, documents, scores, worker.statistics)
 
-    def _empty_scores(self, name: str, size: int) -> NDArray[np.float64]:
-        """An array of `UNSEEN`, kept for the next question since new memory is slow to get."""
-        room: NDArray[np.float64] | None = getattr(self._room, name, None)
-        if room is None or room.size < size:
-            room = np.empty(size)
-            setattr(self._room, name, room)
-        room[:size] = UNSEEN
-        return room[:size]
-
-    def _ordered(
-        self, found: NDArray[np.int64], scores: NDArray[np.float64], k: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        order = np.lexsort((found, -scores))[:k]
-        return found[order], scores[order]
+    @contextlib.contextmanager
+    def _worker(self) -> Iterator[_Worker]:
+        """A worker for this thread alone: one that is free, else a new one."""
+        try:
+            worker = self._workers.get_nowait()
+        except queue.Empty:
+            worker = _Worker(self.index, self._scores)
+        try:
+            yield worker
+        finally:
+            self._workers.put(worker)
 
 
 def _best(

@@ -29,12 +29,15 @@ class Analysis:
         stemmer: `none`, `porter2` or `krovetz`.
         stop_words: The name of a stop list; stop words are taken out before stemming.
         digits: Whether digits belong to words (`b2b`, `2020`) or separate them.
+        forms: Whether the forms of a stem stay terms of their own. A search can then prefer the
+            form that was asked for to its relatives, which the index knows by their stem.
     """
 
     name: str
     stemmer: str = "none"
     stop_words: str = "none"
     digits: bool = True
+    forms: bool = False
 
     def signature(self) -> dict[str, str | bool | int]:
         """All that decides which terms a text has, library versions included."""
@@ -46,6 +49,7 @@ class Analysis:
             "stop_words": self.stop_words,
             "stop_words_hash": hashlib.sha256(words.encode()).hexdigest()[:16],
             "digits": self.digits,
+            "forms": self.forms,
             "scanner": SCANNER_VERSION,
             "unicode": unicodedata.unidata_version,
         }
@@ -63,6 +67,8 @@ ANALYSES = {
         Analysis("porter-stop", "porter2", "snowball"),
         Analysis("krovetz", "krovetz"),
         Analysis("krovetz-stop", "krovetz", "snowball"),
+        Analysis("forms", "porter2", "lucene", forms=True),
+        Analysis("krovetz-forms", "krovetz", "lucene", forms=True),
         Analysis("letters", "krovetz", "debate", digits=False),
     )
 }
@@ -90,6 +96,7 @@ class Analyzer:
     Attributes:
         analysis: What it applies.
         terms: The terms met so far, numbered.
+        stem: The stems of distinct words.
     """
 
     analysis: Analysis
@@ -100,7 +107,7 @@ class Analyzer:
         self._term_list: list[str] = []
         self._term_of_word = np.empty(0, dtype=np.int32)
         self._stop_words = stop_list(self.analysis.stop_words)
-        self._stem: StemWords = stemmer(self.analysis.stemmer)
+        self.stem: StemWords = stemmer(self.analysis.stemmer)
 
     def term_numbers(
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]
@@ -130,19 +137,18 @@ class Analyzer:
         self._term_list += self.terms.words(len(self._term_list))
         return [self._term_list[number] for number in kept.tolist()]
 
-    def words_and_terms(self) -> list[tuple[str, str]]:
-        """Every distinct word met so far with its term; a stop word's term is empty."""
-        terms = [*self.terms.words(), ""]
-        return [
-            (word, terms[number])
-            for word, number in zip(self._words.words(), self._term_of_word.tolist(), strict=True)
-        ]
+    def stems_of(self, text: str) -> list[str]:
+        """The stems of one text's terms, in order."""
+        terms = self.terms_of(text)
+        return self.stem(terms) if self.analysis.forms else terms
 
     def _reduce(self, words: list[str]) -> NDArray[np.int32]:
         numbers = np.full(len(words), STOPPED, dtype=np.int32)
         kept = [place for place, word in enumerate(words) if word not in self._stop_words]
-        stems = self._stem([words[place] for place in kept])
-        numbers[kept] = self.terms.insert([stem.encode("utf-8") for stem in stems])
+        terms = [words[place] for place in kept]
+        if not self.analysis.forms:
+            terms = self.stem(terms)
+        numbers[kept] = self.terms.insert([term.encode("utf-8") for term in terms])
         return numbers
 
 

@@ -1,0 +1,1 @@
+"""What a text does in a debate."""

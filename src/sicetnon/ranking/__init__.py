@@ -1,0 +1,1 @@
+"""What reorders a ranking: stages, each usable alone."""

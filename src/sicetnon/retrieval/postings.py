@@ -1,0 +1,134 @@
+"""A term's postings over weighted fields, and over the forms of its stem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.errors import BrokenIndexError
+from sicetnon.index.index import Index
+from sicetnon.index.segment import Segment
+from sicetnon.retrieval import kernels
+from sicetnon.retrieval.weighting import CollectionStatistics, TermStatistics
+
+ALL_LIVE = np.empty(0, dtype=np.uint8)
+"""Stands for a segment without deleted documents."""
+
+
+@dataclass(frozen=True)
+class TermPostings:
+    """A term's postings in each segment of an index.
+
+    Attributes:
+        statistics: Documents and occurrences in the whole index, deleted documents left out.
+        segments: For each segment the documents, shape (n,), and frequencies, shape (n, columns).
+        columns: The weight of each column of the frequencies.
+    """
+
+    statistics: TermStatistics
+    segments: tuple[tuple[NDArray[np.int32], NDArray[Any]], ...]
+    columns: tuple[float, ...]
+
+
+def field_weights(index: Index, fields: Mapping[str, float]) -> NDArray[np.float64]:
+    """The weight of each field of an index, shape (fields,); 1 throughout for no fields.
+
+    Raises:
+        BrokenIndexError: The index lacks one of the fields.
+    """
+    unknown = [name for name in fields if name not in index.fields]
+    if unknown:
+        raise BrokenIndexError(
+            f"{index.folder}: has no field {', '.join(unknown)}; its fields are "
+            f"{', '.join(index.fields)}"
+        )
+    if not fields:
+        return np.ones(len(index.fields))
+    return np.array([float(fields.get(name, 0.0)) for name in index.fields])
+
+
+class PostingsReader:
+    """Reads postings of an index over weighted fields. One at a time: it keeps working memory.
+
+    Args:
+        index: The index.
+        fields: Field names with their weights; all with weight 1 when empty.
+        other_forms: What an occurrence of another form of the same stem counts, where the index
+            keeps forms apart; 1 makes no difference between them, 0 leaves them out.
+    """
+
+    def __init__(self, index: Index, fields: Mapping[str, float], other_forms: float = 1.0):
+        self._index, self._other_forms = index, other_forms
+        self.weights = field_weights(index, fields)
+        self._columns = tuple(self.weights.tolist())
+        self._stem = index.analysis.analyzer().stem
+        self._sums = [np.zeros(0)] * len(index.segments)
+        self._seen = [np.zeros(0, dtype=np.int32)] * len(index.segments)
+        self.collection = CollectionStatistics(
+            index.document_count, float(self.weights @ index.field_totals)
+        )
+
+    def read(self, term: str) -> TermPostings:
+        """The postings of a term; no document where it occurs nowhere."""
+        if self._is_plain():
+            return self._plain(term)
+        stem = self._stem([term])[0] if self._index.analysis.forms else term
+        segments = tuple(
+            self._gathered(number, self._forms(segment, term, stem))
+            for number, segment in enumerate(self._index.segments)
+        )
+        documents = sum(len(found) for found, _ in segments)
+        occurrences = sum(float(frequencies.sum()) for _, frequencies in segments)
+        return TermPostings(TermStatistics(documents, occurrences), segments, (1.0,))
+
+    def _is_plain(self) -> bool:
+        """Whether postings can be used as they are stored."""
+        whole = all(segment.live is None for segment in self._index.segments)
+        return whole and all(self._columns) and not self._index.analysis.forms
+
+    def _plain(self, term: str) -> TermPostings:
+        documents, occurrences, segments = 0, 0.0, []
+        for segment in self._index.segments:
+            number = segment.terms.number(term)
+            begin, end = (0, 0) if number is None else _range(segment, number)
+            documents += end - begin
+            if number is not None:
+                occurrences += float(self.weights @ segment.totals[number])
+            segments.append((segment.documents[begin:end], segment.frequencies[begin:end]))
+        statistics = TermStatistics(documents, occurrences)
+        return TermPostings(statistics, tuple(segments), self._columns)
+
+    def _forms(self, segment: Segment, term: str, stem: str) -> list[tuple[int, float]]:
+        """The terms of a segment that count for a term, with their weights."""
+        number = segment.terms.number(term)
+        own = [] if number is None else [(number, 1.0)]
+        if segment.forms is None or not self._other_forms:
+            return own
+        others = (form for form in segment.forms.of(stem) if form != number)
+        return own + [(form, self._other_forms) for form in others]
+
+    def _gathered(
+        self, place: int, forms: list[tuple[int, float]]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        segment = self._index.segments[place]
+        if len(self._sums[place]) < len(segment):
+            self._sums[place] = np.zeros(len(segment))
+            self._seen[place] = np.empty(len(segment), dtype=np.int32)
+        count, sums, seen = 0, self._sums[place], self._seen[place]
+        for number, weight in forms:
+            begin, end = _range(segment, number)
+            count = kernels.gather(
+                segment.documents[begin:end], segment.frequencies[begin:end],
+                self._columns, weight, sums, seen, count,
+            )  # fmt: skip
+        live = ALL_LIVE if segment.live is None else segment.live
+        return kernels.take(seen[:count], sums, live)
+
+
+def _range(segment: Segment, number: int) -> tuple[int, int]:
+    begin, end = segment.posting_offsets[number : number + 2].tolist()
+    return begin, end

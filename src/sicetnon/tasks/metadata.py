@@ -1,0 +1,61 @@
+"""`ir-metadata.yml`: how a run was made, in the vocabulary of ir-metadata 0.1 (Breuer et al., 2022)."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import yaml
+
+from sicetnon._version import VERSION
+from sicetnon.index.index import Index
+from sicetnon.tasks.system import Task
+
+_LIBRARIES = ("numpy", "numba", "PyStemmer", "msgspec")
+
+
+def run_metadata(task: Task, system: str, tag: str, index: Index, seconds: float) -> str:
+    """The metadata of a run, as YAML.
+
+    Args:
+        task: The task.
+        system: The name of the system.
+        tag: The name of the run.
+        index: What was searched.
+        seconds: What it took, wall clock.
+    """
+    description = (task.systems[system].__doc__ or "").strip().split("\n")[0]
+    return yaml.safe_dump(
+        {
+            "schema": {"version": "0.1"},
+            "tag": tag,
+            "platform": {
+                "hardware": {"cpu": {"model": platform.machine(), "cores": os.cpu_count()}},
+                "operating system": {"kernel": platform.system()},
+                "software": {
+                    "libraries": {
+                        "python": [f"{name}=={version(name)}" for name in _LIBRARIES],
+                    },
+                    "runtime": f"Python {platform.python_version()}",
+                },
+            },
+            "implementation": {"executable": {"cmd": "sicetnon run"}, "source": f"sicetnon {VERSION}"},
+            "data": {
+                "test collection": {"name": task.id, "documents": index.document_count},
+                "topics": "titles",
+            },
+            "method": {
+                "automatic": True,
+                "system": system,
+                "description": description,
+                "indexing": dict(index.manifest.analysis),
+            },
+            "resources": {"runtime": {"seconds": round(seconds, 3)}},
+            "actor": {"team": "sicetnon"},
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        },
+        sort_keys=False,
+        allow_unicode=True,
+    )

@@ -1,0 +1,154 @@
+"""`run`: the contract of the tasks. An input directory in, `run.txt` out."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sicetnon.errors import BrokenIndexError, DataError
+from sicetnon.formats.corpora import Corpus, open_corpus
+from sicetnon.formats.files import write_whole
+from sicetnon.formats.runs import check_tag, run_lines
+from sicetnon.formats.topics import read_topics
+from sicetnon.index.index import Index
+from sicetnon.index.manifest import read_manifest
+from sicetnon.index.writing import BuildOptions, Progress, build_index
+from sicetnon.records import Ranking
+from sicetnon.tasks.metadata import run_metadata
+from sicetnon.tasks.registry import find_task
+from sicetnon.text.analysis import named_analysis
+
+RUN, METADATA = "run.txt", "ir-metadata.yml"
+MAX_RESULTS = 1000
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who is told how a run goes.
+
+    Attributes:
+        say: Called with a line for people.
+        building: Called now and then while the index is built, with the corpus.
+    """
+
+    say: Callable[[str], None] = lambda _: None
+    building: Callable[[Corpus, Progress], None] = lambda _, __: None
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a run may be told.
+
+    Attributes:
+        system: Which of the task's systems.
+        index: The folder of the index; beside the output when left out.
+        tag: The name of the run; made of task and system when left out.
+        k: Documents a topic at most.
+        listener: Who is told how it goes.
+    """
+
+    system: str = "default"
+    index: Path | None = None
+    tag: str | None = None
+    k: int = MAX_RESULTS
+    listener: Listener = field(default_factory=Listener)
+
+
+def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> list[Ranking]:
+    """Run a system of a task on an input directory, and write `run.txt` and `ir-metadata.yml`.
+
+    Args:
+        task_id: The task.
+        source: The input directory.
+        target: The output directory; made when there is none.
+        options: The rest.
+
+    Returns:
+        The rankings, one a topic.
+
+    Raises:
+        DataError: The input cannot be used.
+        UsageError: Task, system or tag are not legal.
+        OSError: Something cannot be written. No file of the output has changed then.
+    """
+    start = time.monotonic()
+    task = find_task(task_id)
+    tag = check_tag(options.tag or f"sicetnon-{options.system}")
+    if options.system not in task.systems:
+        task.system(options.system, None)  # type: ignore[arg-type]  # raises, naming the systems
+    if not source.is_dir():
+        raise DataError("there is no such input directory", source)
+    topics = read_topics(source / "topics.xml")
+    corpus = open_corpus([source])
+    if corpus.records != task.records:
+        raise DataError(f"holds {corpus.records}; {task_id} reads {task.records}", source)
+    target.mkdir(parents=True, exist_ok=True)
+    with _index(corpus, task.analysis, target, options) as index:
+        rankings = task.system(options.system, index).rank(topics, options.k)
+        lines = [
+            run_lines(
+                r.topic.number, index.identifiers(r.documents), r.scores, tag, r.stances
+            )
+            for r in rankings
+        ]
+        metadata = run_metadata(task, options.system, tag, index, time.monotonic() - start)
+    write_whole({target / RUN: "".join(lines), target / METADATA: metadata})
+    empty = [ranking.topic.number for ranking in rankings if not len(ranking)]
+    if empty:
+        options.listener.say(f"nothing was found for topic {', '.join(empty)}")
+    return rankings
+
+
+@contextlib.contextmanager
+def _index(
+    corpus: Corpus, analysis: str, target: Path, options: RunOptions
+) -> Iterator[Index]:
+    """The index of a corpus: the one that is there if it fits, else a new one."""
+    checksum = corpus.checksum()
+    with contextlib.ExitStack() as stack:
+        folder = options.index or _place_beside(target, stack, options.listener)
+        if not _fits(folder, checksum, analysis, options.listener):
+            build = BuildOptions(
+                named_analysis(analysis),
+                progress=lambda progress: options.listener.building(corpus, progress),
+                source={"sha256": checksum, "files": [Path(f).name for f in corpus.files]},
+            )
+            build_index(corpus, folder, build)
+        yield stack.enter_context(Index.open(folder))
+
+
+def _place_beside(target: Path, stack: contextlib.ExitStack, listener: Listener) -> Path:
+    """`OUTPUT.index` beside `OUTPUT`, or a passing folder where that cannot be made."""
+    absolute = target.absolute()
+    folder = absolute.with_name(f"{absolute.name}.index")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError:
+        listener.say(f"{folder} cannot be written, so the index will not be kept; see --index")
+        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sicetnon-"))) / "index"
+    return folder
+
+
+def _fits(folder: Path, checksum: str, analysis: str, listener: Listener) -> bool:
+    """Whether a folder holds an index of this corpus, made by this analysis."""
+    try:
+        manifest = read_manifest(folder)
+    except BrokenIndexError:
+        return False
+    if not manifest.source.get("sha256"):
+        raise DataError(
+            "this index was changed by hand or not made from one input directory; name another "
+            "folder with --index",
+            folder,
+        )
+    if manifest.source["sha256"] != checksum:
+        listener.say(f"{folder} is of another input; building it again")
+        return False
+    if manifest.analysis != named_analysis(analysis).signature():
+        listener.say(f"{folder} was made with another text analysis; building it again")
+        return False
+    return True

@@ -1,0 +1,69 @@
+"""Snippets: the part of a text that has most to do with a question, its words marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_BREAK = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """Part of a text.
+
+    Attributes:
+        text: The part, white space folded, with `…` where text was left out.
+        marks: Where words of the question stand in it, as (start, end).
+    """
+
+    text: str
+    marks: tuple[tuple[int, int], ...]
+
+
+def snippet(
+    text: str, wanted: Collection[str], terms_of: Callable[[str], Collection[str]], length: int
+) -> Snippet:
+    """The run of sentences, of about `length` characters, that holds most of the wanted terms.
+
+    Args:
+        text: The whole text.
+        wanted: The terms of the question.
+        terms_of: The terms of a word.
+        length: Characters at most, but for the rest of a word.
+    """
+    folded = " ".join(text.split())
+    known: dict[str, bool] = {}
+
+    def is_wanted(word: str) -> bool:
+        if word not in known:
+            known[word] = not set(terms_of(word)).isdisjoint(wanted)
+        return known[word]
+
+    hits = [m.span() for m in _WORD.finditer(folded) if is_wanted(m.group())]
+    start, end = _window(folded, hits, length)
+    part = folded[start:end]
+    before, after = "… " if start else "", " …" if end < len(folded) else ""
+    shift = len(before) - start
+    marks = tuple((b + shift, e + shift) for b, e in hits if start <= b and e <= end)
+    return Snippet(before + part.strip() + after, marks)
+
+
+def _window(text: str, hits: list[tuple[int, int]], length: int) -> tuple[int, int]:
+    """The best window: most different words of the question, then most of them, then first."""
+    if len(text) <= length:
+        return 0, len(text)
+    starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+    best = max(starts, key=lambda start: (_worth(text, hits, start, start + length), -start))
+    end = best + length
+    if end >= len(text):
+        return best, len(text)
+    space = text.rfind(" ", best, end + 1)
+    return best, space if space > best else end
+
+
+def _worth(text: str, hits: list[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
+    inside = [text[b:e].lower() for b, e in hits if start <= b and e <= end]
+    return len(set(inside)), len(inside)
