@@ -41,6 +41,8 @@ class Argument(msgspec.Struct, frozen=True):
     @property
     def premise(self) -> str:
         """All premises as one text."""
+        if len(self.premises) == 1:
+            return self.premises[0].text
         return "\n".join(premise.text for premise in self.premises)
 
     @property

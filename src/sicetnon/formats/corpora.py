@@ -39,10 +39,10 @@ class Corpus:
 
     def texts(self, record: Record) -> tuple[str, ...]:
         """The texts of a record, one a field."""
-        if isinstance(record, ProcessedArgument):
-            record = record.argument
         if isinstance(record, Argument):
             return record.conclusion, record.premise, record.title
+        if isinstance(record, ProcessedArgument):
+            return self.texts(record.argument)
         if isinstance(record, Passage):
             return (record.contents,)
         return tuple(record.texts.get(name, "") for name in self.fields)

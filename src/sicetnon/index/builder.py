@@ -182,12 +182,12 @@ class SegmentBuilder:
         self._on_error(DataError(f"the id {identifier!r} {what}", batch.file))
 
     def _analyse(self, first: int, texts: list[bytes]) -> None:
-        numbers, ends = self._analyzer.term_numbers(*join(texts))
+        words, ends = self._analyzer.word_numbers(*join(texts))
         rows = self._rows
-        if rows.filled + len(numbers) > len(rows.terms):
+        if rows.filled + len(words) > len(rows.terms):
             self._spill()
-            if len(numbers) > len(rows.terms):
-                self._rows = rows = _Rows(len(numbers), self._fields)
+            if len(words) > len(rows.terms):
+                self._rows = rows = _Rows(len(words), self._fields)
         terms = len(self._analyzer.terms)
         if terms > len(self._last_row):
             grown = np.zeros(max(terms, 2 * len(self._last_row)), dtype=np.int64)
@@ -195,7 +195,7 @@ class SegmentBuilder:
             self._last_row = grown
         lengths = np.zeros((len(texts) // self._fields, self._fields), dtype=np.int32)
         rows.filled = count_terms(
-            numbers, ends, self._fields, first, self._last_row,
+            words, self._analyzer.term_of_word, ends, self._fields, first, self._last_row,
             rows.terms, rows.documents, rows.frequencies, lengths, rows.filled,
         )  # fmt: skip
         self._lengths.append(lengths)

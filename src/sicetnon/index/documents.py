@@ -19,16 +19,15 @@ RECORD_TYPES: dict[str, type[Record]] = {
     "entries": Entry,
 }
 # the portals' whole debate texts; kept out since each is repeated in every argument of a debate
-_LEFT_OUT = ("sourceText",)
+_LEFT_OUT = "sourceText"
 
 _encoder = msgspec.json.Encoder()
 
 
 def encode_record(record: Record) -> bytes:
     """A record as the store keeps it."""
-    context = record.context if isinstance(record, Argument) else {}
-    if any(key in context for key in _LEFT_OUT):
-        kept = {key: value for key, value in context.items() if key not in _LEFT_OUT}
+    if isinstance(record, Argument) and _LEFT_OUT in record.context:
+        kept = {key: value for key, value in record.context.items() if key != _LEFT_OUT}
         record = msgspec.structs.replace(record, context=kept)
     return _encoder.encode(record)
 
@@ -40,7 +39,7 @@ class DocumentWriter:
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         # nobody reads the file before it is whole, so no journal is needed
         self._connection.executescript(
-            "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+            "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
             "CREATE TABLE documents (number INTEGER PRIMARY KEY, record BLOB NOT NULL); BEGIN;"
         )
 

@@ -13,7 +13,8 @@ MAX_FREQUENCY = 65_535
 
 @compiled
 def count_terms(
-    terms: NDArray[np.int32],
+    words: NDArray[np.int32],
+    term_of_word: NDArray[np.int32],
     ends: NDArray[np.int64],
     fields: int,
     first_document: int,
@@ -27,7 +28,8 @@ def count_terms(
     """Count the terms of a batch of documents into rows of (term, document, frequency by field).
 
     Args:
-        terms: A term number for every word, or a negative one for a stop word.
+        words: A number for every word.
+        term_of_word: The term of each word, a negative number for a stop word.
         ends: Where the words of each text end; `fields` texts a document.
         fields: Fields a document.
         first_document: The number of the first document.
@@ -47,7 +49,7 @@ def count_terms(
         document, field = first_document + text // fields, text % fields
         length = 0
         while position < ends[text]:
-            term = terms[position]
+            term = term_of_word[words[position]]
             position += 1
             if term < 0:
                 continue

@@ -40,7 +40,7 @@ from sicetnon.text.analysis import Analysis, encode
 
 LOCK = "lock"
 SEGMENT_PREFIX, BUILDING_PREFIX = "segment-", "building-"
-BATCH_DOCUMENTS, BATCH_BYTES = 4096, 4 << 20
+BATCH_DOCUMENTS, BATCH_BYTES = 8192, 8 << 20
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,7 @@ class Analyzer:
     Attributes:
         analysis: What it applies.
         terms: The terms met so far, numbered.
+        term_of_word: The term of each word met so far, `STOPPED` for a stop word, int32.
         stem: The stems of distinct words.
     """
 
@@ -105,32 +106,33 @@ class Analyzer:
     def __post_init__(self) -> None:
         self._words = WordTable()
         self._term_list: list[str] = []
-        self._term_of_word = np.empty(0, dtype=np.int32)
+        self.term_of_word = np.empty(0, dtype=np.int32)
         self._stop_words = stop_list(self.analysis.stop_words)
         self.stem: StemWords = stemmer(self.analysis.stemmer)
 
-    def term_numbers(
+    def word_numbers(
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The terms of many texts.
+        """The words of many texts; `term_of_word` has their terms.
 
         Args:
             data: The UTF-8 of all texts, one after the other.
             ends: Where each text ends in it, shape (texts,).
 
         Returns:
-            A term number for every word in order, `STOPPED` for a stop word, and where the words
-            of each text end, shape (texts,).
+            The numbers of all words in order, and where the words of each text end, shape
+            (texts,).
         """
         words, word_ends = self._words.scan(data, ends, self.analysis.digits)
-        if len(self._words) > len(self._term_of_word):
-            new = self._words.words(len(self._term_of_word))
-            self._term_of_word = np.concatenate([self._term_of_word, self._reduce(new)])
-        return self._term_of_word[words], word_ends
+        if len(self._words) > len(self.term_of_word):
+            new = self._words.words(len(self.term_of_word))
+            self.term_of_word = np.concatenate([self.term_of_word, self._reduce(new)])
+        return words, word_ends
 
     def terms_of(self, text: str) -> list[str]:
         """The terms of one text, in order; any text is legal, and may have none."""
-        numbers, _ = self.term_numbers(*join([encode(text)]))
+        words, _ = self.word_numbers(*join([encode(text)]))
+        numbers = self.term_of_word[words]
         kept = numbers[numbers != STOPPED]
         if not kept.size:
             return []

@@ -68,6 +68,16 @@ def table_for(data: NDArray[np.uint8]) -> CharacterTable:
     return character_table(ASCII_SIZE if ascii_only else FULL_SIZE)
 
 
+@functools.cache
+def plain_letters(digits: bool) -> NDArray[np.uint8]:
+    """The folded form of each ASCII letter (and digit), 0 for other characters, shape (128,)."""
+    table = np.zeros(ASCII_SIZE, dtype=np.uint8)
+    for character in map(chr, range(ASCII_SIZE)):
+        if character.isalpha() or (digits and character.isdecimal()):
+            table[ord(character)] = ord(character.lower())
+    return table
+
+
 def _classify(point: int) -> tuple[int, str]:
     character = chr(point)
     if character in _APOSTROPHES:

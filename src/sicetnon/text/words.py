@@ -1,6 +1,6 @@
 """The compiled tokeniser, and the table in which it numbers distinct words.
 
-A word is a run of letters and digits (or of letters alone). An apostrophe between two letters is
+A word is a run of letters and digits (or of letters alone). An apostrophe inside a word is
 dropped, so that `don't` is `dont` and `teacher's` stems like `teachers`. An ideograph is a word.
 """
 
@@ -19,6 +19,8 @@ from sicetnon.text.characters import (
     IGNORED,
     LETTER,
     MAX_FOLDED_BYTES,
+    SEPARATOR,
+    plain_letters,
     table_for,
 )
 
@@ -90,11 +92,28 @@ def _fits(
 
 
 @compiled
+def _decode(data: NDArray[np.uint8], position: int, end: int) -> tuple[int, int]:
+    """The code point that begins at a position, and where the next begins; 0 at the end."""
+    if position >= end:
+        return 0, position + 1
+    point = np.int64(data[position])
+    follow = 0 if point < 0x80 else 1 if point < 0xE0 else 2 if point < 0xF0 else 3
+    if follow:
+        point &= 0x3F >> follow
+    for _ in range(follow):
+        position += 1
+        if position < end:
+            point = point << 6 | np.int64(data[position]) & 0x3F
+    return point, position + 1
+
+
+@compiled
 def _scan(
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     first: int,
     keep_digits: bool,
+    plain: NDArray[np.uint8],
     classes: NDArray[np.uint8],
     fold_offsets: NDArray[np.int32],
     folded: NDArray[np.uint8],
@@ -117,35 +136,33 @@ def _scan(
         if not _fits(end - position, slots, hashes, offsets, letters, counts):
             return text
         size, value, apostrophe = 0, _HASH_START, False
+        begin = offsets[counts[0]]
         while position <= end:
+            # most text is plain letters and digits of ASCII: one byte, one letter, nothing to look up
+            while position < end and data[position] < plain.size and plain[data[position]]:
+                letter = plain[data[position]]
+                letters[begin + size] = letter
+                value = (value ^ np.uint64(letter)) * _HASH_PRIME
+                size += 1
+                position += 1
+                apostrophe = False
             # a separator is imagined behind the text, to end its last word
-            kind, point = 0, 0
-            if position < end:
-                point = np.int64(data[position])
-                follow = 0 if point < 0x80 else 1 if point < 0xE0 else 2 if point < 0xF0 else 3
-                if follow:
-                    point &= 0x3F >> follow
-                    for _ in range(follow):
-                        position += 1
-                        if position < end:
-                            point = point << 6 | np.int64(data[position]) & 0x3F
-                if point < classes.size:
-                    kind = np.int64(classes[point])
-            position += 1
+            point, position = _decode(data, position, end)
+            kind = np.int64(classes[point]) if point < classes.size else SEPARATOR
             if kind == IGNORED:
                 continue
             if kind == APOSTROPHE and size and not apostrophe:
                 apostrophe = True
                 continue
-            inside = kind == LETTER or (kind == DIGIT and keep_digits and not apostrophe)
+            inside = kind == LETTER or (kind == DIGIT and keep_digits)
             if size and not inside:
                 if size <= MAX_WORD_BYTES:
                     words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
                     written += 1
                 size, value = 0, _HASH_START
-            apostrophe = False
-            if inside or kind == IDEOGRAPH or (kind == DIGIT and keep_digits):
                 begin = offsets[counts[0]]
+            apostrophe = False
+            if inside or kind == IDEOGRAPH:
                 for place in range(fold_offsets[point], fold_offsets[point + 1]):
                     letters[begin + size] = folded[place]
                     value = (value ^ np.uint64(folded[place])) * _HASH_PRIME
@@ -154,6 +171,7 @@ def _scan(
                 words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
                 written += 1
                 size, value = 0, _HASH_START
+                begin = offsets[counts[0]]
         word_ends[text] = written
     return ends.size
 
@@ -233,13 +251,13 @@ class WordTable:
         Returns:
             The numbers of all words in order, and where those of each text end, shape (texts,).
         """
-        table = table_for(data)
+        table, plain = table_for(data), plain_letters(keep_digits)
         words = np.empty(data.size + 1, dtype=np.int32)
         word_ends = np.zeros(ends.size, dtype=np.int64)
         done = 0
         while True:
             done = _scan(
-                data, ends, done, keep_digits, table.classes, table.offsets, table.folded,
+                data, ends, done, keep_digits, plain, table.classes, table.offsets, table.folded,
                 *self._arrays(), words, word_ends,
             )  # fmt: skip
             if done == ends.size:

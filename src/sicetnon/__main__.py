@@ -1,0 +1,7 @@
+"""`python -m sicetnon`."""
+
+import sys
+
+from sicetnon.cli import main
+
+sys.exit(main())

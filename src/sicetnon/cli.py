@@ -1,0 +1,170 @@
+"""The command line: arguments in, calls out. What is heavy is imported by the command itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sicetnon._version import VERSION
+from sicetnon.errors import SicetnonError, UsageError
+
+EPILOG = "Documentation: README.md and docs/. Every command explains itself with --help."
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Returns:
+        The exit status: 0, 1 for bad data, 2 for wrong usage, 130 when interrupted.
+    """
+    options = parser().parse_args(arguments)
+    try:
+        options.command(options)
+        sys.stdout.flush()
+    except SicetnonError as error:
+        return _fail(str(error), error.exit_status)
+    except BrokenPipeError:
+        # whoever read our output has seen enough; Python must not complain when it closes it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+    except MemoryError:
+        return _fail("out of memory; see --memory", 1)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}", 1)
+    return 0
+
+
+def _fail(message: str, status: int) -> int:
+    print(f"sicetnon: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    return status
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    root = argparse.ArgumentParser(
+        prog="sicetnon",
+        description="Argument retrieval: strong arguments for and against, offline.",
+        epilog=EPILOG,
+    )
+    root.add_argument("--version", action="version", version=f"sicetnon {VERSION}")
+    commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_search(commands)
+    _add_index(commands)
+    _add_run(commands)
+    return root
+
+
+Commands = argparse._SubParsersAction  # type: ignore[type-arg]  # argparse has no public name for it
+
+
+def _add_search(commands: Commands) -> None:
+    command = commands.add_parser("search", help="answer a question in the terminal")
+    command.add_argument("question", nargs="+", help="any text")
+    command.add_argument("--index", type=Path, metavar="DIR", help="an index (default: the sample)")
+    command.add_argument("-k", type=_positive, default=10, help="answers wanted (default: 10)")
+    command.add_argument("--system", default="default", metavar="NAME", help="who answers")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(command=_search)
+
+
+def _search(options: argparse.Namespace) -> None:
+    from sicetnon.index.index import Index
+    from sicetnon.sample import sample_index
+    from sicetnon.search import as_json, search
+
+    question = " ".join(options.question)
+    with Index.open(options.index) if options.index else sample_index() as index:
+        found = search(index, question, options.k, options.system)
+    if options.json:
+        print(json.dumps(as_json(question, found), ensure_ascii=False, indent=1))  # noqa: T201
+        return
+    from sicetnon import terminal
+
+    terminal.show_answers(question, found, terminal.console())
+
+
+def _add_index(commands: Commands) -> None:
+    command = commands.add_parser(
+        "index",
+        help="build an index, add to it, delete from it",
+        description="Build an index from a directory or files in any format of the Touché tasks, "
+        "from JSON Lines or CSV with named fields, or from an id of ir_datasets.",
+    )
+    command.add_argument("source", nargs="*", help="what to index")
+    command.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="the index")
+    command.add_argument("--analysis", metavar="NAME", help="how texts become terms")
+    command.add_argument("--fields", metavar="A,B", help="fields to index (JSON Lines, CSV)")
+    command.add_argument("--id-field", metavar="NAME", help="the field with the id")
+    command.add_argument("--memory", type=_positive, metavar="MB", help="for postings (400)")
+    command.add_argument(
+        "--skip-invalid", action="store_true", help="leave out documents that can't be used"
+    )
+    change = command.add_argument_group("changing an index")
+    change.add_argument("--add", action="store_true", help="add to the index that is there")
+    change.add_argument("--replace", action="store_true", help="with --add: replace known ids")
+    change.add_argument("--delete", nargs="+", metavar="ID", help="delete documents by id")
+    change.add_argument("--verify", action="store_true", help="compare all checksums")
+    command.set_defaults(command=_index)
+
+
+def _index(options: argparse.Namespace) -> None:
+    from sicetnon import indexing
+
+    if options.verify or options.delete:
+        if options.source:
+            raise UsageError("--verify and --delete take no SOURCE")
+        (indexing.verify if options.verify else indexing.delete)(options)
+    elif not options.source:
+        raise UsageError("name a SOURCE to index, or one of --delete and --verify")
+    else:
+        indexing.build(options)
+
+
+def _add_run(commands: Commands) -> None:
+    command = commands.add_parser(
+        "run",
+        help="do a task: an input directory in, run.txt out",
+        description="Do a Touché task: read an input directory, write run.txt and ir-metadata.yml.",
+    )
+    command.add_argument("task", help="such as touche-2020-task-1")
+    command.add_argument("-i", "--input", type=Path, metavar="DIR", required=True)
+    command.add_argument("-o", "--output", type=Path, metavar="DIR", required=True)
+    command.add_argument("--system", default="default", metavar="NAME", help="how it is done")
+    command.add_argument("--index", type=Path, metavar="DIR", help="where the index is or goes")
+    command.add_argument("--tag", metavar="TAG", help="the name of the run")
+    command.add_argument(
+        "-k", type=_positive, default=1000, help="results a topic (default and most: 1000)"
+    )
+    command.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from sicetnon import terminal
+    from sicetnon.tasks.running import MAX_RESULTS, Listener, RunOptions, run_task
+
+    if options.k > MAX_RESULTS:
+        raise UsageError(f"-k {options.k}: the tasks take at most {MAX_RESULTS} results a topic")
+    screen = terminal.console(stderr=True)
+    with terminal.building(screen) as show:
+        rankings = run_task(
+            options.task,
+            options.input,
+            options.output,
+            RunOptions(
+                options.system, options.index, options.tag, options.k, Listener(screen.print, show)
+            ),
+        )
+    results = sum(len(ranking) for ranking in rankings)
+    screen.print(f"{options.output}/run.txt: {results:,} results for {len(rankings)} topics")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected a whole number above 0")
+    return int(text)

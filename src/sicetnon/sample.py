@@ -1,0 +1,60 @@
+"""The sample that comes with the project, and its index."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from sicetnon._version import VERSION
+from sicetnon.errors import BrokenIndexError, DataError
+from sicetnon.formats.corpora import open_corpus
+from sicetnon.index.index import Index
+from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.tasks.touche_2020_task_1 import TASK
+from sicetnon.text.analysis import named_analysis
+
+
+def sample_directory() -> Path:
+    """The sample's input directory: in the package, or in the checkout that it is run from.
+
+    Raises:
+        DataError: It is in neither.
+    """
+    package = Path(__file__).parent
+    for folder in (package / "examples", package.parents[1] / "examples"):
+        if (folder / TASK.id / "input").is_dir():
+            return folder / TASK.id / "input"
+    raise DataError("the sample is not installed; name an index with --index")
+
+
+def sample_index() -> Index:
+    """The index of the sample, built where it is not there yet (a moment)."""
+    corpus = open_corpus([sample_directory()])
+    checksum = corpus.checksum()
+    folder = cache_folder() / f"sample-{VERSION}-{checksum[:12]}"
+    try:
+        return Index.open(folder)
+    except BrokenIndexError:
+        options = BuildOptions(named_analysis(TASK.analysis), source={"sha256": checksum})
+        build_index(corpus, folder, options)
+        return Index.open(folder)
+
+
+def cache_folder() -> Path:
+    """Where things are kept that can be made again: `SICETNON_CACHE`, or the user's cache.
+
+    A passing folder of this user's where neither can be written.
+    """
+    named = os.environ.get("SICETNON_CACHE")
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = Path(named).expanduser() if named else Path(home).expanduser() / "sicetnon"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    fallback = Path(tempfile.gettempdir()) / f"sicetnon-{os.getuid()}"
+    fallback.mkdir(mode=0o700, exist_ok=True)
+    return fallback

@@ -1,0 +1,129 @@
+"""Answers to a question, from any index: what people and programs see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sicetnon.index.index import Index
+from sicetnon.records import (
+    Argument,
+    Entry,
+    Passage,
+    PremiseStance,
+    ProcessedArgument,
+    Ranking,
+    Record,
+    Topic,
+)
+from sicetnon.tasks.registry import search_system
+from sicetnon.text.snippets import Snippet, snippet
+
+SNIPPET_LENGTH = 300
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A document found for a question.
+
+    Attributes:
+        rank: From 1.
+        score: The higher the better; comparable within one question only.
+        id: The document's.
+        stance: For an argument, the side that its premise takes towards its own conclusion.
+        heading: The conclusion, or the title, where there is one.
+        snippet: The part of its text that has most to do with the question.
+        source: Where it comes from, where that is known.
+        record: All of it.
+    """
+
+    rank: int
+    score: float
+    id: str
+    stance: PremiseStance | None
+    heading: str
+    snippet: Snippet
+    source: str
+    record: Record
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer for programs."""
+        fields = {
+            "rank": self.rank,
+            "score": self.score,
+            "id": self.id,
+            "stance": self.stance,
+            "source": self.source,
+            "snippet": self.snippet.text,
+            "marks": [list(mark) for mark in self.snippet.marks],
+        }
+        record = self.record
+        if isinstance(record, ProcessedArgument):
+            record = record.argument
+        if isinstance(record, Argument):
+            texts = {"conclusion": record.conclusion, "premise": record.premise}
+            return fields | texts | {"title": record.title}
+        if isinstance(record, Passage):
+            return fields | {"contents": record.contents}
+        return fields | record.texts
+
+
+def search(index: Index, question: str, k: int = 10, system: str = "default") -> list[Answer]:
+    """The best answers to a question.
+
+    Args:
+        index: An opened index of any kind.
+        question: Any text.
+        k: How many answers are wanted.
+        system: Which system answers; those of the task that the index is for.
+
+    Raises:
+        UsageError: There is no such system for this index.
+    """
+    # stages look at more documents than are shown, so that a better one can rise into view
+    ranking = search_system(system, index).rank([Topic("1", question)], max(k, 100))[0]
+    return answers(index, ranking, k)
+
+
+def answers(index: Index, ranking: Ranking, k: int) -> list[Answer]:
+    """The first k documents of a ranking as answers."""
+    numbers = ranking.documents[:k].tolist()
+    analyzer = index.analysis.analyzer()
+    wanted = frozenset(analyzer.stems_of(ranking.topic.title))
+    ids = index.identifiers(numbers)
+    found = []
+    for place, record in enumerate(index.records(numbers)):
+        text, heading, source, stance = _parts(record)
+        part = snippet(text, wanted, analyzer.stems_of, SNIPPET_LENGTH)
+        score = float(ranking.scores[place])
+        found.append(Answer(place + 1, score, ids[place], stance, heading, part, source, record))
+    return found
+
+
+def _parts(record: Record) -> tuple[str, str, str, PremiseStance | None]:
+    """Text, heading, source and stance of a record."""
+    if isinstance(record, ProcessedArgument):
+        record = record.argument
+    if isinstance(record, Argument):
+        title = record.title
+        source = str(record.context.get("sourceUrl") or title)
+        heading = record.conclusion or title
+        return record.premise, " ".join(heading.split()), source, record.stance
+    if isinstance(record, Passage):
+        return record.contents, "", record.url, None
+    return _entry_parts(record)
+
+
+def _entry_parts(record: Entry) -> tuple[str, str, str, None]:
+    for name in ("title", "heading", "headline", "conclusion"):
+        heading = record.texts.get(name)
+        if heading:
+            rest = "\n".join(text for field, text in record.texts.items() if field != name)
+            return rest or heading, " ".join(heading.split()), "", None
+    return record.default_text(), "", "", None
+
+
+def as_json(question: str, found: Sequence[Answer]) -> dict[str, Any]:
+    """A question and its answers for programs."""
+    return {"question": question, "answers": [answer.as_json() for answer in found]}

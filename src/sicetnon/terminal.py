@@ -1,0 +1,110 @@
+"""What people see in a terminal: answers, progress, tables. Plain text when the output is piped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.rule import Rule
+from rich.text import Text
+
+from sicetnon.formats.corpora import Corpus
+from sicetnon.index.writing import Progress as BuildProgress
+from sicetnon.search import Answer
+
+PLAIN_WIDTH = 80
+SIDES = {
+    "PRO": ("for", "green", "Reasons given for a claim"),
+    "CON": ("against", "red", "Reasons given against a claim"),
+    None: ("", "default", "Results"),
+}
+
+
+def console(stderr: bool = False) -> Console:
+    """A console for this terminal; 80 columns and no colour where there is none."""
+    stream = sys.stderr if stderr else sys.stdout
+    if stream.isatty():
+        return Console(stderr=stderr, highlight=False)
+    return Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH, no_color=True)
+
+
+def show_answers(question: str, answers: Sequence[Answer], screen: Console) -> None:
+    """Print answers, those for a claim apart from those against one, best first."""
+    screen.print(Text(question, style="bold"))
+    if not answers:
+        screen.print("Nothing was found: no document holds a word of the question.")
+        return
+    for side in ("PRO", "CON", None):
+        chosen = [answer for answer in answers if answer.stance == side]
+        if not chosen:
+            continue
+        _, colour, title = SIDES[side]
+        screen.print()
+        screen.print(Rule(Text(title, style=f"bold {colour}"), align="left", style=colour))
+        for answer in chosen:
+            _show(answer, screen)
+
+
+def _show(answer: Answer, screen: Console) -> None:
+    word, colour, _ = SIDES[answer.stance]
+    head = Text()
+    head.append(f"{answer.rank:>2}  ", style="bold")
+    if answer.heading:
+        head.append(f"{word} " if word else "", style=colour)
+        head.append(answer.heading, style="bold")
+    else:
+        head.append(answer.id, style="bold")
+    screen.print(Padding(head, (1, 0, 0, 0)))
+    body = Text(answer.snippet.text)
+    for start, end in answer.snippet.marks:
+        body.stylize("bold yellow" if not screen.no_color else "bold", start, end)
+    screen.print(Padding(body, (0, 0, 0, 4)))
+    foot = "  ".join(filter(None, (f"{answer.score:.2f}", answer.id, answer.source)))
+    screen.print(Padding(Text(foot, style="dim", no_wrap=True, overflow="ellipsis"), (0, 0, 0, 4)))
+
+
+@contextmanager
+def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None]]:
+    """A progress bar for building an index: documents, documents a second, time left."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[documents]:,} documents"),
+        TextColumn("{task.fields[speed]:,.0f}/s"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("Indexing", total=None, documents=0, speed=0.0)
+
+        def show(corpus: Corpus, progress: BuildProgress) -> None:
+            bar.update(
+                task,
+                total=corpus.size() or None,
+                completed=progress.bytes_read,
+                documents=progress.documents,
+                speed=progress.documents / max(progress.seconds, 1e-3),
+            )
+
+        yield show
+
+
+def show_facts(facts: Sequence[tuple[str, str]], screen: Console) -> None:
+    """Print names and values in two columns."""
+    width = max(len(name) for name, _ in facts)
+    for name, value in facts:
+        line = Text(f"{name:<{width}}  ", style="dim")
+        screen.print(line.append(value, style="default not dim"), soft_wrap=True)
