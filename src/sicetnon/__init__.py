@@ -3,6 +3,8 @@
 The rooms, from the ground up: `records`, `formats`, `text`, `index`, `retrieval`, `tasks`.
 """
 
-from sicetnon._version import VERSION as __version__
+from sicetnon._version import VERSION
+
+__version__ = VERSION
 
 __all__ = ["__version__"]

@@ -60,7 +60,8 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
-Commands = argparse._SubParsersAction  # type: ignore[type-arg]  # argparse has no public name for it
+# argparse has no public name for what add_subparsers gives
+Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _add_search(commands: Commands) -> None:
@@ -97,7 +98,9 @@ def _add_index(commands: Commands) -> None:
         "from JSON Lines or CSV with named fields, or from an id of ir_datasets.",
     )
     command.add_argument("source", nargs="*", help="what to index")
-    command.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="the index")
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", required=True, help="the index"
+    )
     command.add_argument("--analysis", metavar="NAME", help="how texts become terms")
     command.add_argument("--fields", metavar="A,B", help="fields to index (JSON Lines, CSV)")
     command.add_argument("--id-field", metavar="NAME", help="the field with the id")

@@ -18,6 +18,6 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
     is compiled anew in each process instead.
     """
     try:
-        return njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+        return njit(cache=True, nogil=True)(function)
     except RuntimeError:
-        return njit(nogil=True)(function)  # type: ignore[no-any-return]
+        return njit(nogil=True)(function)

@@ -6,6 +6,8 @@ import argparse
 import time
 from pathlib import Path
 
+from rich.console import Console
+
 from sicetnon import terminal
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
@@ -26,7 +28,7 @@ _SHOWN_ERRORS = 5
 class _Skipped:
     """Counts unusable documents, telling of the first few."""
 
-    def __init__(self, screen: terminal.Console):
+    def __init__(self, screen: Console):
         self.count, self._screen = 0, screen
 
     def __call__(self, error: DataError) -> None:

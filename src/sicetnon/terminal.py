@@ -60,17 +60,22 @@ def _show(answer: Answer, screen: Console) -> None:
     head = Text()
     head.append(f"{answer.rank:>2}  ", style="bold")
     if answer.heading:
-        head.append(f"{word} " if word else "", style=colour)
+        head.append(f"{word}: " if word else "", style=colour)
         head.append(answer.heading, style="bold")
     else:
         head.append(answer.id, style="bold")
-    screen.print(Padding(head, (1, 0, 0, 0)))
+    screen.print()
+    screen.print(head)
     body = Text(answer.snippet.text)
     for start, end in answer.snippet.marks:
         body.stylize("bold yellow" if not screen.no_color else "bold", start, end)
-    screen.print(Padding(body, (0, 0, 0, 4)))
+    screen.print(Padding(body, (0, 0, 0, 4), expand=False))
     foot = "  ".join(filter(None, (f"{answer.score:.2f}", answer.id, answer.source)))
-    screen.print(Padding(Text(foot, style="dim", no_wrap=True, overflow="ellipsis"), (0, 0, 0, 4)))
+    screen.print(
+        Padding(
+            Text(foot, style="dim", no_wrap=True, overflow="ellipsis"), (0, 0, 0, 4), expand=False
+        )
+    )
 
 
 @contextmanager

@@ -98,7 +98,7 @@ def check_identifier(identifier: str) -> None:
 
 
 def _without_surrogates(data: bytes) -> object:
-    """Parse JSON whose escapes name half a character (`\\ud83d` alone), which crawls do hold."""
+    """Parse JSON whose escapes name half a character, as crawls do."""
     parsed = json.loads(data.decode("utf-8", "replace"))
     text = json.dumps(parsed, ensure_ascii=False)
     return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

@@ -22,7 +22,7 @@ _OPEN_OBJECT, _CLOSE_OBJECT, _OPEN_LIST, _CLOSE_LIST = ord("{"), ord("}"), ord("
 
 
 @compiled
-def _scan(
+def _scan(  # noqa: C901 - one small state machine
     data: NDArray[np.uint8], state: NDArray[np.int64], spans: NDArray[np.int64], base: int
 ) -> int:
     """Scan one chunk; `state` is (depth, in a string, after a backslash, depth of elements, start).

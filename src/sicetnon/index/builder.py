@@ -218,26 +218,26 @@ class SegmentBuilder:
         return self._folder / f"run-{run}-{part}"
 
     def _sources(self, terms: int) -> list[Source]:
-        same_documents = np.arange(len(self._ids), dtype=np.int32)
-        sources = []
-        for run, parts in enumerate(self._runs):
-            mapped = {part: MappedArray(self._run_file(run, part), parts[part]) for part in parts}
-            known = len(mapped["offsets"].array) - 1
-            sources.append(
-                Source(
-                    mapped["offsets"].array,
-                    mapped["documents"].array,
-                    mapped["frequencies"].array,
-                    _first_terms(known, terms),
-                    same_documents,
-                    lambda arrays=mapped: [array.release() for array in arrays.values()],  # type: ignore[misc]
-                )  # fmt: skip
-            )
+        same = np.arange(len(self._ids), dtype=np.int32)
+        sources = [self._run_source(run, terms, same) for run in range(len(self._runs))]
         offsets, documents, frequencies = self._rows.sorted(terms)
         self._rows = _Rows(0, self._fields)
-        last = _first_terms(terms, terms)
-        sources.append(Source(offsets, documents, frequencies, last, same_documents, lambda: None))
-        return sources
+        known = _first_terms(terms, terms)
+        return [*sources, Source(offsets, documents, frequencies, known, same, lambda: None)]
+
+    def _run_source(self, run: int, terms: int, same: NDArray[np.int32]) -> Source:
+        parts = self._runs[run]
+        mapped = {part: MappedArray(self._run_file(run, part), parts[part]) for part in parts}
+
+        def release() -> None:
+            for array in mapped.values():
+                array.release()
+
+        offsets, documents, frequencies = (
+            mapped[part].array for part in ("offsets", "documents", "frequencies")
+        )
+        known = _first_terms(len(offsets) - 1, terms)
+        return Source(offsets, documents, frequencies, known, same, release)
 
 
 def _first_terms(known: int, terms: int) -> NDArray[np.int32]:

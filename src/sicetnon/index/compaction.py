@@ -31,9 +31,8 @@ def compact(index: Index, folder: Path, name: str) -> SegmentEntry:
         folder: An empty folder.
         name: The name that the folder will have.
     """
-    terms, term_maps = WordTable(), []
-    for segment in index.segments:
-        term_maps.append(terms.insert(segment.terms.words()))
+    terms = WordTable()
+    term_maps = [terms.insert(segment.terms.words()) for segment in index.segments]
     renumbered = _renumber(index.segments)
     sources = [
         _source(segment, term_map, len(terms), numbers)

@@ -73,7 +73,7 @@ class DocumentReader:
         Raises:
             BrokenIndexError: The store is damaged, or has no such number.
         """
-        found = {}
+        found: dict[int, bytes] = {}
         try:
             for begin in range(0, len(numbers), 500):
                 part = list(numbers[begin : begin + 500])

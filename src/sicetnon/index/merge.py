@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,14 +66,14 @@ def merge_postings(
     for source in sources:
         offsets[1:] += source.counts()
     np.cumsum(offsets, out=offsets)
-    writers = {
+    writers: dict[str, ArrayWriter] = {
         "documents": ArrayWriter(folder / "documents", np.int32),
         "frequencies": ArrayWriter(folder / "frequencies", np.uint16, (fields,)),
         "totals": ArrayWriter(folder / "totals", np.int64, (fields,)),
     }
     try:
         for first, end in _blocks(offsets):
-            pieces = _merge_block(sources, offsets, first, end, fields)
+            pieces: tuple[NDArray[Any], ...] = _merge_block(sources, offsets, first, end, fields)
             for writer, piece in zip(writers.values(), pieces, strict=True):
                 writer.append(piece)
         files = {name: writer.close() for name, writer in writers.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ class StoredWords:
         """All words, by number."""
         ends = self._offsets.tolist()
         data = bytes(self._letters)
-        return [data[begin:end] for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+        return [data[begin:end] for begin, end in pairwise(ends)]
 
     def _bytes(self, number: int) -> bytes:
         return bytes(self._letters[self._offsets[number] : self._offsets[number + 1]])
@@ -51,7 +52,7 @@ class StoredWords:
 
 def write_words(folder: Path, prefix: str, words: WordTable) -> dict[str, StoredFile]:
     """Write a word table's arrays, cut to what they hold."""
-    arrays = words.compact()
+    arrays: tuple[NDArray[Any], ...] = words.compact()
     return {
         f"{prefix}_{part}": write_array(folder / f"{prefix}_{part}", array)
         for part, array in zip(_PARTS, arrays, strict=True)

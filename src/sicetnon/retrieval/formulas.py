@@ -35,7 +35,7 @@ Accumulate = Callable[
 
 def formula(function: Formula) -> Formula:
     """Let compiled code call a plain function."""
-    return register_jitable(function)  # type: ignore[no-any-return]
+    return register_jitable(function)
 
 
 def accumulator(function: Formula) -> Accumulate:
@@ -67,7 +67,7 @@ def accumulator(function: Formula) -> Accumulate:
 
 @formula
 def saturation(tf: float, norm: float, a: float, b: float) -> float:
-    """a · tf / (tf + norm) + b: the shape of all BM25 variants."""
+    """A · tf / (tf + norm) + b: the shape of all BM25 variants."""
     return a * tf / (tf + norm) + b
 
 
@@ -114,13 +114,13 @@ def poisson_laplace(tf: float, norm: float, a: float, b: float) -> float:
 
 @formula
 def pivoted(tf: float, norm: float, a: float, b: float) -> float:
-    """a · (1 + ln(1 + ln tf)) / norm, and less than that in proportion below tf = 1."""
+    """A · (1 + ln(1 + ln tf)) / norm, and less than that in proportion below tf = 1."""
     return a * (1.0 + math.log(1.0 + math.log(tf)) if tf > 1.0 else tf) / norm
 
 
 @formula
 def normalised(tf: float, norm: float, a: float, b: float) -> float:
-    """a · tf / norm: a field's part in BM25F."""
+    """A · tf / norm: a field's part in BM25F."""
     return a * tf / norm
 
 

@@ -1,4 +1,4 @@
-"""`ir-metadata.yml`: how a run was made, in the vocabulary of ir-metadata 0.1 (Breuer et al., 2022)."""
+"""`ir-metadata.yml`: how a run was made, in the words of ir-metadata 0.1 (Breuer et al., 2022)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ def run_metadata(task: Task, system: str, tag: str, index: Index, seconds: float
                     "runtime": f"Python {platform.python_version()}",
                 },
             },
-            "implementation": {"executable": {"cmd": "sicetnon run"}, "source": f"sicetnon {VERSION}"},
+            "implementation": {
+                "executable": {"cmd": "sicetnon run"},
+                "source": f"sicetnon {VERSION}",
+            },
             "data": {
                 "test collection": {"name": task.id, "documents": index.document_count},
                 "topics": "titles",

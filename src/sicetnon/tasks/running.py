@@ -90,9 +90,7 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     with _index(corpus, task.analysis, target, options) as index:
         rankings = task.system(options.system, index).rank(topics, options.k)
         lines = [
-            run_lines(
-                r.topic.number, index.identifiers(r.documents), r.scores, tag, r.stances
-            )
+            run_lines(r.topic.number, index.identifiers(r.documents), r.scores, tag, r.stances)
             for r in rankings
         ]
         metadata = run_metadata(task, options.system, tag, index, time.monotonic() - start)
@@ -104,9 +102,7 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
 
 
 @contextlib.contextmanager
-def _index(
-    corpus: Corpus, analysis: str, target: Path, options: RunOptions
-) -> Iterator[Index]:
+def _index(corpus: Corpus, analysis: str, target: Path, options: RunOptions) -> Iterator[Index]:
     """The index of a corpus: the one that is there if it fits, else a new one."""
     checksum = corpus.checksum()
     with contextlib.ExitStack() as stack:

@@ -17,7 +17,10 @@ import gzip
 from functools import cache
 from importlib import resources
 
-__all__ = ["KrovetzStemmer", "headwords", "shorter_forms"]
+STEMMER_VERSION = "krovetz 1"
+"""Raised whenever a rule or a headword changes, since indexes record it."""
+
+__all__ = ["STEMMER_VERSION", "KrovetzStemmer", "headwords", "shorter_forms"]
 
 # Endings peeled off one word before giving up: "sustainabilities" needs two, "illegalizers" three.
 _MAX_PEELS = 3

@@ -47,7 +47,7 @@ def stemmer_version(name: str) -> str:
     if name == "porter2":
         return f"PyStemmer {version('PyStemmer')}"
     if name == "krovetz":
-        from sicetnon.text.krovetz import VERSION
+        from sicetnon.text.krovetz import STEMMER_VERSION
 
-        return f"sicetnon {VERSION}"
+        return STEMMER_VERSION
     return ""

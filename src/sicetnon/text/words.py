@@ -7,6 +7,8 @@ dropped, so that `don't` is `dont` and `teacher's` stems like `teachers`. An ide
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,13 +69,13 @@ def _number(
                     same = False
                     break
             if same:
-                return known
+                return int(known)
         slot = (slot + 1) & mask
     slots[slot] = words
     hashes[words] = value
     offsets[words + 1] = begin + size
     counts[0] = words + 1
-    return words
+    return int(words)
 
 
 @compiled
@@ -88,7 +90,9 @@ def _fits(
     """Whether the words of a text of `size` bytes are sure to find room."""
     words = counts[0] + size + 1
     room = letters.size - offsets[counts[0]]
-    return words * 2 <= slots.size and words <= hashes.size and room >= size * MAX_FOLDED_BYTES
+    return bool(
+        words * 2 <= slots.size and words <= hashes.size and room >= size * MAX_FOLDED_BYTES
+    )
 
 
 @compiled
@@ -104,11 +108,11 @@ def _decode(data: NDArray[np.uint8], position: int, end: int) -> tuple[int, int]
         position += 1
         if position < end:
             point = point << 6 | np.int64(data[position]) & 0x3F
-    return point, position + 1
+    return int(point), position + 1
 
 
 @compiled
-def _scan(
+def _scan(  # noqa: C901 - one state machine; parted, its states would share nine variables
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     first: int,
@@ -138,7 +142,7 @@ def _scan(
         size, value, apostrophe = 0, _HASH_START, False
         begin = offsets[counts[0]]
         while position <= end:
-            # most text is plain letters and digits of ASCII: one byte, one letter, nothing to look up
+            # most text is letters and digits of ASCII: one byte each, and nothing to decode
             while position < end and data[position] < plain.size and plain[data[position]]:
                 letter = plain[data[position]]
                 letters[begin + size] = letter
@@ -278,10 +282,7 @@ class WordTable:
         offsets = self.offsets[first : len(self) + 1]
         data = self.letters[offsets[0] : offsets[-1]].tobytes()
         ends = (offsets - offsets[0]).tolist()
-        return [
-            data[begin:end].decode("utf-8")
-            for begin, end in zip(ends[:-1], ends[1:], strict=True)
-        ]
+        return [data[begin:end].decode("utf-8") for begin, end in pairwise(ends)]
 
     def compact(
         self,
@@ -320,7 +321,7 @@ class WordTable:
             _fill_slots(self.slots, self.hashes, len(self))
 
 
-def _grown(array: NDArray[np.generic], size: int) -> NDArray[np.generic]:
+def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     larger = np.zeros(size, dtype=array.dtype)
     larger[: array.size] = array
     return larger

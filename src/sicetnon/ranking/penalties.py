@@ -1,0 +1,43 @@
+"""Penalties: what a text's faults cost it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from sicetnon.index.index import Index
+from sicetnon.records import Argument, ProcessedArgument, Ranking, Record, Topic
+
+
+class Penalties:
+    """A stage: takes weighted faults of a text from the scores of the best documents.
+
+    Args:
+        index: Where the texts are.
+        faults: Measures of a text, each with what 1 of it costs in units of the score.
+        depth: How many of the best documents are looked at; those behind may rise past them.
+    """
+
+    def __init__(
+        self, index: Index, faults: Mapping[Callable[[str], float], float], depth: int = 100
+    ):
+        self._index, self._faults, self._depth = index, dict(faults), depth
+
+    def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
+        """The ranking with the penalties taken; documents with equal scores keep their order."""
+        top = ranking.documents[: self._depth]
+        scores = ranking.scores.copy()
+        texts = [_said(record) for record in self._index.records(top)]
+        for fault, cost in self._faults.items():
+            scores[: len(top)] -= cost * np.array([fault(text) for text in texts])
+        order = np.argsort(-scores, kind="stable")
+        stances = ranking.stances and tuple(ranking.stances[place] for place in order.tolist())
+        return Ranking(ranking.topic, ranking.documents[order], scores[order], stances)
+
+
+def _said(record: Record) -> str:
+    """What is argued: of an argument its premise, else the whole text."""
+    if isinstance(record, ProcessedArgument):
+        record = record.argument
+    return record.premise if isinstance(record, Argument) else record.default_text()
