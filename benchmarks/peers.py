@@ -1,4 +1,4 @@
-"""The peers of the speed benchmarks: bm25s, Tantivy and PISA behind one small interface.
+"""Sic et Non and its peers, bm25s, Tantivy and PISA, behind one small interface.
 
 `build` takes the whole path, from the five JSON files on disk to a finished index on
 disk; `open` makes it ready; `search` answers one query at a time with document ids.
@@ -14,19 +14,12 @@ What is not is said in each class.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import re
-import resource
 import shutil
-import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,7 +30,6 @@ from generate import PORTALS, STOP_WORDS, Portal
 
 K1, B = 1.2, 0.75
 THREADS = 2
-WARM_UP = 50  # queries before the clock runs
 IDS = "ids.txt"  # external ids in corpus order, beside the indexes that number documents
 WORD = re.compile(r"\w+")
 
@@ -275,124 +267,50 @@ class Pisa(Peer):
         return ids
 
 
-PEERS: dict[str, type[Peer]] = {p.name: p for p in (Bm25s, Bm25sNumba, Tantivy, Pisa)}
+class SicEtNon(Peer):
+    """The product as a user has it: texts stored, fields kept apart, one index for every model.
 
-
-class BuildFigures(msgspec.Struct):
-    """What a build took: wall seconds, peak resident and index size in MB (10^6)."""
-
-    seconds: float
-    peak_mb: float
-    index_mb: float
-
-
-class QueryFigures(msgspec.Struct):
-    """Milliseconds a query at one depth: median and 99th percentile over the queries."""
-
-    k: int
-    median_ms: float
-    p99_ms: float
-
-
-def peak_bytes() -> int:
-    """Peak resident memory of this process.
-
-    On Linux, ru_maxrss keeps what the parent held before exec; VmHWM does not.
+    Its own stop list has other words than the peers', so it is given theirs.
     """
-    status = Path("/proc/self/status")
-    match = re.search(r"VmHWM:\s+(\d+) kB", status.read_text()) if status.exists() else None
-    peak = int(match[1]) if match else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak * (1 if sys.platform == "darwin" else 1024)  # macOS counts bytes
+
+    name = "sicetnon"
+
+    def index(self, corpus: Path, work: Path) -> None:
+        """Build the index that `sicetnon index` builds, but for the stop list."""
+        from sicetnon.formats.corpora import open_corpus
+        from sicetnon.index.writing import BuildOptions, build_index
+
+        self._share_stop_words()
+        shutil.rmtree(work)
+        build_index(open_corpus([corpus]), work, BuildOptions(self._analysis()))
+
+    def open(self, work: Path) -> None:
+        """Map the index."""
+        from sicetnon.index.index import Index
+        from sicetnon.retrieval.scoring import FieldScore
+        from sicetnon.retrieval.searcher import LocalRetriever
+        from sicetnon.retrieval.weighting import BM25
+
+        self._share_stop_words()
+        self._index = Index.open(work)
+        self._retriever = LocalRetriever(self._index, [FieldScore(BM25(K1, B))], threads=1)
+
+    def search(self, query: str, k: int) -> Sequence[str]:
+        """One query on one thread."""
+        found, _ = self._retriever.search(self._retriever.terms(query), k)
+        return self._index.identifiers(found)
+
+    @staticmethod
+    def _analysis() -> Any:
+        from sicetnon.text.analysis import Analysis
+
+        return Analysis("benchmark", "porter2", "benchmark")
+
+    @staticmethod
+    def _share_stop_words() -> None:
+        from sicetnon.text.stopwords import STOP_LISTS
+
+        STOP_LISTS["benchmark"] = frozenset(STOP_WORDS)
 
 
-def measure_build(name: str, corpus: Path, work: Path) -> BuildFigures:
-    """Build with peer `name` in a process of its own; RuntimeError says why it failed."""
-    for portal in PORTALS:  # every peer reads from the page cache, not from the disk
-        (corpus / f"{portal}.json").read_bytes()
-    return msgspec.json.decode(_spawn("build", name, work, corpus), type=BuildFigures)
-
-
-def measure_queries(name: str, work: Path, queries: Path, ks: Sequence[int]) -> list[QueryFigures]:
-    """Run all queries at every depth in one process; RuntimeError says why it failed."""
-    answer = _spawn("query", name, work, queries, *ks)
-    return msgspec.json.decode(answer, type=list[QueryFigures])
-
-
-def _spawn(*arguments: object) -> bytes:
-    command = [sys.executable, __file__, "--child", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise RuntimeError(f"exit status {done.returncode}: {''.join(last)}")
-    return done.stdout.splitlines()[-1]  # PISA logs to standard output, too
-
-
-def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
-    peer, where = PEERS[name](), Path(work)
-    figures: BuildFigures | list[QueryFigures]
-    with redirect_stdout(sys.stderr):
-        if task == "build":
-            seconds = peer.build(Path(source), where)
-            size = sum(path.stat().st_size for path in where.rglob("*"))
-            figures = BuildFigures(seconds, peak_bytes() / 1e6, size / 1e6)
-        else:
-            peer.open(where)
-            lines = Path(source).read_text(encoding="utf-8").splitlines()
-            figures = [_ask(peer, lines, int(k)) for k in depths]
-    print(msgspec.json.encode(figures).decode())
-
-
-def _ask(peer: Peer, lines: Sequence[str], k: int) -> QueryFigures:
-    for line in lines[:WARM_UP]:
-        peer.search(line, k)
-    taken = []
-    for line in lines:
-        started = time.perf_counter_ns()
-        peer.search(line, k)
-        taken.append((time.perf_counter_ns() - started) / 1e6)
-    taken.sort()
-    return QueryFigures(k, statistics.median(taken), taken[len(taken) * 99 // 100])
-
-
-def _row(cells: Sequence[str]) -> str:
-    return cells[0].ljust(12) + "".join(cell.rjust(14) for cell in cells[1:])
-
-
-def report(names: list[str], corpus: Path, queries: Path, depths: list[int], work: Path) -> int:
-    """Measure the peers one after another, print a line for each; count the failures."""
-    heads = [f"{what} k={k}" for k in depths for what in ("median", "p99")]
-    print(_row(["peer", "build s", "peak MB", "index MB", *heads]), flush=True)
-    failures = 0
-    for name in names:
-        try:
-            built = measure_build(name, corpus, work / name)
-            asked = measure_queries(name, work / name, queries, depths)
-        except RuntimeError as error:
-            failures += 1
-            print(f"{name.ljust(12)} failed: {error}", flush=True)
-            continue
-        cells = [f"{built.seconds:.1f}", f"{built.peak_mb:,.0f}", f"{built.index_mb:,.0f}"]
-        cells += [f"{ms:.2f} ms" for f in asked for ms in (f.median_ms, f.p99_ms)]
-        print(_row([name, *cells]), flush=True)
-    return failures
-
-
-def main() -> int:
-    """Parse the command line and print the table; or do one part in a child process."""
-    if sys.argv[1:2] == ["--child"]:
-        _child(*sys.argv[2:])
-        return 0
-    parser = argparse.ArgumentParser(description="Time the peers on one corpus.")
-    parser.add_argument("--corpus", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--queries", type=Path, required=True, metavar="FILE")
-    parser.add_argument("-k", type=int, nargs="+", default=[10, 1000])
-    parser.add_argument("--only", nargs="+", choices=list(PEERS), default=list(PEERS))
-    parser.add_argument("--work", type=Path, metavar="DIR", help="keep the indexes here")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="peers-") as scratch:
-        work = given.work or Path(scratch)
-        return 1 if report(given.only, given.corpus, given.queries, given.k, work) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+PEERS: dict[str, type[Peer]] = {p.name: p for p in (SicEtNon, Bm25s, Bm25sNumba, Tantivy, Pisa)}

@@ -8,9 +8,14 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sicetnon._version import VERSION
 from sicetnon.errors import SicetnonError, UsageError
+
+if TYPE_CHECKING:
+    # argparse has no public name for what add_subparsers gives
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 EPILOG = "Documentation: README.md and docs/. Every command explains itself with --help."
 
@@ -58,10 +63,6 @@ def parser() -> argparse.ArgumentParser:
     _add_index(commands)
     _add_run(commands)
     return root
-
-
-# argparse has no public name for what add_subparsers gives
-Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _add_search(commands: Commands) -> None:

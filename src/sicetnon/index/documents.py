@@ -25,11 +25,27 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode_record(record: Record) -> bytes:
-    """A record as the store keeps it."""
-    if isinstance(record, Argument) and _LEFT_OUT in record.context:
-        kept = {key: value for key, value in record.context.items() if key != _LEFT_OUT}
-        record = msgspec.structs.replace(record, context=kept)
-    return _encoder.encode(record)
+    """A record as the store keeps it.
+
+    Raises:
+        ValueError: It holds something that JSON cannot hold, such as half a character.
+    """
+    if isinstance(record, Argument):
+        record = _without_source_text(record)
+    elif isinstance(record, ProcessedArgument):
+        argument = _without_source_text(record.argument)
+        record = msgspec.structs.replace(record, argument=argument)
+    try:
+        return _encoder.encode(record)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _without_source_text(argument: Argument) -> Argument:
+    if _LEFT_OUT not in argument.context:
+        return argument
+    kept = {key: value for key, value in argument.context.items() if key != _LEFT_OUT}
+    return msgspec.structs.replace(argument, context=kept)
 
 
 class DocumentWriter:
@@ -60,12 +76,23 @@ class DocumentWriter:
 
 
 class DocumentReader:
-    """Reads a store. The file is opened when it is first read."""
+    """Reads a store.
+
+    The file is opened at once, so that it can be read to the end even if a writer removes it.
+
+    Raises:
+        BrokenIndexError: The file cannot be opened.
+    """
 
     def __init__(self, path: Path, kind: str):
         self._path = path
         self._decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(RECORD_TYPES[kind])
-        self._connection: sqlite3.Connection | None = None
+        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        try:
+            # SQLite serialises access itself, and nothing is ever written
+            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise BrokenIndexError(f"{path}: cannot be read: {error}; {REBUILD}") from None
 
     def get(self, numbers: Sequence[int]) -> list[Record]:
         """The records of some numbers, in their order.
@@ -79,31 +106,30 @@ class DocumentReader:
                 part = list(numbers[begin : begin + 500])
                 marks = ",".join("?" * len(part))
                 query = f"SELECT number, record FROM documents WHERE number IN ({marks})"
-                found.update(self._connect().execute(query, part))
+                found.update(self._connection.execute(query, part))
             return [self._decoder.decode(found[number]) for number in numbers]
         except (sqlite3.Error, msgspec.DecodeError) as error:
-            raise BrokenIndexError(f"{self._path}: damaged: {error}; {REBUILD}") from None
+            raise self._damaged(error) from None
         except KeyError as error:
             raise BrokenIndexError(
                 f"{self._path}: document {error} is missing; {REBUILD}"
             ) from None
 
     def raw(self, first: int, end: int) -> list[tuple[int, bytes]]:
-        """The numbers and stored JSON of a range of numbers."""
-        rows = self._connect().execute(
-            "SELECT number, record FROM documents WHERE number >= ? AND number < ?", (first, end)
-        )
-        return rows.fetchall()
+        """The numbers and stored JSON of a range of numbers.
+
+        Raises:
+            BrokenIndexError: The store is damaged.
+        """
+        query = "SELECT number, record FROM documents WHERE number >= ? AND number < ?"
+        try:
+            return self._connection.execute(query, (first, end)).fetchall()
+        except sqlite3.Error as error:
+            raise self._damaged(error) from None
 
     def close(self) -> None:
-        """Close the file, if it was opened."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Close the file."""
+        self._connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
-        if self._connection is None:
-            uri = f"{self._path.absolute().as_uri()}?mode=ro&immutable=1"
-            # SQLite serialises access itself, and nothing is ever written
-            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        return self._connection
+    def _damaged(self, error: Exception) -> BrokenIndexError:
+        return BrokenIndexError(f"{self._path}: damaged: {error}; {REBUILD}")

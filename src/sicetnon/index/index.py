@@ -48,20 +48,28 @@ class Index:
     def open(cls, folder: Path | str) -> Index:
         """Open an index. Nothing is read but its description; the rest is mapped.
 
+        What is opened stays readable as it is, whatever writers do to the folder meanwhile.
+
         Raises:
             BrokenIndexError: There is none, or it is damaged, or was made with an analysis that
                 would give other terms now.
         """
         folder = Path(folder)
-        manifest = read_manifest(folder)
-        return cls(folder, manifest, recorded_analysis(folder, manifest))
+        while True:
+            manifest = read_manifest(folder)
+            try:
+                return cls(folder, manifest, recorded_analysis(folder, manifest))
+            except (BrokenIndexError, FileNotFoundError):
+                # files may be gone because a writer has put another manifest in place meanwhile
+                if read_manifest(folder) == manifest:
+                    raise
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""
+        wanted = np.asarray(numbers, dtype=np.int64)
         if len(self.segments) == 1:
-            word = self.segments[0].identifiers.word
-            return [word(number) for number in np.asarray(numbers).tolist()]
-        located = (self._locate(number) for number in np.asarray(numbers).tolist())
+            return self.segments[0].identifiers.separable_words(wanted)
+        located = (self._locate(number) for number in wanted.tolist())
         return [segment.identifiers.word(local) for segment, local in located]
 
     def number(self, identifier: str) -> int | None:

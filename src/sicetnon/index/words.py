@@ -6,12 +6,32 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.compiled import compiled
 from sicetnon.index.storage import StoredFile, write_array
 from sicetnon.text.words import WordTable, hash_word
 
+_LINE_BREAK = ord("\n")
 _PARTS = ("slots", "hashes", "offsets", "letters")
+
+
+@compiled
+def _join(
+    numbers: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    letters: NDArray[np.uint8],
+    joined: NDArray[np.uint8],
+) -> None:
+    """Copy words one after the other, a line break behind each."""
+    position = 0
+    for number in numbers:
+        for place in range(offsets[number], offsets[number + 1]):
+            joined[position] = letters[place]
+            position += 1
+        joined[position] = _LINE_BREAK
+        position += 1
 
 
 class StoredWords:
@@ -19,7 +39,8 @@ class StoredWords:
 
     def __init__(self, arrays: dict[str, NDArray[Any]], prefix: str):
         self._slots, self._hashes = arrays[f"{prefix}_slots"], arrays[f"{prefix}_hashes"]
-        self._offsets, self._letters = arrays[f"{prefix}_offsets"], arrays[f"{prefix}_letters"].data
+        self._offsets, self._array = arrays[f"{prefix}_offsets"], arrays[f"{prefix}_letters"]
+        self._letters = self._array.data
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -39,6 +60,15 @@ class StoredWords:
     def word(self, number: int) -> str:
         """The word of a number."""
         return self._bytes(number).decode("utf-8")
+
+    def separable_words(self, numbers: NDArray[np.int64]) -> list[str]:
+        """The words of many numbers at once, if none of them holds white space, as ids do."""
+        if not len(numbers):
+            return []
+        sizes = self._offsets[numbers + 1] - self._offsets[numbers] + 1
+        joined = np.empty(int(sizes.sum()), dtype=np.uint8)
+        _join(numbers, self._offsets, self._array, joined)
+        return joined.tobytes().decode("utf-8").split()
 
     def words(self) -> list[bytes]:
         """All words, by number."""

@@ -205,9 +205,16 @@ def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
         batch, size = Batch(file=str(file)), 0
         for record in corpus.read(file, reading):
             texts = [encode(text) for text in corpus.texts(record)]
+            try:
+                stored = encode_record(record)
+            except ValueError as error:
+                options.on_error(
+                    DataError(f"document {record.id!r} cannot be stored: {error}", str(file))
+                )
+                continue
             batch.ids.append(encode(record.id))
             batch.texts.extend(texts)
-            batch.records.append(encode_record(record))
+            batch.records.append(stored)
             size += sum(map(len, texts))
             if size >= BATCH_BYTES or len(batch.ids) >= BATCH_DOCUMENTS:
                 documents += len(batch.ids)

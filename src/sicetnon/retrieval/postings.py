@@ -15,6 +15,8 @@ from sicetnon.index.segment import Segment
 from sicetnon.retrieval import kernels
 from sicetnon.retrieval.weighting import CollectionStatistics, TermStatistics
 
+_KNOWN_TERMS = 10_000
+
 ALL_LIVE = np.empty(0, dtype=np.uint8)
 """Stands for a segment without deleted documents."""
 
@@ -66,6 +68,8 @@ class PostingsReader:
         self.weights = field_weights(index, fields)
         self._columns = tuple(self.weights.tolist())
         self._stem = index.analysis.analyzer().stem
+        self._plainly = self._is_plain()
+        self._known: dict[str, TermPostings] = {}
         self._sums = [np.zeros(0)] * len(index.segments)
         self._seen = [np.zeros(0, dtype=np.int32)] * len(index.segments)
         self.collection = CollectionStatistics(
@@ -74,8 +78,13 @@ class PostingsReader:
 
     def read(self, term: str) -> TermPostings:
         """The postings of a term; no document where it occurs nowhere."""
-        if self._is_plain():
-            return self._plain(term)
+        if self._plainly:
+            known = self._known.get(term)
+            if known is None:
+                if len(self._known) >= _KNOWN_TERMS:
+                    self._known.clear()
+                known = self._known[term] = self._plain(term)
+            return known
         stem = self._stem([term])[0] if self._index.analysis.forms else term
         segments = tuple(
             self._gathered(number, self._forms(segment, term, stem))

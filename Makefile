@@ -1,0 +1,40 @@
+# make run   sets everything up and does the main job on the sample
+# make test  sets everything up and runs the tests
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SAMPLE := examples/touche-2020-task-1
+QUESTION ?= Should teachers get tenure?
+
+.PHONY: run test check clean
+
+run: .venv/ready
+	@echo "== sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out"
+	@$(BIN)/sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out --index .cache/sample
+	@echo
+	@echo "== sicetnon search \"$(QUESTION)\""
+	@$(BIN)/sicetnon search "$(QUESTION)" --index .cache/sample -k 6
+
+test: .venv/ready-dev
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/ready: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable .
+	@touch $@
+
+.venv/ready-dev: .venv/ready
+	$(PIP) --editable ".[dev]"
+	@$(PIP) --only-binary :all: --editable ".[peers]" || \
+	  echo "the peers have no wheels here; the tests that compare with them are skipped"
+	@touch $@
+
+clean:
+	rm -rf .venv .cache out out.index build dist

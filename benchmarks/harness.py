@@ -1,0 +1,112 @@
+"""Measuring builds, queries and commands, each in a process of its own."""
+
+from __future__ import annotations
+
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import msgspec
+
+from generate import PORTALS
+from peers import PEERS, Peer
+
+WARM_UP = 50  # queries before the clock runs
+
+
+class BuildFigures(msgspec.Struct):
+    """What a build took: wall seconds, peak resident and index size in MB (10^6)."""
+
+    seconds: float
+    peak_mb: float
+    index_mb: float
+
+
+class QueryFigures(msgspec.Struct):
+    """Milliseconds a query at one depth: median and 99th percentile over the queries."""
+
+    k: int
+    median_ms: float
+    p99_ms: float
+
+
+def peak_bytes() -> int:
+    """Peak resident memory of this process.
+
+    On Linux, ru_maxrss keeps what the parent held before exec; VmHWM does not.
+    """
+    status = Path("/proc/self/status")
+    match = re.search(r"VmHWM:\s+(\d+) kB", status.read_text()) if status.exists() else None
+    peak = int(match[1]) if match else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024)  # macOS counts bytes
+
+
+def measure_build(name: str, corpus: Path, work: Path) -> BuildFigures:
+    """Build with peer `name` in a process of its own; RuntimeError says why it failed."""
+    for portal in PORTALS:  # every peer reads from the page cache, not from the disk
+        (corpus / f"{portal}.json").read_bytes()
+    return msgspec.json.decode(_spawn("build", name, work, corpus), type=BuildFigures)
+
+
+def measure_queries(name: str, work: Path, queries: Path, ks: Sequence[int]) -> list[QueryFigures]:
+    """Run all queries at every depth in one process; RuntimeError says why it failed."""
+    answer = _spawn("query", name, work, queries, *ks)
+    return msgspec.json.decode(answer, type=list[QueryFigures])
+
+
+def measure_command(command: Sequence[str], repeats: int) -> list[float]:
+    """Wall seconds of a whole command, several times over; RuntimeError says why it failed."""
+    taken = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, check=False)
+        taken.append(time.perf_counter() - started)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}: {done.stderr.decode(errors='replace')}")
+    return taken
+
+
+def _spawn(*arguments: object) -> bytes:
+    command = [sys.executable, __file__, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise RuntimeError(f"exit status {done.returncode}: {''.join(last)}")
+    return done.stdout.splitlines()[-1]  # PISA logs to standard output, too
+
+
+def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
+    peer, where = PEERS[name](), Path(work)
+    figures: BuildFigures | list[QueryFigures]
+    with redirect_stdout(sys.stderr):
+        if task == "build":
+            seconds = peer.build(Path(source), where)
+            size = sum(path.stat().st_size for path in where.rglob("*"))
+            figures = BuildFigures(seconds, peak_bytes() / 1e6, size / 1e6)
+        else:
+            peer.open(where)
+            lines = Path(source).read_text(encoding="utf-8").splitlines()
+            figures = [_ask(peer, lines, int(k)) for k in depths]
+    print(msgspec.json.encode(figures).decode())
+
+
+def _ask(peer: Peer, lines: Sequence[str], k: int) -> QueryFigures:
+    for line in lines[:WARM_UP]:
+        peer.search(line, k)
+    taken = []
+    for line in lines:
+        started = time.perf_counter_ns()
+        peer.search(line, k)
+        taken.append((time.perf_counter_ns() - started) / 1e6)
+    taken.sort()
+    return QueryFigures(k, statistics.median(taken), taken[len(taken) * 99 // 100])
+
+
+if __name__ == "__main__":
+    _child(*sys.argv[1:])

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# For TIRA: run.sh -i INPUT_DIR -o OUTPUT_DIR [more options of `sicetnon run`]
+# The task is touche-2020-task-1 unless SICETNON_TASK names another.
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+program="$here/.venv/bin/sicetnon"
+[ -x "$program" ] || program=sicetnon
+exec "$program" run "${SICETNON_TASK:-touche-2020-task-1}" "$@"
