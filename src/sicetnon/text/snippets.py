@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from operator import itemgetter
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _BREAK = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
@@ -45,7 +47,7 @@ def snippet(
     hits = [m.span() for m in _WORD.finditer(folded) if is_wanted(m.group())]
     start, end = _window(folded, hits, length)
     part = folded[start:end]
-    before, after = "… " if start else "", " …" if end < len(folded) else ""
+    before, after = "…\u00a0" if start else "", "\u00a0…" if end < len(folded) else ""
     shift = len(before) - start
     marks = tuple((b + shift, e + shift) for b, e in hits if start <= b and e <= end)
     return Snippet(before + part.strip() + after, marks)
@@ -65,5 +67,8 @@ def _window(text: str, hits: list[tuple[int, int]], length: int) -> tuple[int, i
 
 
 def _worth(text: str, hits: list[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
-    inside = [text[b:e].lower() for b, e in hits if start <= b and e <= end]
+    # only the hits of the window are looked at: a long text has thousands of both
+    first = bisect.bisect_left(hits, (start, start))
+    last = bisect.bisect_right(hits, end, key=itemgetter(1))
+    inside = [text[b:e].lower() for b, e in hits[first:last]]
     return len(set(inside)), len(inside)
