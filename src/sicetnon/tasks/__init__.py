@@ -1,0 +1,1 @@
+"""The six task-years of Touché."""
