@@ -59,8 +59,8 @@ def evaluate(
 
     Args:
         runs: One run, several, or a mapping from names to runs. A run is a path (gzip is fine,
-            `-` is standard input), records (`RunLine`, or ir_measures' `ScoredDoc`), or a data
-            frame with columns like `qid`, `docno`, `rank`, `score`.
+            `-` is standard input), records (`RunLine`, or ir_measures' `ScoredDoc`), a data frame
+            with columns like `qid`, `docno`, `rank`, `score`, or what `load_run` gave.
         qrels: Likewise; records are `Judgment` or ir_measures' `Qrel`.
         measures: In the notation of ir_measures. Judgments of stance have their own measure.
         rule: `official`, `trec` or `condensed`, for measures that name none.

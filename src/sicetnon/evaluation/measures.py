@@ -11,7 +11,7 @@ import ast
 import functools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -103,9 +103,13 @@ class Measure:
                 for topic, left in lists.items()
                 if left.documents
             }
+        labels = {
+            topic: _labels(judged, as_they_are=self.rule == "trec")
+            for topic, judged in qrels.grades.items()
+        }
         measure = self.of_library
         values = dict.fromkeys(qrels.grades, float(measure.DEFAULT))
-        for metric in measure.evaluator(qrels.grades).iter_calc(scored):
+        for metric in measure.evaluator(labels).iter_calc(scored):
             if metric.query_id in values:
                 values[metric.query_id] = float(metric.value)
         return values
@@ -223,6 +227,14 @@ def ndcg(lists: dict[str, Shortened], qrels: Qrels, depth: int) -> dict[str, flo
             gains = [max(labels.get(document, 0), 0) for document in left.documents]
             values[topic] = _gain(gains) / ideal
     return values
+
+
+def _labels(judged: Mapping[str, int], as_they_are: bool) -> Mapping[str, int]:
+    # trec_eval makes much of some negative labels (-1 is "not in the pool"), so it gets them; but
+    # pytrec_eval writes past its memory, and may crash, where a topic has no other label
+    if as_they_are and max(judged.values()) >= 0:
+        return judged
+    return {document: max(label, 0) for document, label in judged.items()}
 
 
 def _gain(gains: Sequence[int]) -> float:

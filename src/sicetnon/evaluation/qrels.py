@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from sicetnon.errors import DataError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.pairs import all_pairs, one_order
-from sicetnon.evaluation.sources import Source
+from sicetnon.evaluation.sources import Loaded, Source
 from sicetnon.formats.qrels import STANCES, read_qrels
 from sicetnon.records import Judgment
 
@@ -20,7 +20,7 @@ GRADED: tuple[Dimension, ...] = ("relevance", "quality", "coherence")
 
 
 @dataclass(frozen=True)
-class Qrels:
+class Qrels(Loaded):
     """The judgments of one file.
 
     Attributes:
@@ -60,18 +60,20 @@ def load_qrels(source: Source, name: str | None = None) -> Qrels:
 
     Args:
         source: A path, records with the fields of `Judgment` or of ir_measures' `Qrel`, or a
-            data frame with such columns.
+            data frame with such columns. `Qrels` stay as they are.
         name: What results call the file; the path when left out, else what was judged.
 
     Raises:
         DataError: A line cannot be used, there is none, or numbers and stances are mixed.
         UsageError: A column is missing.
     """
+    if isinstance(source, Qrels):
+        return replace(source, name=name) if name else source
     if isinstance(source, str | Path):
         name = name or str(source)
         judgments: Iterable[Judgment] = read_qrels(source)
     else:
-        judgments = _checked(source, name)
+        judgments = _checked(cast("Iterable[Any]", source), name)
     grades: dict[str, dict[str, int]] = {}
     stances: dict[str, dict[str, str]] = {}
     for judgment in judgments:

@@ -10,7 +10,8 @@ is dropped (and when), and whether a topic without a judged document counts.
 | condensed | score, then id, both falling | dropped before the cut | 0 |
 
 `official` is the script of the organisers of Touché (2021 and 2022), `trec` is trec_eval,
-`condensed` is trec_eval's `-J` (Sakai, Alternatives to Bpref, SIGIR 2007).
+`condensed` is Sakai's condensed list (Alternatives to Bpref, SIGIR 2007). trec_eval's `-J` is the
+same but for the label -2, which it takes for "unjudged"; here such a document is judged, gain 0.
 """
 
 from __future__ import annotations

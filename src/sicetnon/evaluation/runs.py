@@ -6,9 +6,9 @@ import functools
 import operator
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.pairs import one_order
-from sicetnon.evaluation.sources import MISSING, Source
+from sicetnon.evaluation.sources import MISSING, Loaded, Source
 from sicetnon.formats.runs import UNSTANCED, read_run
 
 _FIELDS = operator.attrgetter("topic", "document", "rank", "score", "stance", "tag")
@@ -52,7 +52,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Loaded):
     """A run.
 
     Attributes:
@@ -93,18 +93,21 @@ def load_run(source: Source, name: str | None = None) -> Run:
     Args:
         source: A path (gzip is fine, `-` is standard input), records with the fields of
             `RunLine` or of ir_measures' `ScoredDoc`, or a data frame with such columns. Without
-            ranks, the order is trec_eval's; without scores, it is that of the ranks.
+            ranks, the order is trec_eval's; without scores, it is that of the ranks. A `Run`
+            stays as it is.
         name: What results call the run; the path when left out, else the tag.
 
     Raises:
         DataError: A line cannot be used, or there is none.
         UsageError: A column is missing.
     """
+    if isinstance(source, Run):
+        return replace(source, name=name) if name else source
     if isinstance(source, str | Path):
         name = name or str(source)
         rows: Iterable[tuple[Any, ...]] = map(_FIELDS, read_run(source))
     else:
-        rows = _checked(source, name)
+        rows = _checked(cast("Iterable[Any]", source), name)
     topics: dict[str, _Columns] = {}
     words: dict[str, str] = {}  # one object a stance, not one a line
     tag, ranked = "", True

@@ -10,9 +10,14 @@ from typing import Any
 
 from sicetnon.errors import UsageError
 
+
+class Loaded:
+    """What has been read already: a `Run`, or `Qrels`."""
+
+
 # A path (`-` is standard input), an iterable of records, or anything with named columns, as the
 # data frames of pandas and Polars: those are not imported, so they have no type here.
-Source = str | Path | Iterable[Any]
+Source = str | Path | Iterable[Any] | Loaded
 # One source, several, or several with names.
 Sources = Source | Sequence[Source] | Mapping[str, Source]
 
@@ -46,7 +51,7 @@ def each_source(sources: Sources) -> list[tuple[str | None, Source]]:
     """
     if isinstance(sources, Mapping):
         found: list[tuple[str | None, Source]] = list(sources.items())
-    elif isinstance(sources, str | Path) or is_frame(sources):
+    elif isinstance(sources, str | Path | Loaded) or is_frame(sources):
         found = [(None, sources)]
     else:
         several = list(sources)
