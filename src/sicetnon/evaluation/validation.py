@@ -17,9 +17,8 @@ from pathlib import Path
 
 from sicetnon.errors import DataError
 from sicetnon.evaluation import validation_rules as rules
-from sicetnon.evaluation.sources import Source
 from sicetnon.evaluation.validation_checks import Checker, Known
-from sicetnon.evaluation.validation_lines import COLUMNS, Pieces, RowReader, whole_lines
+from sicetnon.evaluation.validation_lines import COLUMNS, Pieces, RowReader, RunSource, whole_lines
 from sicetnon.evaluation.validation_rules import Finding, Log
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Topic
@@ -83,7 +82,7 @@ class Report:
 
 
 def validate(
-    run: Source,
+    run: RunSource,
     task: str,
     topics: Path | str | Iterable[Topic | str] | None = None,
     known_documents: Known | None = None,
@@ -129,7 +128,7 @@ def _numbers(topics: Path | str | Iterable[Topic | str]) -> list[str]:
     return [topic.number if isinstance(topic, Topic) else str(topic) for topic in given]
 
 
-def _name_of(run: Source) -> str:
+def _name_of(run: RunSource) -> str:
     if not isinstance(run, str | Path):
         return "run"
     return "standard input" if str(run) == "-" else str(run)
@@ -144,7 +143,7 @@ def _note_unreadable(error: DataError, pieces: Pieces, reader: RowReader, log: L
         log.note(rules.UNREADABLE, line, f"a file that {error.message}", "a run")
 
 
-def _check_file(run: Source, reader: RowReader, log: Log) -> None:
+def _check_file(run: RunSource, reader: RowReader, log: Log) -> None:
     if reader.lines == reader.blank:
         found = "no line" if reader.lines == 0 else "no line with text"
         log.note(rules.EMPTY, None, found, f"lines of six columns: {COLUMNS}")

@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 from sicetnon.errors import DataError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation import validation_rules as rules
-from sicetnon.evaluation.sources import MISSING, Source
+from sicetnon.evaluation.sources import MISSING
 from sicetnon.evaluation.validation_rules import Log, Rule, shown
 from sicetnon.formats.files import open_bytes
 from sicetnon.formats.runs import UNSTANCED
 
+# A path, lines of text, records, or a data frame.
+RunSource = str | Path | Iterable[Any]
 COLUMNS = "qid column2 doc rank score tag"
 # The columns of a block should fit a processor's cache: 4 MiB take twice as long altogether.
 BLOCK_BYTES = 1 << 18
@@ -87,7 +89,7 @@ class Pieces:
         zipped: Whether it is compressed.
     """
 
-    def __init__(self, run: Source):
+    def __init__(self, run: RunSource):
         self._run = run
         self.error: DataError | None = None
         self.opened = self.zipped = False
