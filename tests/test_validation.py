@@ -1,91 +1,31 @@
-"""Every rule of the validator on a broken variant of a small run, and on the official runs."""
+"""Every rule on what the lines of a run say, each on a broken variant of a small run."""
 
 from __future__ import annotations
 
-import gzip
-import os
-import re
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from sicetnon.errors import DataError, UsageError
-from sicetnon.evaluation import validation_lines
-from sicetnon.evaluation.validation import Report, validate
-from sicetnon.evaluation.validation_rules import RULES, Finding
-from sicetnon.formats.runs import read_run, run_lines
-from sicetnon.tasks.contracts import CONTRACTS, TASKS, contract_of
-
-ARGUMENTS, PAIRS, PASSAGES = "touche-2020-task-1", "touche-2022-task-1", "touche-2022-task-2"
-TOPICS = ("1", "2", "3")
-DATA = Path(os.environ.get("SICETNON_DATA", Path(__file__).parents[1] / "../shared/data"))
-RUNS = DATA / "runs"
-needs_data = pytest.mark.skipif(not RUNS.is_dir(), reason=f"there are no official runs in {RUNS}")
-
-Validated = Callable[..., Report]
-
-
-def sound_lines() -> list[str]:
-    """A sound run of five results for each of three topics."""
-    return [
-        f"{topic} Q0 S{topic}-A{rank} {rank} {6.5 - rank} mine"
-        for topic in TOPICS
-        for rank in range(1, 6)
-    ]
-
-
-def pair_lines(count: int = 100) -> list[str]:
-    """A sound run of pairs."""
-    return [
-        f"{topic} PRO S{topic}-A1__CONC__1,S{topic}-A1__PREMISE__{rank} {rank} {999 - rank} mine"
-        for topic in TOPICS
-        for rank in range(1, count + 1)
-    ]
+from sicetnon.errors import DataError
+from sicetnon.evaluation.validation_rules import RULES
+from sicetnon.tasks.contracts import TASKS, contract_of
+from validation_cases import (
+    ARGUMENTS,
+    PAIRS,
+    PASSAGES,
+    TOPICS,
+    Validated,
+    changed,
+    only,
+    pair_lines,
+    sound_lines,
+    validator,
+)
 
 
 @pytest.fixture
 def validated(tmp_path: Path) -> Validated:
-    """Writes lines to a file and validates that."""
-
-    def run(lines: Iterable[str] | bytes, task: str = ARGUMENTS, **more: object) -> Report:
-        path = tmp_path / "a run.txt"
-        if isinstance(lines, bytes):
-            path.write_bytes(lines)
-        else:
-            path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="")
-        return validate(path, task, **{"topics": TOPICS, **more})  # type: ignore[arg-type]
-
-    return run
-
-
-def changed(line: int, old: str, new: str, lines: list[str] | None = None) -> list[str]:
-    """The sound run with one line changed; lines count from 1."""
-    lines = sound_lines() if lines is None else lines
-    assert old in lines[line - 1]
-    lines[line - 1] = lines[line - 1].replace(old, new, 1)
-    return lines
-
-
-def only(report: Report, rule: str, severity: str = "error") -> Finding:
-    """The one finding, whose message must name all that a message must name."""
-    assert [finding.rule for finding in report.findings] == [rule], str(report)
-    finding = report.findings[0]
-    assert finding.severity == severity
-    assert report.ok is (severity == "warning")
-    assert report.exit_status == (0 if report.ok else 1)
-    message = str(finding)
-    place = report.file if finding.line is None else f"{report.file}, line {finding.line}"
-    assert message.startswith(f"{place}: found {finding.found}; expected {finding.expected} (")
-    assert message.endswith(RULES[rule].advice)
-    assert "\n" not in message
-    return finding
-
-
-# a rule each
+    return validator(tmp_path)
 
 
 def test_a_sound_run_has_no_findings(validated: Validated) -> None:
@@ -368,287 +308,8 @@ def test_blank_lines(validated: Validated) -> None:
     assert (finding.line, finding.count) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    ("content", "found"), [(b"", "no line"), (b"\n  \n", "no line with text"), (b"\n", "no line")]
-)
-def test_empty_file(validated: Validated, content: bytes, found: str) -> None:
-    report = validated(content)
-    assert not report.ok
-    assert report.errors[0].rule == "empty-file"
-    assert report.errors[0].found.startswith(found)
-    assert "missing-topics" not in str(report)
-
-
-def test_not_utf8(validated: Validated) -> None:
-    content = "".join(f"{line}\n" for line in changed(4, "mine", "minée")).encode("latin-1")
-    report = validated(content)
-    finding = report.errors[0]
-    assert (finding.rule, finding.line, finding.count) == ("not-utf-8", 4, 1)
-    assert (finding.found, finding.expected) == ("the byte 0xe9 at place 21", "text in UTF-8")
-    assert validated(changed(1, "mine", "minée")).ok
-
-
-def test_byte_order_mark(validated: Validated) -> None:
-    content = "".join(f"{line}\n" for line in sound_lines()).encode("utf-8-sig")
-    assert only(validated(content), "byte-order-mark").line == 1
-
-
-def test_gzip(validated: Validated) -> None:
-    content = gzip.compress("".join(f"{line}\n" for line in sound_lines()).encode())
-    assert validated(content).findings == ()
-
-
-def test_gzip_cut_short(validated: Validated) -> None:
-    rng = np.random.default_rng(1)
-    lines = [f"1 Q0 {rng.integers(10**12)} {rank} {1000 - rank} t" for rank in range(1, 1000)]
-    lines[3] = lines[3].replace("Q0", "PRO")
-    content = gzip.compress("".join(f"{line}\n" for line in lines).encode())
-    report = validated(content[: len(content) // 2])
-    assert [finding.rule for finding in report.findings] == ["second-column", "damaged-gzip"]
-    finding = report.findings[1]
-    assert finding.line == report.lines + 1 > 300
-    assert finding.found == "gzip data that is damaged or cut short"
-
-
-@pytest.mark.parametrize("size", [3, 12, 30, -4])
-def test_gzip_cut_anywhere(validated: Validated, size: int) -> None:
-    content = gzip.compress("".join(f"{line}\n" for line in sound_lines()).encode())
-    assert only(validated(content[:size]), "damaged-gzip").line is not None
-
-
-def test_missing_file(tmp_path: Path) -> None:
-    for path in (tmp_path / "no such.txt", tmp_path):
-        finding = only(validate(path, ARGUMENTS, TOPICS), "unreadable-file")
-        assert (finding.line, finding.file) == (None, str(path))
-        assert finding.found.startswith("a file that cannot be read: ")
-
-
-def test_two_runs_side_by_side(tmp_path: Path) -> None:
-    text = "".join(f"{line}\n" for line in sound_lines())
-    (tmp_path / "run.txt").write_text(text)
-    assert validate(tmp_path / "run.txt", ARGUMENTS, TOPICS).findings == ()
-    (tmp_path / "run.txt.gz").write_bytes(gzip.compress(text.encode()))
-    finding = only(validate(tmp_path / "run.txt", ARGUMENTS, TOPICS), "two-runs", "warning")
-    assert finding.found == "run.txt beside run.txt.gz"
-
-
-def test_every_rule_is_tested_here() -> None:
-    source = Path(__file__).read_text("utf-8")
+def test_every_rule_is_tested() -> None:
+    files = Path(__file__).parent.glob("test_validation*.py")
+    source = "".join(path.read_text("utf-8") for path in files)
     assert [name for name in RULES if f'"{name}"' not in source] == []
     assert all(rule.advice.endswith(".") and rule.why.endswith(".") for rule in RULES.values())
-
-
-# the rest
-
-
-def test_one_line_can_break_several_rules_and_errors_come_first(validated: Validated) -> None:
-    lines = changed(6, "mine", "yours", changed(9, "S2-A4 4 2.5", "S2-A1 9 9"))
-    found = [(finding.rule, finding.line) for finding in validated(lines).findings]
-    assert found == [
-        ("rank-order", 9),
-        ("score-rising", 9),
-        ("duplicate-document", 9),
-        ("several-tags", 6),
-    ]
-
-
-def test_messages_cannot_carry_control_characters(validated: Validated) -> None:
-    report = validated(changed(6, "Q0", "\x1b[31mQ0"))
-    assert "\x1b" not in str(report)
-    assert "\\x1b[31mQ0" in str(report)
-
-
-def test_long_texts_are_cut(validated: Validated) -> None:
-    assert len(str(validated(changed(6, "Q0", "Q" * 9999)).findings[0])) < 300
-
-
-def test_unknown_task(validated: Validated) -> None:
-    with pytest.raises(UsageError, match=r"found the task 'x'; expected one of touche-2020-task-1"):
-        validated(sound_lines(), "x")
-
-
-def test_lines_records_and_frames(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-
-    path = tmp_path / "run.txt"
-    broken = changed(9, "2.5", "4.0")
-    path.write_text("\n".join(broken))
-    records = list(read_run(path))
-    frame = pandas.DataFrame([line.split() for line in broken])
-    frame.columns = ["qid", "q0", "docno", "rank", "score", "tag"]
-    for run in (path, broken, [f"{line}\n" for line in broken], records, iter(records), frame):
-        report = validate(run, ARGUMENTS, TOPICS)
-        assert [(f.rule, f.line) for f in report.findings] == [("score-rising", 9)]
-    assert validate(frame[["qid", "docno", "score"]], ARGUMENTS, TOPICS).errors
-    assert validate([], ARGUMENTS, TOPICS).errors[0].rule == "empty-file"
-    assert validate(records, ARGUMENTS, TOPICS, name="made").errors[0].file == "made"
-
-
-@pytest.mark.parametrize("size", [1, 7, 64, 1000])
-def test_the_size_of_blocks_does_not_matter(
-    validated: Validated, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
-    lines = sorted(pair_lines(), key=lambda line: int(line.split()[3]))
-    lines[150:150] = ["", "1 PRO x 51", "1 PRO a,a 1 nan other", lines[3], " ".join(lines[9])]
-    expected = str(validated(lines, PAIRS))
-    monkeypatch.setattr(validation_lines, "BLOCK_BYTES", size)
-    assert str(validated(lines, PAIRS)) == expected
-
-
-def test_a_line_without_end_does_not_fill_the_memory(
-    validated: Validated, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(validation_lines, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(validation_lines, "_LONGEST_LINE", 1000)
-    report = validated(b"x" * 10_000)
-    assert report.errors[0].rule == "column-count"
-
-
-scores = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30)
-
-
-@given(st.dictionaries(st.integers(1, 99), scores, min_size=1, max_size=5), st.sampled_from(TASKS))
-def test_what_the_product_writes_is_sound(runs: dict[int, list[float]], task: str) -> None:
-    contract = CONTRACTS[task]
-    text = ""
-    for topic, values in runs.items():
-        values = sorted((values * 100)[: max(len(values), contract.minimum)], reverse=True)
-        documents = [
-            f"a{n},b{n}" if contract.unit == "pair" else f"d{n}" for n in range(len(values))
-        ]
-        stances = [
-            contract.second_columns[n % len(contract.second_columns)] for n in range(len(values))
-        ]
-        text += run_lines(str(topic), documents, np.array(values), "tag", stances)
-    report = validate(text.splitlines(), task, map(str, runs), known_documents=Everything())
-    assert report.findings == ()
-
-
-class Everything:
-    def __contains__(self, _: object) -> bool:
-        return True
-
-
-token = st.text(st.sampled_from("ab1,.-_é\x0b\x1f\u2003 \t\r"), max_size=6)
-
-
-@given(st.lists(st.lists(token, max_size=8).map(" ".join), max_size=12))
-@settings(max_examples=200)
-def test_no_content_is_too_odd(lines: list[str]) -> None:
-    for task in (ARGUMENTS, PAIRS):
-        report = validate(lines, task, TOPICS, known_documents=["a"])
-        assert report.lines == len(lines)
-        assert not report.ok
-        assert str(report)
-
-
-columns = st.sampled_from(["1", "2", "Q0", "d", "d2", "1.5", "-3", "x", "t", ""])
-
-
-@given(st.lists(st.lists(columns, min_size=4, max_size=8).map(" ".join), max_size=6))
-@settings(max_examples=300)
-def test_what_tira_refuses_is_refused(lines: list[str]) -> None:
-    if refused_by_tira(lines):
-        assert not validate(lines, ARGUMENTS, ["1", "2"]).ok
-
-
-def refused_by_tira(lines: list[str]) -> bool:
-    """What TIRA's check of a run says of its lines."""
-    seen = set()
-    for line in lines:
-        parts = re.split(r"\s+", line.strip())
-        try:
-            topic, _, document, rank, score, _ = parts
-            int(rank), float(score)
-        except ValueError:
-            return True
-        if (topic, document) in seen:
-            return True
-        seen.add((topic, document))
-    return False
-
-
-@given(st.binary(max_size=200))
-def test_no_bytes_are_too_odd(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    path = tmp_path_factory.getbasetemp() / "odd.txt"
-    path.write_bytes(content)
-    assert not validate(path, ARGUMENTS, TOPICS).ok
-
-
-# the official runs: rule, count
-
-TIES, CLOSE, RANKS = "tied-scores", "scores-too-close", "rank-order"
-OFFICIAL_FAULTS: dict[str, dict[str, int]] = {
-    "touche-2020-task-1/elrond/ElrondKRun": {RANKS: 49, "separators": 49000, TIES: 5739},
-    "touche-2020-task-1/elrond/ElrondOpenNlpRun": {RANKS: 49, "separators": 49000, TIES: 3474},
-    "touche-2020-task-1/elrond/ElrondSimpleRun": {RANKS: 49, "separators": 49000, TIES: 7457},
-    "touche-2020-task-1/elrond/ElrondTaskBodyRun": {RANKS: 49, "separators": 49000, TIES: 7874},
-    "touche-2021-task-1/elrond/ElrondKRun": {RANKS: 50, "separators": 50000, TIES: 9738},
-    "touche-2021-task-1/elrond/ElrondOpenNlpRun": {RANKS: 50, "separators": 50000, TIES: 6293},
-    "touche-2021-task-1/elrond/ElrondSimpleRun": {RANKS: 50, "separators": 50000, TIES: 10322},
-    "touche-2021-task-1/elrond/ElrondTaskBodyRun": {RANKS: 50, "separators": 50000, TIES: 11406},
-    "touche-2022-task-1/lgtm/seupd2122-lgtm_QE_NRR": {TIES: 25971},
-    "touche-2022-task-1/lgtm/seupd2122-lgtm_QE_NRR_ONLY_TITLE": {TIES: 28376},
-    "touche-2022-task-2/Aldo-Nadi/run3": {TIES: 95},
-    "touche-2022-task-2/Aldo-Nadi/run4": {TIES: 1789},
-    "touche-2022-task-2/Aldo-Nadi/run5": {TIES: 2425},
-    "touche-2022-task-2/Asuna/run1": {RANKS: 7, TIES: 18},
-    "touche-2022-task-2/Captain-Levi/run1": {TIES: 100},
-    "touche-2022-task-2/Captain-Levi/run5": {TIES: 37, CLOSE: 4},
-    "touche-2022-task-2/Captain-Tempesta/run1": {TIES: 171, CLOSE: 5},
-    "touche-2022-task-2/Captain-Tempesta/run2": {TIES: 171, CLOSE: 7},
-    "touche-2022-task-2/Captain-Tempesta/run3": {TIES: 171, CLOSE: 6},
-    "touche-2022-task-2/Captain-Tempesta/run4": {TIES: 172, CLOSE: 7},
-    "touche-2022-task-2/Captain-Tempesta/run5": {TIES: 15501},
-    "touche-2022-task-2/Grimjack/run1": {TIES: 2, CLOSE: 1},
-    "touche-2022-task-2/Grimjack/run2": {TIES: 2},
-    "touche-2022-task-2/Grimjack/run3": {TIES: 2},
-    "touche-2022-task-2/Grimjack/run4": {TIES: 77},
-    "touche-2022-task-2/Grimjack/run5": {TIES: 113},
-    "touche-2022-task-2/Katana/run1": {"tag-white-space": 5000},
-    "touche-2022-task-2/Katana/run2": {"tag-white-space": 5000},
-    "touche-2022-task-2/Katana/run3": {"tag-white-space": 5000},
-    "touche-2022-task-2/Olivier-Armstrong/run1": {TIES: 268, CLOSE: 16},
-    "touche-2022-task-2/Puss-in-Boots/run1": {TIES: 1},
-}
-
-
-@needs_data
-@pytest.mark.parametrize("name", OFFICIAL_FAULTS)
-def test_official_runs_have_these_faults_and_no_others(name: str) -> None:
-    report = validate(RUNS / f"{name}.txt.gz", name.split("/")[0])
-    assert {finding.rule: finding.count for finding in report.findings} == OFFICIAL_FAULTS[name]
-    broken = {RANKS, "tag-white-space"} & set(OFFICIAL_FAULTS[name])
-    assert report.ok is not bool(broken)
-
-
-@needs_data
-def test_every_official_run_is_tested() -> None:
-    found = {str(path.relative_to(RUNS)).removesuffix(".txt.gz") for path in RUNS.rglob("*.txt.gz")}
-    assert found == set(OFFICIAL_FAULTS)
-
-
-# contracts
-
-
-def test_contracts() -> None:
-    assert len(TASKS) == 6
-    assert {task: len(contract.topics) for task, contract in CONTRACTS.items()} == {
-        "touche-2020-task-1": 49,
-        "touche-2021-task-1": 50,
-        "touche-2022-task-1": 50,
-        "touche-2020-task-2": 50,
-        "touche-2021-task-2": 50,
-        "touche-2022-task-2": 50,
-    }
-    assert {task for task in TASKS if CONTRACTS[task].minimum} == {PAIRS}
-    assert {contract.maximum for contract in CONTRACTS.values()} == {1000}
-
-
-@needs_data
-def test_contracts_know_the_topics_of_the_files() -> None:
-    from sicetnon.formats.topics import read_topics
-
-    for path in (DATA / "topics").glob("*.xml"):
-        numbers = tuple(topic.number for topic in read_topics(path))
-        assert numbers == CONTRACTS[path.stem].topics
