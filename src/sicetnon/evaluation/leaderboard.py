@@ -1,0 +1,329 @@
+"""The published results of the six task-years, and a user's runs among them.
+
+A run is put into a table only where its score means what the table's scores mean: the official
+judgments, the official rule, the same measure. Judgments are known by a checksum, whatever the
+name of their file and the order of its lines.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Literal
+
+from sicetnon.evaluation import stance
+from sicetnon.evaluation.qrels import Qrels, load_qrels
+from sicetnon.evaluation.scores import Score
+from sicetnon.evaluation.sources import Source
+from sicetnon.tasks.contracts import Dimension, contract_of
+
+MEASURE = "nDCG@5"
+WHOLE, ODD = "whole", "odd"
+Part = Literal["whole", "odd"]
+_CORRECTED = "corrected"
+_UNKNOWN_SCORER = (
+    "It is not known how the scores of 2020 were computed; those of other runs follow the rule of "
+    "2021 and 2022."
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A published score.
+
+    Attributes:
+        task: The task-year.
+        dimension: What was judged.
+        corpus: The version of the corpus, where the task has a table for each; else empty.
+        team: Who made the run.
+        tag: The run.
+        measure: `nDCG@5`, or `MacroF1` for stances.
+        mean: The score.
+        low: The lower bound of its 95% interval; None where none was published.
+        high: The upper bound, likewise.
+        lines: For stances: on how many lines of the run the score stands (N).
+        team_mean: For stances: the score of all the team's runs together.
+        team_lines: For stances: on how many lines that stands.
+    """
+
+    task: str
+    dimension: Dimension
+    corpus: str
+    team: str
+    tag: str
+    measure: str
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    lines: int | None = None
+    team_mean: float | None = None
+    team_lines: int | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """A row of a table in which a user's runs stand too.
+
+    Attributes:
+        place: From 1; rows that agree to three decimals, as published, share a place.
+        row: The row; its team is empty for a run of the user.
+        run: The name of the user's run; None for a published one.
+    """
+
+    place: int
+    row: Row
+    run: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a task: best first.
+
+    Attributes:
+        dimension: What was judged.
+        corpus: As in `Row`.
+        places: Its rows.
+    """
+
+    dimension: Dimension
+    corpus: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All tables of a task.
+
+    Attributes:
+        task: The task-year.
+        tables: Its tables.
+        notes: Why a run is in no table, and what else to bear in mind; a sentence each.
+    """
+
+    task: str
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OfficialQrels:
+    """Official judgments, known by their checksum.
+
+    Attributes:
+        task: The task-year.
+        dimension: What was judged.
+        corpus: As in `Row`, or `corrected` for the later judgments of 2020 task 1.
+        part: Over which topics the checksum is.
+        sha256: The checksum.
+    """
+
+    task: str
+    dimension: Dimension
+    corpus: str
+    part: Part
+    sha256: str
+
+
+def published(task: str) -> list[Row]:
+    """The published scores of a task, table by table, best first.
+
+    Raises:
+        UsageError: There is no task of that id.
+    """
+    contract_of(task)
+    return [row for row in _rows() if row.task == task]
+
+
+def placed(
+    task: str, scores: Sequence[Score] = (), qrels: Mapping[str, Source | Qrels] | None = None
+) -> Leaderboard:
+    """The published tables of a task with a user's runs in them.
+
+    Args:
+        task: The task-year.
+        scores: What `evaluate` returns of the user's runs.
+        qrels: The judgments that the scores stand on, by the name that the scores give them.
+            Left out, that name is taken for the path of a file.
+
+    Raises:
+        UsageError: There is no task of that id.
+        DataError: A file of judgments cannot be read.
+    """
+    contract_of(task)
+    given = dict(qrels or {})
+    notes, own = [], []
+    official: dict[str, OfficialQrels | str] = {}
+    for score in scores:
+        if score.qrels not in official:
+            official[score.qrels] = _identify(task, given.get(score.qrels, score.qrels))
+        found = official[score.qrels]
+        reason = found if isinstance(found, str) else _incomparable(score)
+        if isinstance(found, str) or reason:
+            notes.append(
+                f"{score.run} is not placed by its {score.measure} of {_decimals(score.mean)} on "
+                f"{score.qrels}: {reason}."
+            )
+        else:
+            own.append((score.run, _own_row(score, found)))
+    if task.startswith("touche-2020") and own:
+        notes.append(_UNKNOWN_SCORER)
+    return Leaderboard(task, tuple(_tables(published(task), own)), tuple(notes))
+
+
+def recognise(qrels: Qrels) -> OfficialQrels | None:
+    """Which official judgments these are; None for any other.
+
+    Of some official files only the odd topics were at hand when this package was made. Those are
+    known by their odd topics, if they judge all other topics of the task too.
+    """
+    found: dict[Part, str] = {}
+    topics = set(qrels.topics)
+    for official in _official():
+        if official.part not in found:
+            found[official.part] = checksum(qrels, official.part)
+        if found[official.part] == official.sha256:
+            complete = topics.issuperset(contract_of(official.task).topics)
+            return official if complete else None
+    return None
+
+
+def checksum(qrels: Qrels, part: Part) -> str:
+    """SHA-256 over the judgments, sorted: a line `topic document label` each.
+
+    Args:
+        qrels: The judgments.
+        part: `whole` for all, `odd` for those of topics with odd numbers.
+    """
+    judged: Mapping[str, Mapping[str, int | str]] = qrels.grades or qrels.stances
+    lines = sorted(
+        f"{topic} {document} {label}\n"
+        for topic, labels in judged.items()
+        if part == WHOLE or topic[-1:] in "13579"
+        for document, label in labels.items()
+    )
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _identify(task: str, source: Source | Qrels) -> OfficialQrels | str:
+    """Which official judgments of a task these are, or why they are none."""
+    qrels = source if isinstance(source, Qrels) else load_qrels(source)
+    found = recognise(qrels)
+    if found is None:
+        expected, judged = contract_of(task).topics, set(qrels.topics)
+        missing = sum(topic not in judged for topic in expected)
+        if missing:
+            return (
+                "these are not the official judgments, since they leave out "
+                f"{missing} of the task's {len(expected)} topics"
+            )
+        return "these are not the official judgments"
+    if found.task != task:
+        return f"these are the official judgments of {found.task}"
+    if found.corpus == _CORRECTED:
+        return (
+            "these judgments were corrected after the task; the published scores belong, as far "
+            "as is known, to those before"
+        )
+    return found
+
+
+def _incomparable(score: Score) -> str:
+    """Why a score on official judgments means another thing than the published ones."""
+    wanted = stance.MEASURE if score.dimension == "stance" else MEASURE
+    if score.measure != wanted:
+        return f"the published scores are {wanted}"
+    if score.rule != "official":
+        return f"the published scores follow the official rule, this one the rule {score.rule!r}"
+    if math.isnan(score.mean):
+        return "it has no judged result"
+    return ""
+
+
+def _own_row(score: Score, official: OfficialQrels) -> Row:
+    return Row(
+        official.task,
+        official.dimension,
+        official.corpus,
+        "",
+        score.tag,
+        score.measure,
+        score.mean,
+        score.low,
+        score.high,
+        score.lines,
+    )
+
+
+def _tables(rows: Sequence[Row], own: Sequence[tuple[str, Row]]) -> Iterator[Table]:
+    for dimension, corpus in dict.fromkeys((row.dimension, row.corpus) for row in rows):
+        together = [(None, row) for row in rows] + list(own)
+        here = [
+            pair for pair in together if (pair[1].dimension, pair[1].corpus) == (dimension, corpus)
+        ]
+        here.sort(key=lambda pair: -float(_decimals(pair[1].mean)))
+        means = [_decimals(row.mean) for _, row in here]
+        places = (Place(means.index(_decimals(row.mean)) + 1, row, run) for run, row in here)
+        yield Table(dimension, corpus, tuple(places))
+
+
+def _decimals(mean: float) -> str:
+    """A mean as the task pages print it."""
+    return f"{mean:.3f}"
+
+
+@functools.cache
+def _rows() -> tuple[Row, ...]:
+    def number(cell: str) -> float | None:
+        return float(cell) if cell else None
+
+    def whole(cell: str) -> int | None:
+        return int(cell) if cell else None
+
+    return tuple(
+        Row(
+            task=cells["task"],
+            dimension=_dimension(cells["dimension"]),
+            corpus=cells["corpus"],
+            team=cells["team"],
+            tag=cells["tag"],
+            measure=stance.MEASURE if cells["dimension"] == "stance" else MEASURE,
+            mean=float(cells["mean"]),
+            low=number(cells["low"]),
+            high=number(cells["high"]),
+            lines=whole(cells["lines"]),
+            team_mean=number(cells["team_mean"]),
+            team_lines=whole(cells["team_lines"]),
+        )
+        for cells in _read("leaderboards.tsv")
+    )
+
+
+@functools.cache
+def _official() -> tuple[OfficialQrels, ...]:
+    return tuple(
+        OfficialQrels(
+            cells["task"],
+            _dimension(cells["dimension"]),
+            cells["corpus"],
+            "odd" if cells["part"] == ODD else "whole",
+            cells["sha256"],
+        )
+        for cells in _read("qrels.tsv")
+    )
+
+
+def _dimension(text: str) -> Dimension:
+    known: tuple[Dimension, ...] = ("relevance", "quality", "coherence", "stance")
+    return next(dimension for dimension in known if dimension == text)
+
+
+def _read(name: str) -> list[dict[str, str]]:
+    """A table of the package; its first line says where it comes from."""
+    text = (resources.files("sicetnon.evaluation") / "data" / name).read_text("utf-8")
+    lines = text.splitlines()[1:]
+    return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))

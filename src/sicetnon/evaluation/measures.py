@@ -1,0 +1,250 @@
+"""Measures: a name in the notation of ir_measures, and the rule under which it is computed.
+
+`nDCG@5` is what trec_eval computes; `nDCG(rule='official')@5` is the figure that the organisers
+of Touché publish. The rule is an argument of any measure: `P(rel=2,rule='condensed')@10`.
+nDCG at a depth is computed here, everything else by ir_measures on the list that the rule leaves.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.evaluation.qrels import Qrels
+from sicetnon.evaluation.rules import Rule, Shortened, check_rule, shorten_all
+from sicetnon.evaluation.runs import Run
+
+if TYPE_CHECKING:
+    import ir_measures
+
+# These count what was retrieved: without the unjudged documents they would say nothing.
+_OF_THE_RETRIEVED = ("Judged", "NumRet")
+EXAMPLES = "nDCG@5, P(rel=2)@10, AP, RR"
+_NOT_GIVEN = re.compile("<object object at [^>]*>")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure under a rule. `str` gives its notation, which `parse_measure` reads.
+
+    Attributes:
+        text: The notation of ir_measures, without the rule: `nDCG@5`.
+        rule: The rule.
+    """
+
+    text: str
+    rule: Rule = "trec"
+
+    def __str__(self) -> str:
+        if self.rule == "trec":
+            return self.text
+        name, at, depth = self.text.rpartition("@")
+        if not at or ")" in depth:
+            name, at, depth = self.text, "", ""
+        arguments = f"{name[:-1]}," if name.endswith(")") else f"{name}("
+        return f"{arguments}rule={self.rule!r}){at}{depth}"
+
+    def __matmul__(self, depth: int) -> Measure:
+        """The same measure at another depth, as in `OFFICIAL_NDCG @ 10`."""
+        return replace(self, text=str(self.of_library @ depth))
+
+    @property
+    def of_library(self) -> ir_measures.Measure:
+        """The measure as an object of ir_measures, without the rule."""
+        return _library_measure(self.text)
+
+    @property
+    def depth(self) -> int | None:
+        """How many documents of a topic it sees at most; None for all."""
+        depth = self.of_library.params.get("cutoff")
+        return depth if isinstance(depth, int) else None
+
+    @property
+    def of_the_retrieved(self) -> bool:
+        """Whether it counts documents whether judged or not."""
+        return self.of_library.NAME in _OF_THE_RETRIEVED
+
+    def __call__(self, run: Run, qrels: Qrels) -> Values:
+        """Compute it.
+
+        Args:
+            run: A run.
+            qrels: Graded judgments.
+        """
+        depth, keep = self.depth, self.of_the_retrieved
+        lists = shorten_all(run, qrels, self.rule, depth, keep)
+        left_out: set[str] = set()
+        if self.rule == "official" and not keep:
+            left_out = {topic for topic in qrels.grades if not _any(lists, topic)}
+        if depth is not None and self.text == f"nDCG@{depth}":
+            values = ndcg(lists, qrels, depth)
+        else:
+            values = self._by_library(run, qrels, lists)
+        counted = {topic: values[topic] for topic in qrels.grades if topic not in left_out}
+        return Values(counted, _mean([shortened.judged for shortened in lists.values()]))
+
+    def _by_library(self, run: Run, qrels: Qrels, lists: dict[str, Shortened]) -> dict[str, float]:
+        if self.rule == "trec":
+            # the scores as they are: how a tie is broken is the library's own affair
+            run = run.unordered if qrels.pairs else run
+            scored = {
+                topic: dict(zip(lines.documents, lines.scores.tolist(), strict=True))
+                for topic, lines in run.topics.items()
+            }
+        else:
+            scored = {
+                topic: {document: float(-place) for place, document in enumerate(left.documents)}
+                for topic, left in lists.items()
+                if left.documents
+            }
+        labels = {
+            topic: _labels(judged, as_they_are=self.rule == "trec")
+            for topic, judged in qrels.grades.items()
+        }
+        measure = self.of_library
+        values = dict.fromkeys(qrels.grades, float(measure.DEFAULT))
+        for metric in measure.evaluator(labels).iter_calc(scored):
+            if metric.query_id in values:
+                values[metric.query_id] = float(metric.value)
+        return values
+
+
+OFFICIAL_NDCG = Measure("nDCG@5", "official")
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a measure says of a run.
+
+    Attributes:
+        topics: Its value for each topic that counts.
+        judged: The share of judged documents among those that it sees of a topic, as a mean over
+            the judged topics that the run answers.
+    """
+
+    topics: dict[str, float]
+    judged: float
+
+    @property
+    def mean(self) -> float:
+        """The mean over the topics that count; NaN where there is none."""
+        return _mean(list(self.topics.values()))
+
+
+def parse_measure(text: str | Measure | ir_measures.Measure, rule: str = "trec") -> Measure:
+    """Read a measure.
+
+    Args:
+        text: The notation of ir_measures, with or without a rule, or a measure itself.
+        rule: The rule where the text names none.
+
+    Raises:
+        UsageError: There is no such measure, argument or rule.
+        MissingExtraError: It takes a library that is not installed.
+    """
+    if isinstance(text, Measure):
+        return text
+    tree = _parse(str(text))
+    call = tree.body.left if isinstance(tree.body, ast.BinOp) else tree.body
+    if isinstance(call, ast.Call):
+        for argument in list(call.keywords):
+            if argument.arg == "rule":
+                call.keywords.remove(argument)
+                rule = ast.unparse(argument.value).strip("'\"")
+    return Measure(str(_library_measure(ast.unparse(tree).replace(" @ ", "@"))), check_rule(rule))
+
+
+def _parse(text: str) -> ast.Expression:
+    try:
+        return ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError):
+        raise UsageError(f"found the measure {text!r}; expected one like {EXAMPLES}") from None
+
+
+@functools.cache
+def _library_measure(text: str) -> ir_measures.Measure:
+    import ir_measures  # imports pytrec_eval, and more for some measures
+
+    try:
+        measure = ir_measures.parse_measure(text)
+        measure.validate_params()  # type: ignore[no-untyped-call]
+        str(measure)
+    except (NameError, ValueError, AssertionError, TypeError, KeyError, AttributeError) as error:
+        reason = _NOT_GIVEN.sub("missing", str(error))
+        raise UsageError(
+            f"found the measure {text!r} ({reason}); expected one of ir_measures', like {EXAMPLES}"
+        ) from None
+    depth = measure.params.get("cutoff", 1)
+    if isinstance(depth, bool) or depth < 1:
+        raise UsageError(f"found the measure {text!r}; expected a depth of at least 1")
+    _check_provider(measure)
+    return measure
+
+
+def _check_provider(measure: ir_measures.Measure) -> None:
+    """Refuse a measure that nothing installed computes."""
+    import ir_measures
+
+    pipeline: Any = ir_measures.DefaultPipeline  # its methods have no types
+    if pipeline.supports(measure):
+        return
+    if any(provider.supports(measure) for provider in pipeline.providers):
+        raise MissingExtraError(f"the measure {measure}", "measures")
+    raise UsageError(
+        f"ir_measures has nothing that computes {measure} with these arguments; "
+        "https://ir-measur.es lists what each measure takes"
+    )
+
+
+def ndcg(lists: dict[str, Shortened], qrels: Qrels, depth: int) -> dict[str, float]:
+    """Compute nDCG with linear gains and the discount log2(rank + 1), as trec_eval's `ndcg_cut`.
+
+    The ideal list is that of the best `depth` judged labels of the topic. Labels below 0 are 0,
+    and so is a topic without a label above 0.
+
+    Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002,
+    with the discount of Burges et al., Learning to rank using gradient descent, ICML 2005.
+
+    Args:
+        lists: What a rule leaves of each topic that the run answers.
+        qrels: Graded judgments.
+        depth: The depth of the ideal list.
+
+    Returns:
+        For each judged topic a number from 0 to 1.
+    """
+    values = dict.fromkeys(qrels.grades, 0.0)
+    for topic, left in lists.items():
+        labels = qrels.grades[topic]
+        ideal = _gain(qrels.ideal[topic][:depth])
+        if ideal:
+            gains = [max(labels.get(document, 0), 0) for document in left.documents]
+            values[topic] = _gain(gains) / ideal
+    return values
+
+
+def _labels(judged: Mapping[str, int], as_they_are: bool) -> Mapping[str, int]:
+    # trec_eval makes much of some negative labels (-1 is "not in the pool"), so it gets them; but
+    # pytrec_eval writes past its memory, and may crash, where a topic has no other label
+    if as_they_are and max(judged.values()) >= 0:
+        return judged
+    return {document: max(label, 0) for document, label in judged.items()}
+
+
+def _gain(gains: Sequence[int]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+
+
+def _any(lists: dict[str, Shortened], topic: str) -> bool:
+    return topic in lists and bool(lists[topic].documents)
+
+
+def _mean(values: Iterable[float]) -> float:
+    values = list(values)
+    return math.fsum(values) / len(values) if values else math.nan

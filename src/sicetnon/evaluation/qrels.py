@@ -1,0 +1,128 @@
+"""Judgments in memory, and what they judge."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from sicetnon.errors import DataError
+from sicetnon.evaluation import sources
+from sicetnon.evaluation.pairs import all_pairs, one_order
+from sicetnon.evaluation.sources import Loaded, Source
+from sicetnon.formats.qrels import STANCES, read_qrels
+from sicetnon.records import Judgment
+
+Dimension = Literal["relevance", "quality", "coherence", "stance"]
+GRADED: tuple[Dimension, ...] = ("relevance", "quality", "coherence")
+
+
+@dataclass(frozen=True)
+class Qrels(Loaded):
+    """The judgments of one file.
+
+    Attributes:
+        name: The path, or the name that the caller gave.
+        dimension: What was judged.
+        grades: For each topic the labels of its documents, where they are numbers.
+        stances: For each topic the labels of its documents, where they are stances.
+        pairs: Whether the documents are pairs; their ids are in one order then.
+    """
+
+    name: str
+    dimension: Dimension
+    grades: dict[str, dict[str, int]]
+    stances: dict[str, dict[str, str]]
+    pairs: bool
+
+    @property
+    def topics(self) -> Iterable[str]:
+        """The topics with a judgment."""
+        return self.grades or self.stances
+
+    @functools.cached_property
+    def ideal(self) -> dict[str, list[int]]:
+        """For each topic its labels, best first; those below 0 count as 0."""
+        return {
+            topic: sorted((max(label, 0) for label in labels.values()), reverse=True)
+            for topic, labels in self.grades.items()
+        }
+
+
+def load_qrels(source: Source, name: str | None = None) -> Qrels:
+    """Read judgments whole.
+
+    `a,b` and `b,a` are one document where all documents are pairs. Of two judgments of one
+    document the later holds, as in pytrec_eval (the official judgments of 2022 task 1 hold some
+    pairs in both orders, a few with two labels).
+
+    Args:
+        source: A path, records with the fields of `Judgment` or of ir_measures' `Qrel`, or a
+            data frame with such columns. `Qrels` stay as they are.
+        name: What results call the file; the path when left out, else what was judged.
+
+    Raises:
+        DataError: A line cannot be used, there is none, or numbers and stances are mixed.
+        UsageError: A column is missing.
+    """
+    if isinstance(source, Qrels):
+        return replace(source, name=name) if name else source
+    if isinstance(source, str | Path):
+        name = name or str(source)
+        judgments: Iterable[Judgment] = read_qrels(source)
+    else:
+        judgments = _checked(cast("Iterable[Any]", source), name)
+    grades: dict[str, dict[str, int]] = {}
+    stances: dict[str, dict[str, str]] = {}
+    for judgment in judgments:
+        if isinstance(judgment.label, str):
+            stances.setdefault(judgment.topic, {})[judgment.document] = judgment.label
+        else:
+            grades.setdefault(judgment.topic, {})[judgment.document] = judgment.label
+    if bool(grades) == bool(stances):
+        what = "both numbers and stances as labels" if grades else "no judgment"
+        raise DataError(f"found {what}; expected a file of one kind: qid 0 doc label", name)
+    dimension = recognise(name or "", grades)
+    pairs = all_pairs(document for labels in grades.values() for document in labels)
+    if pairs:
+        grades = {
+            topic: {one_order(document): label for document, label in labels.items()}
+            for topic, labels in grades.items()
+        }
+    return Qrels(name or dimension, dimension, grades, stances, pairs)
+
+
+def recognise(name: str, grades: dict[str, dict[str, int]]) -> Dimension:
+    """What a file judges: stance by its labels, else what its name says, else relevance.
+
+    Args:
+        name: The file's path.
+        grades: Its labels, where they are numbers.
+    """
+    if not grades:
+        return "stance"
+    file = Path(name).name.lower()
+    return next((dimension for dimension in GRADED if dimension in file), "relevance")
+
+
+def _checked(source: Iterable[Any], name: str | None) -> Iterator[Judgment]:
+    columns = (sources.TOPIC, sources.DOCUMENT, sources.LABEL)
+    for number, (topic, document, label) in enumerate(sources.rows(source, columns, 3), start=1):
+        if isinstance(label, str) and label in STANCES:
+            yield Judgment(str(topic), str(document), label)
+            continue
+        try:
+            value = float(label)
+            whole = int(value)
+        except (TypeError, ValueError, OverflowError):
+            value, whole = 0.5, 0
+        if value != whole:
+            raise DataError(
+                f"found the label {label!r}; expected a whole number or one of "
+                f"{', '.join(STANCES)}",
+                name or "qrels",
+                number,
+            )
+        yield Judgment(str(topic), str(document), whole)

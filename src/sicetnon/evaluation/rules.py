@@ -1,0 +1,97 @@
+"""What a rule leaves of a ranking before a measure sees it.
+
+The rules differ in three things: what orders the documents, whether a document without judgment
+is dropped (and when), and whether a topic without a judged document counts.
+
+| rule | order | unjudged document | topic with nothing judged |
+|---|---|---|---|
+| official | rank | dropped after the cut | left out of the mean |
+| trec | score, then id, both falling | stays, with gain 0 | 0 |
+| condensed | score, then id, both falling | dropped before the cut | 0 |
+
+`official` is the script of the organisers of Touché (2021 and 2022), `trec` is trec_eval,
+`condensed` is Sakai's condensed list (Alternatives to Bpref, SIGIR 2007). trec_eval's `-J` is the
+same but for the label -2, which it takes for "unjudged"; here such a document is judged, gain 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Literal, NamedTuple, get_args
+
+from sicetnon.errors import UsageError
+from sicetnon.evaluation.qrels import Qrels
+from sicetnon.evaluation.runs import Lines, Run
+
+Rule = Literal["official", "trec", "condensed"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+
+class Shortened(NamedTuple):
+    """The documents of a topic that a rule leaves, best first."""
+
+    documents: list[str]
+    judged: float
+    """The share of judged documents at the measure's depth, before any was dropped."""
+
+
+def check_rule(rule: str) -> Rule:
+    """The rule of this name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    for known in RULES:
+        if rule == known:
+            return known
+    raise UsageError(f"found the rule {rule!r}; expected {', '.join(RULES)}")
+
+
+def shorten(
+    lines: Lines,
+    judged: Collection[str],
+    rule: Rule,
+    depth: int | None,
+    keep_unjudged: bool = False,
+) -> Shortened:
+    """Apply a rule to the lines of one topic.
+
+    Args:
+        lines: The topic's lines.
+        judged: The documents of the topic that have a judgment.
+        rule: The rule.
+        depth: The measure's cut; None for none.
+        keep_unjudged: Let the rule decide the order only, for measures of what was retrieved.
+
+    Returns:
+        At most `depth` documents, and judged@depth (of all lines where there is no depth).
+    """
+    order = lines.documents if rule == "official" else lines.by_score
+    top = order[:depth]
+    share = sum(document in judged for document in top) / len(top)
+    if rule == "trec" or keep_unjudged:
+        return Shortened(top, share)
+    if rule == "official":
+        return Shortened([document for document in top if document in judged], share)
+    return Shortened([document for document in order if document in judged][:depth], share)
+
+
+def shorten_all(
+    run: Run, qrels: Qrels, rule: Rule, depth: int | None, keep_unjudged: bool = False
+) -> dict[str, Shortened]:
+    """Apply a rule to every judged topic that a run answers.
+
+    Args:
+        run: The run; its pairs are brought into one order where the judgments are of pairs.
+        qrels: Graded judgments.
+        rule: The rule.
+        depth: The measure's cut; None for none.
+        keep_unjudged: See `shorten`.
+    """
+    run = run.unordered if qrels.pairs else run
+    labels: Mapping[str, Mapping[str, int]] = qrels.grades
+    return {
+        topic: shorten(run.topics[topic], labels[topic], rule, depth, keep_unjudged)
+        for topic in labels
+        if topic in run.topics
+    }

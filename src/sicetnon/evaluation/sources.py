@@ -1,0 +1,112 @@
+"""Where runs and judgments come from: a path, records, or a data frame, all as plain rows."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sicetnon.errors import UsageError
+
+
+class Loaded:
+    """What has been read already: a `Run`, or `Qrels`."""
+
+
+# A path (`-` is standard input), an iterable of records, or anything with named columns, as the
+# data frames of pandas and Polars: those are not imported, so they have no type here.
+Source = str | Path | Iterable[Any] | Loaded
+# One source, several, or several with names.
+Sources = Source | Sequence[Source] | Mapping[str, Source]
+
+# What other tools call the same column, in the order in which they are tried.
+TOPIC = ("topic", "qid", "query_id", "q_id", "topic_id")
+DOCUMENT = ("document", "docno", "doc_id", "docid", "doc")
+RANK = ("rank",)
+SCORE = ("score", "sim")
+STANCE = ("stance", "Q0", "q0")
+TAG = ("tag", "system", "run_id", "name")
+LABEL = ("label", "relevance", "rel")
+
+
+class _Missing:
+    """Stands for a column that a source does not have."""
+
+
+MISSING = _Missing()
+
+
+def is_frame(source: object) -> bool:
+    """Whether a source is a data frame: something with named columns."""
+    return hasattr(source, "columns") and hasattr(source, "__getitem__")
+
+
+def each_source(sources: Sources) -> list[tuple[str | None, Source]]:
+    """The single sources in what a caller gave, with their names where it gave names.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if isinstance(sources, Mapping):
+        found: list[tuple[str | None, Source]] = list(sources.items())
+    elif isinstance(sources, str | Path | Loaded) or is_frame(sources):
+        found = [(None, sources)]
+    else:
+        several = list(sources)
+        alone = bool(several) and _is_record(several[0])
+        found = [(None, several)] if alone else [(None, source) for source in several]
+    if not found:
+        raise UsageError("found nothing to evaluate; give at least one run and one qrels file")
+    return found
+
+
+def _is_record(item: object) -> bool:
+    return not is_frame(item) and any(hasattr(item, name) for name in TOPIC)
+
+
+def rows(
+    source: Iterable[Any], columns: Sequence[tuple[str, ...]], required: int
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of records or of a data frame, reduced to some columns in a fixed order.
+
+    Args:
+        source: Records or a data frame.
+        columns: For each column the names that it may have.
+        required: How many of them, from the first, must be there. The others are `MISSING`
+            where the source lacks them.
+
+    Raises:
+        UsageError: A required column is missing.
+    """
+    if is_frame(source):
+        frame: Any = source
+        names = _choose(columns, set(map(str, frame.columns)), required)
+        return zip(
+            *(itertools.repeat(MISSING) if name is None else list(frame[name]) for name in names),
+            strict=False,
+        )
+    records = iter(source)
+    first = next(records, None)
+    if first is None:
+        return iter(())
+    held = {name for name in itertools.chain(*columns) if hasattr(first, name)}
+    names = _choose(columns, held, required)
+    getters = [_nothing if name is None else operator.attrgetter(name) for name in names]
+    return (tuple(get(record) for get in getters) for record in itertools.chain([first], records))
+
+
+def _nothing(_: object) -> _Missing:
+    return MISSING
+
+
+def _choose(columns: Sequence[tuple[str, ...]], held: set[str], required: int) -> list[str | None]:
+    chosen = [next((name for name in names if name in held), None) for names in columns]
+    for names, choice in zip(columns[:required], chosen, strict=False):
+        if choice is None:
+            raise UsageError(
+                f"found no column {names[0]!r} among {', '.join(sorted(held)) or 'none'}; "
+                f"expected one of {', '.join(names)}"
+            )
+    return chosen

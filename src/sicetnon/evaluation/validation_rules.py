@@ -1,0 +1,294 @@
+"""The rules that a run is held against, and what is found when it breaks one.
+
+What decides between error and warning: an error is what the task's text forbids, or what makes a
+scorer refuse the file or read another ranking than the one meant. A warning is what every scorer
+survives, but that the task advises against or that is likely to be an oversight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule.
+
+    Attributes:
+        name: Its short name, for programs.
+        severity: Whether breaking it makes the run unusable.
+        advice: What to do about it.
+        why: Why it is an error, or no more than a warning.
+    """
+
+    name: str
+    severity: Severity
+    advice: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule that a run breaks.
+
+    Attributes:
+        rule: The name of the rule.
+        severity: `error` or `warning`.
+        file: The file, as it was named.
+        line: The first line that breaks the rule, from 1; None where no line is to blame.
+        found: What stands there.
+        expected: What should.
+        count: How often the rule is broken.
+        advice: What to do.
+    """
+
+    rule: str
+    severity: Severity
+    file: str
+    line: int | None
+    found: str
+    expected: str
+    count: int
+    advice: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        times = {1: "once", 2: "twice"}.get(self.count, f"{self.count:,} times")
+        return f"{place}: found {self.found}; expected {self.expected} ({times}). {self.advice}"
+
+
+RULES: dict[str, Rule] = {}
+
+
+def _rule(name: str, severity: Severity, advice: str, why: str) -> Rule:
+    RULES[name] = Rule(name, severity, advice, why)
+    return RULES[name]
+
+
+UNREADABLE = _rule(
+    "unreadable-file",
+    "error",
+    "Check the path and the permissions.",
+    "There is nothing to score.",
+)
+DAMAGED_GZIP = _rule(
+    "damaged-gzip",
+    "error",
+    "Write, copy or download the file again; only the lines before the damage were checked.",
+    "Results are lost, and other programs refuse the file.",
+)
+NOT_UTF8 = _rule(
+    "not-utf-8",
+    "error",
+    "Save the file as UTF-8.",
+    "Ids that were written in another encoding match no judgment.",
+)
+BYTE_ORDER_MARK = _rule(
+    "byte-order-mark",
+    "error",
+    "Save the file as UTF-8 without a byte order mark.",
+    "Most scorers take the mark for a part of the first topic's number, and lose that line.",
+)
+EMPTY = _rule(
+    "empty-file",
+    "error",
+    "Look for an error message of the program that should have written it.",
+    "There is nothing to score.",
+)
+COLUMNS = _rule(
+    "column-count",
+    "error",
+    "Write six columns with a space between them; such lines were left out of the other checks.",
+    'The task: "it is important to include all columns". TIRA refuses the file.',
+)
+TAG_SPACE = _rule(
+    "tag-white-space",
+    "error",
+    "Use one word for the tag, with hyphens for spaces.",
+    "White space parts columns, so the line has more than six. TIRA refuses the file.",
+)
+SECOND_COLUMN = _rule(
+    "second-column",
+    "error",
+    "Write Q0 where there is nothing to say about the stance.",
+    "The task lists the words that may stand there; a stance scorer counts others as wrong.",
+)
+UNKNOWN_TOPIC = _rule(
+    "unknown-topic",
+    "error",
+    "Check that the run belongs to this task; for topics of your own, name their file.",
+    "No judgment can exist for it. A warning where no topics were given, since they may be other.",
+)
+UNKNOWN_DOCUMENT = _rule(
+    "unknown-document",
+    "error",
+    "Check that the run was made from this version of the corpus.",
+    "The task wants ids of its corpus; others match no judgment.",
+)
+RANK_NUMBER = _rule(
+    "rank-number",
+    "error",
+    "Write ranks as whole numbers.",
+    "The official scorer orders by rank. TIRA refuses the file.",
+)
+SCORE_NUMBER = _rule(
+    "score-number",
+    "error",
+    "Look for a division by zero or a logarithm of zero in the system that wrote it.",
+    "No scorer can order by it.",
+)
+RANK_ORDER = _rule(
+    "rank-order",
+    "error",
+    "Number each topic's results from 1 in the order of the lines.",
+    "The official scorer orders and cuts by rank, so another numbering may be another ranking.",
+)
+SCORE_RISING = _rule(
+    "score-rising",
+    "error",
+    "Sort each topic's results by falling score before numbering them.",
+    'The task: "must be in descending (non-increasing) order". trec_eval would reorder the lines.',
+)
+TIES = _rule(
+    "tied-scores",
+    "warning",
+    "Break ties before writing, so that every scorer reads the same order.",
+    "The task asks for care but allows scores that do not rise, and its own scorer goes by rank; "
+    "trec_eval orders tied documents by id, whatever their ranks.",
+)
+CLOSE_SCORES = _rule(
+    "scores-too-close",
+    "warning",
+    "Spread the scores; trec_eval reads them in single precision.",
+    "As for ties: trec_eval sees no difference and orders these documents by id.",
+)
+PAIR_FORM = _rule(
+    "pair-form",
+    "error",
+    "Join the ids of two different sentences by one comma, without a space.",
+    "The task's results are pairs; nothing else matches a judgment.",
+)
+DUPLICATE = _rule(
+    "duplicate-document",
+    "error",
+    "Keep the better placed of the two.",
+    "Scorers count it twice, or refuse the file, as TIRA does.",
+)
+REVERSED_PAIR = _rule(
+    "reversed-pair",
+    "error",
+    "Pairs have no order; keep the better placed of the two.",
+    "Both are judged as one pair, which would count twice.",
+)
+TOO_MANY = _rule(
+    "too-many-results",
+    "error",
+    "Cut each topic's results to that length.",
+    'The task: "include up to 1,000".',
+)
+TOO_FEW = _rule(
+    "too-few-results",
+    "error",
+    "Retrieve deeper, or combine the sentences of more arguments.",
+    'The task: "include a minimum of 100".',
+)
+MISSING_TOPICS = _rule(
+    "missing-topics",
+    "error",
+    "Retrieve something for every topic; to check a part of the topics, name a file with those.",
+    'The task: "for each topic". A topic without results may drop out of the mean unseen. A '
+    "warning where no topics were given, since they may be other.",
+)
+SPLIT_TOPICS = _rule(
+    "split-topics",
+    "warning",
+    "Write all lines of a topic together.",
+    "Scorers gather a topic's lines from anywhere, but some tools read one topic at a time.",
+)
+SEVERAL_TAGS = _rule(
+    "several-tags",
+    "warning",
+    "Use one tag in a file, since it names the run.",
+    "Scores do not depend on it, but leaderboards show one.",
+)
+SEPARATORS = _rule(
+    "separators",
+    "warning",
+    "Part the columns by single spaces, and end lines by a line feed alone.",
+    'The task wants "a whitespace", so tabs are legal; but some scripts split at single spaces.',
+)
+BLANK_LINES = _rule(
+    "blank-lines",
+    "error",
+    "Leave them out.",
+    "Tolerant readers skip them, but TIRA refuses the file.",
+)
+TWO_FILES = _rule(
+    "two-runs",
+    "warning",
+    "Keep one of the two.",
+    "The file itself is sound, but TIRA refuses a directory with both.",
+)
+
+
+class Log:
+    """Gathers findings, one a rule: the first place, and how often.
+
+    Args:
+        file: The name of the file in messages.
+        lenient: Rules that give no more than a warning this time.
+    """
+
+    def __init__(self, file: str, lenient: frozenset[Rule] = frozenset()):
+        self.file = file
+        self._lenient = lenient
+        self._findings: dict[str, Finding] = {}
+        self._counts: dict[str, int] = {}
+
+    def again(self, rule: Rule, count: int = 1) -> bool:
+        """Count a rule as broken once more, if it is known to be broken at all."""
+        if rule.name not in self._findings:
+            return False
+        self._counts[rule.name] += count
+        return True
+
+    def note(self, rule: Rule, line: int | None, found: str, expected: str, count: int = 1) -> None:
+        """Record that a rule is broken, `count` times from `line` on."""
+        if self.again(rule, count):
+            return
+        self._counts[rule.name] = count
+        severity: Severity = "warning" if rule in self._lenient else rule.severity
+        self._findings[rule.name] = Finding(
+            rule.name, severity, self.file, line, found, expected, count, rule.advice
+        )
+
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings: errors first, then by line."""
+        counted = (
+            replace(finding, count=self._counts[name]) for name, finding in self._findings.items()
+        )
+        return tuple(sorted(counted, key=lambda item: (item.severity != "error", item.line or 0)))
+
+
+def shown(text: str) -> str:
+    """A text of the file as it is quoted in a message: escaped, and cut where it is long."""
+    cut = text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+    return repr(cut)
+
+
+def either(items: Sequence[str]) -> str:
+    """Some alternatives as a person would name them."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+
+
+def listed(items: Sequence[str], most: int = 8) -> str:
+    """Some items as a person would list them, cut where they are many."""
+    if len(items) > most:
+        return f"{', '.join(items[:most])} and {len(items) - most:,} more"
+    return ", ".join(items)

@@ -1,0 +1,98 @@
+"""Make the tables of published scores in src/sicetnon/evaluation/data/.
+
+    SICETNON_DATA=../shared/data PYTHONPATH=src python tools/make_leaderboards.py
+
+`leaderboards.tsv`: the result tables of the six task pages (https://touche.webis.de). `qrels.tsv`:
+checksums of the official judgments, by which a user's file is recognised.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from sicetnon.evaluation.leaderboard import ODD, WHOLE, checksum
+from sicetnon.evaluation.qrels import load_qrels
+
+ROOT = Path(__file__).parent.parent
+DATA = Path(os.environ.get("SICETNON_DATA", ROOT / "../shared/data"))
+OUTPUT = ROOT / "src/sicetnon/evaluation/data"
+
+SCORES = ("task", "dimension", "corpus", "team", "tag", "mean", "low", "high")
+STANCES = ("lines", "team_mean", "team_lines")
+# 2020 task 1 has two tables: the pools were judged on one version of the corpus and carried over.
+CORPORA = {"1": "args.me 1.0", "2": "args.me 2020-04-01"}
+# The page prints the last row of a table over the remains of a longer one.
+REPAIRED = {
+    ("Aragornrançois de Jarjayes", "0.319"): ("Aragorn", "cedr_knrm"),
+}
+# For those of which only the odd topics are at hand, the checksum is over these.
+QRELS = (
+    (WHOLE, "touche-2021-task-1", "relevance", "", "relevance"),
+    (WHOLE, "touche-2022-task-2", "relevance", "", "relevance"),
+    (WHOLE, "touche-2022-task-2", "quality", "", "quality"),
+    (WHOLE, "touche-2022-task-2", "stance", "", "stance"),
+    (ODD, "touche-2020-task-1", "relevance", CORPORA["1"], "relevance-args-me-1.0"),
+    (
+        *(ODD, "touche-2020-task-1", "relevance", CORPORA["2"]),
+        "relevance-args-me-2020-04-01-uncorrected",
+    ),
+    (
+        *(ODD, "touche-2020-task-1", "relevance", "corrected"),
+        "relevance-args-me-2020-04-01-corrected",
+    ),
+    (ODD, "touche-2020-task-2", "relevance", "", "relevance"),
+    (ODD, "touche-2021-task-2", "relevance", "", "relevance"),
+    (ODD, "touche-2021-task-2", "quality", "", "quality"),
+    (ODD, "touche-2022-task-1", "relevance", "", "relevance"),
+    (ODD, "touche-2022-task-1", "quality", "", "quality"),
+    (ODD, "touche-2022-task-1", "coherence", "", "coherence"),
+)
+
+
+def published_rows(lines: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """The rows of all tables, without the heads between them."""
+    for line in lines:
+        where, table, *cells = line.rstrip("\n").split("\t")
+        if len(cells) < 3 or not cells[2].replace(".", "").isdigit():
+            continue
+        team, tag, mean, *more = cells
+        team, tag = REPAIRED.get((team, mean), (team, tag))
+        task, _, dimension = where.partition("/")
+        corpus = CORPORA[table] if where == "touche-2020-task-1" else ""
+        bounds, stance = ((), more) if dimension == "stance" else (more, ())
+        low, high = bounds or ("", "")
+        yield (task, dimension or "relevance", corpus, team, tag, mean, low, high, *stance)
+
+
+def checksums() -> Iterator[tuple[str, ...]]:
+    """A row for each official file of judgments."""
+    for part, task, dimension, corpus, name in QRELS:
+        suffix = ".odd-topics.qrels" if part == ODD else ".qrels"
+        qrels = load_qrels(DATA / "qrels" / f"{task}-{name}{suffix}")
+        yield task, dimension, corpus, part, checksum(qrels, part)
+
+
+def write(name: str, source: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
+    """Write a table with a line on where it comes from."""
+    table = [head, *(row + ("",) * (len(head) - len(row)) for row in rows)]
+    lines = (f"{chr(9).join(row)}\n" for row in table)
+    (OUTPUT / name).write_text(f"# {source}\n{''.join(lines)}", "utf-8")
+    print(f"{OUTPUT / name}: {len(table) - 1} rows")
+
+
+def main() -> None:
+    """Write both tables."""
+    with (DATA / "leaderboards.tsv").open(encoding="utf-8") as lines:
+        rows = list(published_rows(lines))
+    source = (
+        "Results of the Touché tasks of 2020 to 2022, from their pages at https://touche.webis.de"
+    )
+    write("leaderboards.tsv", source, SCORES + STANCES, rows)
+    source = "SHA-256 of the official judgments, as leaderboard.checksum makes it"
+    write("qrels.tsv", source, ("task", "dimension", "corpus", "part", "sha256"), checksums())
+
+
+if __name__ == "__main__":
+    main()
