@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -76,15 +77,22 @@ def decode_argument(data: bytes) -> Argument:
         ValueError: It is no argument that can be indexed; the message says why.
     """
     try:
-        argument = _decoder.decode(data)
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        argument = msgspec.convert(_without_surrogates(data), Argument)
+        argument = _decode(data)
+    except RecursionError:
+        raise ValueError("its lists and objects are nested too deeply") from None
     if not argument.premises:
         raise ValueError(f'argument {argument.id!r} has no premise ("premises" is empty)')
     check_identifier(argument.id)
     return argument
+
+
+def _decode(data: bytes) -> Argument:
+    try:
+        return _decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.convert(mended(json.loads(data.decode("utf-8", "replace"))), Argument)
 
 
 def check_identifier(identifier: str) -> None:
@@ -97,11 +105,15 @@ def check_identifier(identifier: str) -> None:
         raise ValueError(f"the id {identifier!r} is empty or holds white space")
 
 
-def _without_surrogates(data: bytes) -> object:
-    """Parse JSON whose escapes name half a character, as crawls do."""
-    parsed = json.loads(data.decode("utf-8", "replace"))
-    text = json.dumps(parsed, ensure_ascii=False)
-    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+def mended(value: Any) -> Any:
+    """Parsed JSON with U+FFFD for each half of a character, which escapes in crawls name."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list | tuple):
+        return [mended(item) for item in value]
+    if isinstance(value, dict):
+        return {mended(key): mended(item) for key, item in value.items()}
+    return value
 
 
 def java_hash(text: str) -> int:

@@ -17,8 +17,11 @@ from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record
 Reader = Callable[[Path | str, Reading], Iterator[Record]]
 
 ARGUMENT_FIELDS = ("conclusion", "premise", "title")
+_SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".gz")
 _HEAD_BYTES = 1 << 16
-_LIST_START = re.compile(rb'\s*(\[|\{\s*("arguments"|$))')
+_LIST_START = re.compile(rb'\[|\{\s*("arguments"|$)')
+# the list behind other keys, all on one line: an answer of the args.me service
+_LIST_LATER = re.compile(rb'"arguments"\s*:\s*\[\s*\{[^\[]*"premises"')
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,10 @@ def open_corpus(
 
     Raises:
         DataError: Nothing known is found, or the sources are of several kinds.
+        UsageError: There are no sources, or one is standard input.
     """
+    if not sources:
+        raise UsageError("name a directory, a file, or an id of ir_datasets to read")
     files = [file for source in sources for file in _files(source)]
     kinds = [_recognise(file, fields, id_field) for file in files]
     first = kinds[0]
@@ -90,7 +96,12 @@ def open_corpus(
                 f"{first.records} ({', '.join(first.fields)}); index them apart",
                 file,
             )
-    return Corpus(first.records, first.fields, tuple(files), first.read)
+    readers = {file: kind.read for file, kind in zip(files, kinds, strict=True)}
+
+    def read(file: Path | str, reading: Reading) -> Iterator[Record]:
+        return readers[file](file, reading)
+
+    return Corpus(first.records, first.fields, tuple(files), read)
 
 
 def _files(source: Path | str) -> list[Path | str]:
@@ -99,7 +110,7 @@ def _files(source: Path | str) -> list[Path | str]:
         return list(_files_of_directory(path))
     if path.exists() or str(source) == "-":
         return [path]
-    if str(source).startswith((".", "/")) or path.suffix in (".json", ".jsonl", ".csv", ".gz"):
+    if str(source).startswith((".", "/")) or path.suffix in _SUFFIXES:
         raise DataError("there is no such file or directory", source)
     return [str(source)]
 
@@ -135,8 +146,8 @@ def _recognise(file: Path | str, fields: Sequence[str], id_field: str | None) ->
         if set(processed.COLUMNS) <= {name.strip('"') for name in header.split(",")}:
             return Corpus("processed", ARGUMENT_FIELDS, (file,), processed.read_processed)
         return _entries(file, fields, id_field)
-    first_line = head.split(b"\n", 1)[0].removeprefix(b"\xef\xbb\xbf")
-    if _LIST_START.match(first_line) or not head.strip():
+    first_line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    if not first_line or _LIST_START.match(first_line) or _LIST_LATER.search(first_line):
         return Corpus("arguments", ARGUMENT_FIELDS, (file,), argsme.read_arguments)
     if re.search(rb'"contents"\s*:', head) and re.search(rb'"id"\s*:', head):
         return Corpus("passages", ("contents",), (file,), passages.read_passages)
@@ -146,7 +157,8 @@ def _recognise(file: Path | str, fields: Sequence[str], id_field: str | None) ->
 
 
 def _entries(file: Path, fields: Sequence[str], id_field: str | None) -> Corpus:
-    names = entries.field_names(file)
+    first = entries.first_record(file)
+    names = list(first)
     identifier = id_field or next((name for name in entries.ID_NAMES if name in names), "")
     if identifier not in names:
         wanted = id_field or f"one of {', '.join(entries.ID_NAMES)}"
@@ -158,7 +170,11 @@ def _entries(file: Path, fields: Sequence[str], id_field: str | None) -> Corpus:
     missing = [name for name in fields if name not in names]
     if missing:
         raise DataError(f"found no field {', '.join(missing)}; there are {', '.join(names)}", file)
-    chosen = tuple(fields) or tuple(name for name in names if name != identifier)
+    chosen = tuple(fields) or tuple(
+        name for name, value in first.items() if name != identifier and isinstance(value, str)
+    )
+    if not chosen:
+        raise DataError(f"the first record has no text beside its {identifier!r}", file)
     read = functools.partial(_read_entries, fields=chosen, id_field=identifier)
     return Corpus("entries", chosen, (file,), read)
 

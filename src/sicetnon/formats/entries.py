@@ -39,14 +39,14 @@ def read_entries(
             reading.on_error(DataError(f"the record cannot be used: {error}", path, line))
 
 
-def field_names(path: Path | str) -> list[str]:
-    """The field names of the first record of a file.
+def first_record(path: Path | str) -> Mapping[str, Any]:
+    """The fields of the first record of a file, by name.
 
     Raises:
         DataError: The file holds no record.
     """
     for _, row in _rows(path, Reading()):
-        return [str(name) for name in row]
+        return row
     raise DataError("the file holds no record; expected JSON Lines, or CSV with a header", path)
 
 

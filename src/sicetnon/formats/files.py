@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import io
 import os
@@ -123,6 +124,8 @@ def write_whole(texts: Mapping[Path, str]) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).chmod(0o666 & ~_umask())
+        if folder := next(filter(Path.is_dir, texts), None):
+            raise IsADirectoryError(errno.EISDIR, "is a directory; expected a file", str(folder))
         for temporary, path in waiting.items():
             temporary.replace(path)
     finally:

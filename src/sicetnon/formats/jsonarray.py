@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +22,26 @@ _QUOTE, _ESCAPE = ord('"'), ord("\\")
 _OPEN_OBJECT, _CLOSE_OBJECT, _OPEN_LIST, _CLOSE_LIST = ord("{"), ord("}"), ord("["), ord("]")
 
 
+BOM = b"\xef\xbb\xbf"
+LONGEST_ELEMENT = 1 << 28
+"""Bytes that may stand between the ends of two elements; a file that has more is something else."""
+_NOWHERE = -1
+
+
 @compiled
 def _scan(  # noqa: C901 - one small state machine
-    data: NDArray[np.uint8], state: NDArray[np.int64], spans: NDArray[np.int64], base: int
+    data: NDArray[np.uint8],
+    key: NDArray[np.uint8],
+    state: NDArray[np.int64],
+    spans: NDArray[np.int64],
+    base: int,
 ) -> int:
-    """Scan one chunk; `state` is (depth, in a string, after a backslash, depth of elements, start).
+    """Scan one chunk; `state` is (depth, in a string, after a backslash, depth of elements, start,
+    bytes of the key that the last string of the outer object shares).
 
     Writes (start, end) of each element that ends here to `spans`, as offsets in the file.
     """
-    depth, in_string, escaped, element_depth, start = state
+    depth, in_string, escaped, element_depth, start, shared = state
     found = 0
     for position in range(data.size):
         byte = data[position]
@@ -40,20 +52,29 @@ def _scan(  # noqa: C901 - one small state machine
                 escaped = 1
             elif byte == _QUOTE:
                 in_string = 0
+            elif depth == 1 and shared != _NOWHERE:
+                same = shared < key.size and byte == key[shared]
+                shared = shared + 1 if same else _NOWHERE
         elif byte == _QUOTE:
             in_string = 1
+            if depth == 1:
+                shared = 0
         elif byte in (_OPEN_OBJECT, _OPEN_LIST):
             if depth == element_depth and byte == _OPEN_OBJECT:
                 start = base + position
+            elif depth == 1 and shared == key.size and byte == _OPEN_LIST:
+                element_depth = 2
             depth += 1
         elif byte in (_CLOSE_OBJECT, _CLOSE_LIST):
             depth -= 1
-            if depth == element_depth and byte == _CLOSE_OBJECT and start >= 0:
+            if depth < element_depth:
+                element_depth = _NOWHERE
+            elif depth == element_depth and byte == _CLOSE_OBJECT and start >= 0:
                 spans[found, 0] = start
                 spans[found, 1] = base + position + 1
                 found += 1
-                start = -1
-    state[0], state[1], state[2], state[4] = depth, in_string, escaped, start
+                start = _NOWHERE
+    state[:] = (depth, in_string, escaped, element_depth, start, shared)
     return found
 
 
@@ -73,59 +94,86 @@ class JsonArray:
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         with open_bytes(self.path, self.reading) as file:
-            pending = file.read(CHUNK_BYTES).removeprefix(b"\xef\xbb\xbf")
+            pending = b""
+            while len(pending) <= len(BOM) or not pending.removeprefix(BOM).strip():
+                if not (chunk := file.read(CHUNK_BYTES)):
+                    break
+                pending += chunk
+            if pending.startswith(BOM):
+                # blanks instead, so that offsets stay those of the file
+                pending = pending.replace(BOM, b" " * len(BOM), 1)
             first = pending.lstrip()[:1]
             if first not in (b"{", b"["):
                 raise self._not_a_list(
                     "an empty file" if not first else repr(first.decode("latin-1"))
                 )
-            state = np.array([0, 0, 0, 2 if first == b"{" else 1, -1], dtype=np.int64)
+            depth = 1 if first == b"[" else _NOWHERE
+            state = np.array([0, 0, 0, depth, _NOWHERE, _NOWHERE], dtype=np.int64)
             yield from self._elements(file, pending, state)
 
     def _elements(
-        self, file: object, pending: bytes, state: NDArray[np.int64]
+        self, file: BinaryIO, pending: bytes, state: NDArray[np.int64]
     ) -> Iterator[tuple[int, bytes]]:
         # `pending` holds the file from offset `base` on; all before `used` is dealt with
+        key = np.frombuffer(self.key.encode(), dtype=np.uint8)
         base, scanned, elements = 0, 0, 0
         head, chunk = b"", pending
         while chunk:
             spans = np.empty((len(chunk) // 2 + 1, 2), dtype=np.int64)
-            found = _scan(np.frombuffer(chunk, dtype=np.uint8), state, spans, base + scanned)
+            data = np.frombuffer(chunk, dtype=np.uint8)
+            found = _scan(data, key, state, spans, base + scanned)
             used = 0
             for start, end in spans[:found].tolist():
-                glue = pending[used : start - base].strip()
+                glue = pending[used : start - base]
                 if elements == 0:
                     head = glue
-                elif glue != b",":
+                    self._check_head(head)
+                elif glue.strip() != b",":
                     raise self._bad_glue(glue, base + used, elements)
                 yield start, pending[start - base : end - base]
                 used = end - base
                 elements += 1
             pending, base = pending[used:], base + used
             scanned = len(pending)
-            chunk = file.read(CHUNK_BYTES)  # type: ignore[attr-defined]
+            if scanned > LONGEST_ELEMENT:
+                raise self._too_long(elements, base)
+            chunk = file.read(CHUNK_BYTES)
             pending += chunk
-        self._check_skeleton(head, pending.strip(), elements, state, base)
+        self._check_end(state, elements, base)
+        self._check_skeleton(head, pending, elements, base)
 
-    def _check_skeleton(
-        self, head: bytes, tail: bytes, elements: int, state: NDArray[np.int64], end: int
-    ) -> None:
-        if state[0] > 0 or state[1]:
+    def _check_head(self, head: bytes) -> None:
+        """Check that the first element is the first thing in its list."""
+        place = head.rfind(b"[") + 1
+        if head[place:].strip():
+            raise self._bad_glue(head[place:], place, 0)
+
+    def _check_end(self, state: NDArray[np.int64], elements: int, end: int) -> None:
+        depth, in_string, start = state[0], state[1], int(state[4])
+        if depth > 0 or in_string:
             raise DataError(
                 f'the JSON ends in the middle of element {elements + 1} of "{self.key}", so the '
                 "file is cut short; copy or download it again",
                 self.path,
-                self.line_of(end),
+                self.line_of(end if start == _NOWHERE else start),
             )
+
+    def _check_skeleton(self, head: bytes, tail: bytes, elements: int, end: int) -> None:
+        """Check what stands around the elements: it must be JSON without them, too."""
         try:
-            outer = json.loads(head + tail)
-        except (ValueError, UnicodeDecodeError):
+            outer = json.loads((head + tail).decode("latin-1"))
+        except ValueError as error:
+            place = getattr(error, "pos", len(head))
+            if place < len(head):
+                raise self._bad_glue(head[place:], place, 0) from None
             raise self._bad_glue(tail, end, elements) from None
+        except RecursionError:
+            raise self._not_a_list("lists and objects nested too deeply") from None
         inner = outer.get(self.key) if isinstance(outer, dict) else outer
         if not isinstance(inner, list):
             raise self._not_a_list(f"an object with the keys {sorted(outer)[:5]}")
         if inner:
-            raise self._bad_glue(repr(inner[0]).encode(), end, elements)
+            raise self._bad_glue(json.dumps(inner[0]).encode(), end, elements)
 
     def line_of(self, offset: int) -> int:
         """The line that holds the byte at an offset (reads the file again: for messages only)."""
@@ -141,11 +189,22 @@ class JsonArray:
             f'found {found}; expected {{"{self.key}": [{{…}}, …]}} or a list of objects', self.path
         )
 
-    def _bad_glue(self, glue: bytes, offset: int, elements: int) -> DataError:
-        shown = glue[:40].decode("utf-8", "replace")
+    def _too_long(self, elements: int, offset: int) -> DataError:
         return DataError(
-            f'after element {elements} of "{self.key}" found {shown!r}; expected a comma and the '
-            "next object, or the end of the list",
+            f'found no end of element {elements + 1} of "{self.key}" in {LONGEST_ELEMENT:,} bytes; '
+            f'expected {{"{self.key}": [{{…}}, …]}} or a list of objects',
             self.path,
             self.line_of(offset),
+        )
+
+    def _bad_glue(self, glue: bytes, offset: int, elements: int) -> DataError:
+        """What to say of bytes, found at an offset, that should only part two elements."""
+        place = f"after element {elements}" if elements else "before the first element"
+        shown = glue.strip()[:40].decode("utf-8", "replace")
+        rest = glue.lstrip().removeprefix(b",").lstrip()
+        return DataError(
+            f'{place} of "{self.key}" found {shown!r}; expected a comma and '
+            "the next object, or the end of the list",
+            self.path,
+            self.line_of(offset + len(glue) - len(rest)),
         )

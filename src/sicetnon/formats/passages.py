@@ -54,7 +54,7 @@ def read_json_lines(
                 continue
             try:
                 record = decoder.decode(text)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 reading.on_error(
                     DataError(
                         f"the line cannot be used: {error}; expected {expected}", path, number

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from sicetnon.errors import DataError
-from sicetnon.formats.argsme import check_identifier
+from sicetnon.formats.argsme import check_identifier, mended
 from sicetnon.formats.files import Reading, read_lines
 from sicetnon.records import Argument, ProcessedArgument, Sentence
 
@@ -52,7 +52,7 @@ def read_processed(path: Path | str, reading: Reading | None = None) -> Iterator
             if len(row) != len(header):
                 raise ValueError(f"found {len(row)} columns; expected {len(header)}")
             yield _argument(*(row[place] for place in places))
-        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        except ValueError as error:
             reading.on_error(DataError(f"the row cannot be used: {error}", path, first))
 
 
@@ -90,8 +90,11 @@ def _argument(
 
 def _literal(column: str, text: str) -> Any:
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+        value = ast.literal_eval(text)
+        return mended(value) if "\\ud" in text else value
+    except (ValueError, SyntaxError, TypeError):
         raise ValueError(
             f"column {column} is no Python literal: {text[:60]!r}; expected a list or dictionary"
         ) from None
+    except (MemoryError, RecursionError):
+        raise ValueError(f"column {column} is nested too deeply: {text[:60]!r}") from None

@@ -57,9 +57,12 @@ def falling_scores(scores: NDArray[np.float64]) -> NDArray[np.float32]:
         scores: Shape (n,), never rising.
 
     Returns:
-        Shape (n,), every value below the one before it.
+        Shape (n,), every value finite and below the one before it.
     """
-    falling = scores.astype(np.float32)
+    limit = float(np.finfo(np.float32).max)
+    # so that as many values as there are scores fit between the lowest of them and infinity
+    lowest = len(scores) * float(np.spacing(np.float32(limit))) - limit
+    falling = np.clip(scores, lowest, limit).astype(np.float32)
     for place in range(1, len(falling)):
         if falling[place] >= falling[place - 1]:
             falling[place] = np.nextafter(falling[place - 1], np.float32(-np.inf))

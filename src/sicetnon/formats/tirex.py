@@ -58,10 +58,19 @@ def read_queries(path: Path | str) -> list[Topic]:
     """The queries of `queries.jsonl` as topics.
 
     Raises:
-        DataError: A line is no query, or there is none.
+        DataError: A line is no query, a qid occurs twice or could not stand in a run, or there is
+            no query.
     """
-    topics = []
-    for _, query in read_json_lines(path, _Query, EXPECTED_QUERY):
+    topics: list[Topic] = []
+    known: set[str] = set()
+    for line, query in read_json_lines(path, _Query, EXPECTED_QUERY):
+        try:
+            check_identifier(str(query.qid))
+        except ValueError as error:
+            raise DataError(f"{error}; expected {EXPECTED_QUERY}", path, line) from None
+        if str(query.qid) in known:
+            raise DataError(f"the qid {str(query.qid)!r} occurs more than once", path, line)
+        known.add(str(query.qid))
         original = query.original_query
         topics.append(
             Topic(
