@@ -14,6 +14,10 @@ run: .venv/ready
 	@echo
 	@echo "== sicetnon search \"$(QUESTION)\""
 	@$(BIN)/sicetnon search "$(QUESTION)" --index .cache/sample -k 6
+	@echo
+	@echo "== sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels"
+	@$(BIN)/sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels \
+	  --measure nDCG@5 P@10
 
 test: .venv/ready-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90

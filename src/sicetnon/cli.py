@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.command(options)
         sys.stdout.flush()
     except SicetnonError as error:
-        return _fail(str(error), error.exit_status)
+        return _fail(str(error), error.exit_status) if str(error) else error.exit_status
     except BrokenPipeError:
         # whoever read our output has seen enough; Python must not complain when it closes it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -62,6 +62,9 @@ def parser() -> argparse.ArgumentParser:
     _add_search(commands)
     _add_index(commands)
     _add_run(commands)
+    _add_evaluate(commands)
+    _add_validate(commands)
+    _add_leaderboard(commands)
     return root
 
 
@@ -166,6 +169,68 @@ def _run(options: argparse.Namespace) -> None:
         )
     results = sum(len(ranking) for ranking in rankings)
     screen.print(f"{options.output}/run.txt: {results:,} results for {len(rankings)} topics")
+
+
+def _add_evaluate(commands: Commands) -> None:
+    command = commands.add_parser(
+        "evaluate",
+        help="score runs",
+        description="Score runs by the organisers' rule (or trec_eval's, or on condensed lists), "
+        "with 95%% intervals over topics. Files may be gzipped; - is standard input.",
+    )
+    command.add_argument("runs", nargs="+", metavar="RUN")
+    command.add_argument("--qrels", nargs="+", required=True, metavar="FILE", help="judgments")
+    command.add_argument(
+        "--rule",
+        choices=("official", "trec", "condensed"),
+        default="official",
+        help="how a run is read (default: official)",
+    )
+    command.add_argument(
+        "--measure", nargs="+", metavar="NAME", help="as ir-measures writes them (nDCG@5)"
+    )
+    command.add_argument("--baseline", metavar="RUN", help="compare all others with this one")
+    command.add_argument("--seed", type=int, default=2022, help="of intervals and tests (2022)")
+    command.add_argument("--index", type=Path, metavar="DIR", help="the corpus that was searched")
+    command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the report")
+    command.add_argument("--report", type=Path, metavar="DIR", help="write a page to look at")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(command=_judge("evaluate"))
+
+
+def _add_validate(commands: Commands) -> None:
+    command = commands.add_parser(
+        "validate",
+        help="hold a run against the rules of its task",
+        description="Check a run: columns, ranks, scores, ties, ids, topics. Exit status 0 only "
+        "without errors.",
+    )
+    command.add_argument("run", metavar="RUN")
+    command.add_argument("--task", required=True, metavar="TASK")
+    command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml")
+    command.add_argument("--index", type=Path, metavar="DIR", help="check that documents exist")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(command=_judge("validate"))
+
+
+def _add_leaderboard(commands: Commands) -> None:
+    command = commands.add_parser(
+        "leaderboard", help="the published scores of a task, and where your runs stand"
+    )
+    command.add_argument("task", metavar="TASK")
+    command.add_argument("runs", nargs="*", metavar="RUN")
+    command.add_argument("--qrels", nargs="+", default=[], metavar="FILE", help="judgments")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(command=_judge("leaderboard"))
+
+
+def _judge(name: str) -> Callable[[argparse.Namespace], None]:
+    def call(options: argparse.Namespace) -> None:
+        from sicetnon import judging
+
+        getattr(judging, name)(options)
+
+    return call
 
 
 def _positive(text: str) -> int:

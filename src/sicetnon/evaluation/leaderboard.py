@@ -8,13 +8,14 @@ name of their file and the order of its lines.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import functools
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Literal
+from typing import Any, Literal
 
 from sicetnon.evaluation import stance
 from sicetnon.evaluation.qrels import Qrels, load_qrels
@@ -108,6 +109,10 @@ class Leaderboard:
     task: str
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The tables for programs."""
+        return dataclasses.asdict(self)
 
 
 @dataclass(frozen=True)

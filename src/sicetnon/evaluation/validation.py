@@ -11,9 +11,11 @@ that is no number, a document twice) is an error here.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sicetnon.errors import DataError
 from sicetnon.evaluation import validation_rules as rules
@@ -68,6 +70,10 @@ class Report:
     def exit_status(self) -> int:
         """What a command ends with: 0 without errors, else 1."""
         return 0 if self.ok else 1
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for programs."""
+        return dataclasses.asdict(self) | {"ok": self.ok}
 
     def __str__(self) -> str:
         errors, warnings = len(self.errors), len(self.warnings)
