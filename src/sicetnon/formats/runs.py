@@ -59,9 +59,10 @@ def falling_scores(scores: NDArray[np.float64]) -> NDArray[np.float32]:
     Returns:
         Shape (n,), every value finite and below the one before it.
     """
-    limit = float(np.finfo(np.float32).max)
-    # so that as many values as there are scores fit between the lowest of them and infinity
-    lowest = len(scores) * float(np.spacing(np.float32(limit))) - limit
+    single = np.finfo(np.float32)
+    limit = float(single.max)
+    # so that there is room for as many falling values as there are scores above minus infinity
+    lowest = (len(scores) * float(single.eps) - 1) * limit
     falling = np.clip(scores, lowest, limit).astype(np.float32)
     for place in range(1, len(falling)):
         if falling[place] >= falling[place - 1]:
