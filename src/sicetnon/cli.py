@@ -153,22 +153,24 @@ def _add_run(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from sicetnon import terminal
-    from sicetnon.tasks.running import MAX_RESULTS, Listener, RunOptions, run_task
+    from sicetnon.tasks.running import MAX_RESULTS, RUN, Listener, RunOptions, run_task
 
     if options.k > MAX_RESULTS:
         raise UsageError(f"-k {options.k}: the tasks take at most {MAX_RESULTS} results a topic")
     screen = terminal.console(stderr=True)
+
+    def say(line: str) -> None:
+        screen.print(line, soft_wrap=True, markup=False)
+
     with terminal.building(screen) as show:
         rankings = run_task(
             options.task,
             options.input,
             options.output,
-            RunOptions(
-                options.system, options.index, options.tag, options.k, Listener(screen.print, show)
-            ),
+            RunOptions(options.system, options.index, options.tag, options.k, Listener(say, show)),
         )
     results = sum(len(ranking) for ranking in rankings)
-    screen.print(f"{options.output}/run.txt: {results:,} results for {len(rankings)} topics")
+    say(f"{options.output / RUN}: {results:,} results for {len(rankings)} topics")
 
 
 def _add_evaluate(commands: Commands) -> None:

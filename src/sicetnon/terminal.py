@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.progress import (
     BarColumn,
     Progress,
@@ -23,6 +22,7 @@ from sicetnon.index.writing import Progress as BuildProgress
 from sicetnon.search import Answer
 
 PLAIN_WIDTH = 80
+_INDENT = " " * 4
 SIDES = {
     "PRO": ("for", "green", "Reasons given for a claim"),
     "CON": ("against", "red", "Reasons given against a claim"),
@@ -69,13 +69,13 @@ def _show(answer: Answer, screen: Console) -> None:
     body = Text(answer.snippet.text)
     for start, end in answer.snippet.marks:
         body.stylize("bold yellow" if not screen.no_color else "bold", start, end)
-    screen.print(Padding(body, (0, 0, 0, 4), expand=False))
+    for line in body.wrap(screen, screen.width - len(_INDENT)):
+        line.rstrip()
+        screen.print(Text(_INDENT).append_text(line))
     foot = "  ".join(filter(None, (f"{answer.score:.2f}", answer.id, answer.source)))
-    screen.print(
-        Padding(
-            Text(foot, style="dim", no_wrap=True, overflow="ellipsis"), (0, 0, 0, 4), expand=False
-        )
-    )
+    shown = Text(_INDENT + foot, style="dim")
+    shown.truncate(screen.width, overflow="ellipsis")
+    screen.print(shown, soft_wrap=True)
 
 
 @contextmanager
