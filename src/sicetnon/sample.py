@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from sicetnon._version import VERSION
-from sicetnon.errors import BrokenIndexError, DataError
+from sicetnon.errors import BrokenIndexError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.index import Index
 from sicetnon.index.writing import BuildOptions, build_index
@@ -16,16 +16,8 @@ from sicetnon.text.analysis import named_analysis
 
 
 def sample_directory() -> Path:
-    """The sample's input directory: in the package, or in the checkout that it is run from.
-
-    Raises:
-        DataError: It is in neither.
-    """
-    package = Path(__file__).parent
-    for folder in (package / "examples", package.parents[1] / "examples"):
-        if (folder / TASK.id / "input").is_dir():
-            return folder / TASK.id / "input"
-    raise DataError("the sample is not installed; name an index with --index")
+    """The sample's input directory."""
+    return Path(__file__).parent / "examples" / TASK.id / "input"
 
 
 def sample_index() -> Index:
