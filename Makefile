@@ -17,7 +17,7 @@ run: .venv/ready
 	@echo
 	@echo "== sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels"
 	@$(BIN)/sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels \
-	  --measure nDCG@5 P@10
+	  --measure nDCG@5 nDCG@10
 
 test: .venv/ready-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90

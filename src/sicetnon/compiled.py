@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from numba import njit
+from numba.core import event
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+
+
+class _Announcement(event.Listener):  # type: ignore[misc]  # numba has no types
+    """Tells whoever waits at a terminal why the first call on a machine takes seconds."""
+
+    def __init__(self) -> None:
+        self._made = False
+
+    def on_start(self, event: Any) -> None:
+        if not self._made and sys.stderr.isatty():
+            print("compiling for this machine, once; some seconds …", file=sys.stderr)  # noqa: T201
+        self._made = True
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is said when it ends."""
+
+
+event.register("numba:compile", _Announcement())
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # These count what was retrieved: without the unjudged documents they would say nothing.
 _OF_THE_RETRIEVED = ("Judged", "NumRet")
 EXAMPLES = "nDCG@5, P(rel=2)@10, AP, RR"
+_OWN = re.compile(r"nDCG@([1-9]\d*)")
 _NOT_GIVEN = re.compile("<object object at [^>]*>")
 
 
@@ -52,6 +53,8 @@ class Measure:
 
     def __matmul__(self, depth: int) -> Measure:
         """The same measure at another depth, as in `OFFICIAL_NDCG @ 10`."""
+        if _OWN.fullmatch(self.text) and _OWN.fullmatch(f"nDCG@{depth}"):
+            return replace(self, text=f"nDCG@{depth}")
         return replace(self, text=str(self.of_library @ depth))
 
     @property
@@ -62,13 +65,16 @@ class Measure:
     @property
     def depth(self) -> int | None:
         """How many documents of a topic it sees at most; None for all."""
+        own = _OWN.fullmatch(self.text)
+        if own:
+            return int(own[1])
         depth = self.of_library.params.get("cutoff")
         return depth if isinstance(depth, int) else None
 
     @property
     def of_the_retrieved(self) -> bool:
         """Whether it counts documents whether judged or not."""
-        return self.of_library.NAME in _OF_THE_RETRIEVED
+        return not _OWN.fullmatch(self.text) and self.of_library.NAME in _OF_THE_RETRIEVED
 
     def __call__(self, run: Run, qrels: Qrels) -> Values:
         """Compute it.
@@ -82,7 +88,7 @@ class Measure:
         left_out: set[str] = set()
         if self.rule == "official" and not keep:
             left_out = {topic for topic in qrels.grades if not _any(lists, topic)}
-        if depth is not None and self.text == f"nDCG@{depth}":
+        if depth is not None and _OWN.fullmatch(self.text):
             values = ndcg(lists, qrels, depth)
         else:
             values = self._by_library(run, qrels, lists)
@@ -157,7 +163,9 @@ def parse_measure(text: str | Measure | ir_measures.Measure, rule: str = "trec")
             if argument.arg == "rule":
                 call.keywords.remove(argument)
                 rule = ast.unparse(argument.value).strip("'\"")
-    return Measure(str(_library_measure(ast.unparse(tree).replace(" @ ", "@"))), check_rule(rule))
+    bare = ast.unparse(tree).replace(" @ ", "@").replace("nDCG()@", "nDCG@")
+    named = bare if _OWN.fullmatch(bare) else str(_library_measure(bare))
+    return Measure(named, check_rule(rule))
 
 
 def _parse(text: str) -> ast.Expression:
@@ -169,8 +177,10 @@ def _parse(text: str) -> ast.Expression:
 
 @functools.cache
 def _library_measure(text: str) -> ir_measures.Measure:
-    import ir_measures  # imports pytrec_eval, and more for some measures
-
+    try:
+        import ir_measures  # imports pytrec_eval, and more for some measures
+    except ImportError:
+        raise MissingExtraError(f"the measure {text}", "measures") from None
     try:
         measure = ir_measures.parse_measure(text)
         measure.validate_params()  # type: ignore[no-untyped-call]
