@@ -277,3 +277,19 @@ def test_bad_entries_are_refused(name: str, text: str, part: str, tmp_path: Path
         list(read_entries(path, ["a", "b"], "no"))
     assert caught.value.file == path
     assert caught.value.line
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", "no,a\n1,x\n2,y,z\n,w\n3,v\n"),
+        ("x.jsonl", lines({"no": 1, "a": "x"}, {"no": 2, "a": 5}, {"a": "w"}, {"no": 3, "a": "v"})),
+    ],
+)
+def test_bad_entries_may_be_skipped(name: str, text: str, tmp_path: Path) -> None:
+    errors: list[DataError] = []
+    reading = Reading(on_error=errors.append)
+    found = [item.id for item in read_entries(put(tmp_path, name, text), ["a"], "no", reading)]
+    header = name == "x.csv"
+    assert found == ["1", "3"]
+    assert [error.line for error in errors] == [2 + header, 3 + header]

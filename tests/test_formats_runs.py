@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import itertools
 import os
 import subprocess
@@ -54,6 +55,15 @@ def test_runs_are_read_tolerantly(line: str, expected: RunLine, write: Write) ->
     assert list(read_run(write(text))) == [expected, expected]
     assert list(read_run(write(b"\xef\xbb\xbf" + text.encode()))) == [expected, expected]
     assert list(read_run(write(gzip.compress(text.encode())))) == [expected, expected]
+
+
+def test_runs_are_read_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    piped = io.TextIOWrapper(io.BytesIO(b"1 Q0 d1 1 2.5 tag\n1 Q0 d2 x 2 tag\n"))
+    monkeypatch.setattr(sys, "stdin", piped)
+    lines = read_run("-")
+    assert next(lines).document == "d1"
+    with pytest.raises(DataError, match="-, line 2: "):
+        next(lines)
 
 
 @pytest.mark.parametrize(

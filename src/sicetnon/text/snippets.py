@@ -8,7 +8,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from operator import itemgetter
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+# accents set after their letter, soft hyphens and joiners belong to a word, as for the tokeniser
+_LETTER = r"[\w\u0300-\u036f\u00ad\u200b-\u200d\u2060]"
+_WORD = re.compile(rf"{_LETTER}+(?:['’＇]{_LETTER}+)*")
 _BREAK = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
 
 
@@ -34,7 +36,7 @@ def snippet(
         text: The whole text.
         wanted: The terms of the question.
         terms_of: The terms of a word.
-        length: Characters at most, but for the rest of a word.
+        length: Characters of the text at most; the ellipses come on top.
     """
     folded = " ".join(text.split())
     known: dict[str, bool] = {}

@@ -1,0 +1,365 @@
+"""Text analysis: the compiled tokeniser against a plain one, words, stop words, stems."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sicetnon.errors import UsageError
+from sicetnon.text import analysis as analysis_module
+from sicetnon.text import stopwords
+from sicetnon.text.analysis import ANALYSES, DEFAULT_ANALYSIS, Analysis, encode, named_analysis
+from sicetnon.text.characters import fold
+from sicetnon.text.stems import STEMMERS, stemmer, stemmer_version
+from sicetnon.text.stopwords import STOP_LISTS, stop_list
+from sicetnon.text.words import MAX_WORD_BYTES, WordTable, hash_word, join
+
+modestly = settings(max_examples=150, deadline=None, derandomize=True)
+
+
+# the tokeniser
+
+
+def plain_tokens(text: str, digits: bool) -> list[str]:
+    """The rules of `text.words` and `text.characters`, a character at a time."""
+    tokens: list[str] = []
+    word, apostrophe = "", False
+
+    def end_word() -> None:
+        nonlocal word, apostrophe
+        if word and len(word.encode()) <= MAX_WORD_BYTES:
+            tokens.append(word)
+        word, apostrophe = "", False
+
+    for character in text:
+        kind, folded = plain_kind(character, digits)
+        if kind == "ignored":
+            continue
+        if kind == "apostrophe" and word and not apostrophe:
+            apostrophe = True
+        elif kind == "word":
+            word, apostrophe = word + folded, False
+        else:
+            end_word()
+            tokens.extend([character] if kind == "ideograph" else [])
+    end_word()
+    return tokens
+
+
+def plain_kind(character: str, digits: bool) -> tuple[str, str]:
+    point, category = ord(character), unicodedata.category(character)
+    if character in "'’ʼ＇":
+        return "apostrophe", ""
+    if point >= 0x20000:
+        return "separator", ""
+    if category in ("Mn", "Mc", "Me", "Cf"):
+        return "ignored", ""
+    if category[0] not in "LN":
+        return "separator", ""
+    if 0x3041 <= point <= 0x30FF or 0x3400 <= point <= 0x9FFF or 0xF900 <= point <= 0xFAFF:
+        return "ideograph", ""
+    if 0xAC00 <= point <= 0xD7A3:
+        return "word", character
+    folded = fold(character)
+    if folded.isdecimal():
+        return ("word" if digits else "separator"), folded
+    return ("word" if folded.isalpha() else "separator"), folded
+
+
+def tokens_of(texts: list[str], digits: bool, words: WordTable | None = None) -> list[list[str]]:
+    table = WordTable() if words is None else words
+    numbers, ends = table.scan(*join([encode(text) for text in texts]), digits)
+    known = table.words()
+    starts = [0, *ends.tolist()]
+    return [
+        [known[number] for number in numbers[start:end]]
+        for start, end in zip(starts, ends.tolist(), strict=False)
+    ]
+
+
+RUNS = st.builds(
+    lambda character, size: character * size,
+    st.sampled_from("aZ7é٣ßＡ한漢'-\u0301ŉ"),
+    st.sampled_from([1, 2, 31, 32, 42, 43, 63, 64, 65, 127, 128, 129, 200]),
+)
+MIXED = st.text(
+    alphabet="abZ 019٣２²½'’ʼ＇-_.éÉe\u0301\u200d\ufe0fß漢ア한ﾊ€😀𝔸𐐀\U00020000\U000e0101\x00"
+)
+TEXTS = st.one_of(
+    st.text(),
+    MIXED,
+    st.lists(st.one_of(RUNS, MIXED, st.text(max_size=3)), max_size=6).map("".join),
+    st.text(alphabet=st.characters(max_codepoint=0x4FF)),
+    st.text(alphabet=st.characters(max_codepoint=0x7F)),
+)
+
+
+@modestly
+@given(texts=st.lists(TEXTS, max_size=5), digits=st.booleans())
+def test_the_compiled_tokeniser_keeps_the_rules(texts: list[str], digits: bool) -> None:
+    assert tokens_of(texts, digits) == [plain_tokens(text, digits) for text in texts]
+
+
+@pytest.mark.parametrize("digits", [True, False])
+def test_every_character_is_classified_by_the_rules(digits: bool) -> None:
+    points = [*range(0xD800), *range(0xE000, 0x20100), *range(0xE0000, 0xE0200), 0x10FFFF]
+    texts = [f"a{chr(point)}b" for point in points]
+    found = tokens_of(texts, digits)
+    assert [
+        (hex(point), tokens)
+        for point, text, tokens in zip(points, texts, found, strict=True)
+        if tokens != plain_tokens(text, digits)
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "digits", "expected"),
+    [
+        ("", True, ""),
+        ("Don't! The teacher’s pay—isn’t 'it'?", True, "dont the teachers pay isnt it"),
+        ("rock 'n' roll, o''neil, '90s", True, "rock n roll o neil 90s"),
+        ("b2b in 2020: ２０ and ٣٤", True, "b2b in 2020 20 and 34"),
+        ("b2b in 2020: ２０ and ٣٤", False, "b b in and"),
+        ("don'4t", False, "don t"),
+        ("under_score e-mail a.b", True, "under score e mail a b"),
+        ("cafe\u0301s, co\u00adoperate, zero\u200bwidth", True, "cafes cooperate zerowidth"),
+        ("日本語 text 한국어", True, "日 本 語 text 한국어"),
+        ("x\ud83dy", True, "x y"),
+        ("a" * 128 + " " + "b" * 129 + " é" + "é" * 128, True, "a" * 128),
+        ("é" * 128, True, "e" * 128),
+    ],
+)
+def test_tokens_by_example(text: str, digits: bool, expected: str) -> None:
+    assert tokens_of([text], digits) == [expected.split()]
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("Éclair", "eclair"), ("Straße", "strasse"), ("ﬁ", "fi"), ("２", "2"), ("Æ", "ae"),
+        ("İstanbul", "istanbul"), ("Ελληνικά", "ελληνικα"), ("Łódź", "lodz"), ("٣", "3"),
+        ("ª", "a"), ("Þórr", "thorr"), ("ŒUVRE", "oeuvre"), ("ΣΑΣ", "σασ"), ("ΐ", "ι"),
+        ("ǅ", "dz"), ("ẞ", "ss"), ("Ⅷ", "viii"), ("ı", "i"), ("Й", "и"), ("x", "x"), ("", ""),
+    ],
+)  # fmt: skip
+def test_letters_are_folded(text: str, folded: str) -> None:
+    assert fold(text) == folded
+    assert tokens_of([text], True) == [[folded] if folded else []]
+
+
+@modestly
+@given(st.text(alphabet=st.characters(max_codepoint=0x24F, categories=["L", "Zs", "P"])))
+def test_composed_and_decomposed_texts_have_the_same_tokens(text: str) -> None:
+    forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
+    composed, decomposed = tokens_of(forms, True)
+    assert composed == decomposed
+
+
+# the table of words
+
+
+def numbered(words: list[str], known: dict[str, int]) -> list[int]:
+    return [known.setdefault(word, len(known)) for word in words]
+
+
+STEPS = st.tuples(
+    st.sampled_from(["insert", "scan"]), st.integers(0, 2000), st.integers(0, 900), st.booleans()
+)
+
+
+@settings(modestly, max_examples=40)
+@given(st.lists(STEPS, max_size=8))
+@example([("insert", 0, 900, True), ("scan", 500, 900, False), ("insert", 0, 2000, True)])
+def test_words_are_numbered_as_they_are_met(steps: list[tuple[str, int, int, bool]]) -> None:
+    table, known = WordTable(), dict[str, int]()
+    for verb, start, count, parted in steps:
+        words = [f"{'long' * (n % 7)}w{n}" for n in range(start, start + count)]
+        if verb == "insert":
+            found = table.insert([word.encode() for word in words])
+        else:
+            texts = words if parted else [" ".join(words)]
+            found, ends = table.scan(*join([text.encode() for text in texts]), True)
+            assert len(ends) == len(texts)
+        assert found.tolist() == numbered(words, known)
+        assert len(table) == len(known)
+    assert table.words() == list(known)
+    assert table.words(len(known) // 2) == list(known)[len(known) // 2 :]
+    check_compact(table, known)
+
+
+def check_compact(table: WordTable, known: dict[str, int]) -> None:
+    """Each word is found in the compact arrays as a reader of the index looks it up."""
+    slots, hashes, offsets, letters = table.compact()
+    assert (len(hashes), len(offsets), len(letters)) == (len(known), len(known) + 1, offsets[-1])
+    assert (slots >= 0).sum() == len(known)
+    for word, number in known.items():
+        data = word.encode()
+        assert hashes[number] == hash_word(data)
+        assert letters[offsets[number] : offsets[number + 1]].tobytes() == data
+        slot = hash_word(data) % len(slots)
+        while slots[slot] != number:
+            assert slots[slot] >= 0
+            slot = (slot + 1) % len(slots)
+
+
+@modestly
+@given(st.lists(st.text(max_size=6)))
+def test_any_words_may_be_inserted(words: list[str]) -> None:
+    table, known = WordTable(), dict[str, int]()
+    for _ in range(2):
+        assert table.insert([word.encode() for word in words]).tolist() == numbered(words, known)
+    assert table.words() == list(known)
+    check_compact(table, known)
+
+
+def test_an_empty_table_is_whole() -> None:
+    table = WordTable()
+    assert (len(table), table.words(), table.insert([]).tolist()) == (0, [], [])
+    numbers, ends = table.scan(*join([]), True)
+    assert (numbers.size, ends.size) == (0, 0)
+    check_compact(table, {})
+
+
+def test_texts_longer_than_the_table_find_room() -> None:
+    words = [f"w{number}" for number in range(20_000)]
+    table = WordTable()
+    assert tokens_of(["", " ".join(words), "", "w5"], True, table) == [[], words, [], ["w5"]]
+    assert len(table) == len(words)
+
+
+# analyses
+
+SENTENCE = "The teachers' unions weren't arguing about the teacher's tenure in 2020."
+TERMS = {
+    "plain": "the teachers unions werent arguing about the teachers tenure in 2020",
+    "porter": "the teacher union werent argu about the teacher tenur in 2020",
+    "porter-stop": "teacher union argu teacher tenur 2020",
+    "krovetz": "the teacher union werent argue about the teacher tenure in 2020",
+    "krovetz-stop": "teacher union argue teacher tenure 2020",
+    "forms": "teachers unions werent arguing about teachers tenure 2020",
+    "krovetz-forms": "teachers unions werent arguing about teachers tenure 2020",
+    "letters": "teacher union argue teacher tenure",
+}
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_named_analyses_by_example(name: str) -> None:
+    analyzer = named_analysis(name).analyzer()
+    assert " ".join(analyzer.terms_of(SENTENCE)) == TERMS[name]
+    assert " ".join(analyzer.terms_of(SENTENCE)) == TERMS[name]
+    assert analyzer.terms_of("…!?") == []
+
+
+def test_the_default_analysis_has_a_name() -> None:
+    assert named_analysis(DEFAULT_ANALYSIS).name == DEFAULT_ANALYSIS
+
+
+def test_stop_words_go_before_stemming() -> None:
+    analyzer = Analysis("x", "porter2", "snowball").analyzer()
+    assert analyzer.terms_of("doing being having our ours") == []
+    assert analyzer.terms_of("hav does willing") == ["hav", "will"]
+
+
+def test_forms_stay_apart_and_know_their_stem() -> None:
+    analyzer = Analysis("x", "porter2", "lucene", forms=True).analyzer()
+    assert analyzer.terms_of("Voters voted; the vote") == ["voters", "voted", "vote"]
+    assert analyzer.stems_of("Voters voted; the vote") == ["voter", "vote", "vote"]
+    plain = Analysis("x", "porter2", "lucene").analyzer()
+    assert plain.stems_of("Voters voted") == plain.terms_of("Voters voted") == ["voter", "vote"]
+
+
+def test_no_word_is_stemmed_twice() -> None:
+    analyzer = Analysis("x", "porter2", "lucene").analyzer()
+    seen, stem = list[str](), analyzer.stem
+
+    def counting(words: list[str]) -> list[str]:
+        seen.extend(words)
+        return stem(words)
+
+    analyzer.stem = counting
+    for text in ("vote votes the vote", "votes voting the", "Vote! vote's", "and VOTING"):
+        analyzer.terms_of(text)
+    assert seen == ["vote", "votes", "voting"]
+    assert analyzer.terms.words() == ["vote"]
+
+
+@modestly
+@given(texts=st.lists(TEXTS, max_size=4), name=st.sampled_from(sorted(ANALYSES)))
+def test_an_analyzer_equals_its_parts(texts: list[str], name: str) -> None:
+    analysis = ANALYSES[name]
+    analyzer, stem = analysis.analyzer(), stemmer(analysis.stemmer)
+    stops = stop_list(analysis.stop_words)
+    words, ends = analyzer.word_numbers(*join([encode(text) for text in texts]))
+    terms = analyzer.terms.words()
+    start = 0
+    for text, end in zip(texts, ends.tolist(), strict=True):
+        kept = [word for word in plain_tokens(text, analysis.digits) if word not in stops]
+        expected = kept if analysis.forms else stem(kept)
+        numbers = analyzer.term_of_word[words[start:end]]
+        assert [terms[number] for number in numbers if number >= 0] == expected
+        assert analyzer.terms_of(text) == expected
+        assert analyzer.stems_of(text) == stem(kept)
+        start = end
+    assert analyzer.term_of_word.dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "y"},
+        {"stemmer": "krovetz"},
+        {"stop_words": "debate"},
+        {"digits": False},
+        {"forms": True},
+    ],
+)
+def test_a_signature_tells_every_setting(changes: dict[str, str | bool]) -> None:
+    analysis = Analysis("x", "porter2", "lucene")
+    assert analysis.signature() == Analysis("x", "porter2", "lucene").signature()
+    assert replace(analysis, **changes).signature() != analysis.signature()  # type: ignore[arg-type]
+
+
+def test_a_signature_tells_versions_and_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    analysis = Analysis("x", "porter2", "lucene")
+    known = [analysis.signature()]
+    monkeypatch.setattr(analysis_module, "stemmer_version", lambda name: "another")
+    known.append(analysis.signature())
+    monkeypatch.setattr(analysis_module, "SCANNER_VERSION", 10**6)
+    known.append(analysis.signature())
+    monkeypatch.setitem(stopwords.STOP_LISTS, "lucene", STOP_LISTS["lucene"] | {"more"})
+    known.append(analysis.signature())
+    assert all(known[i] != known[j] for i in range(4) for j in range(i))
+
+
+def test_stemmers_know_their_versions() -> None:
+    versions = [stemmer_version(name) for name in STEMMERS]
+    assert versions[0] == ""
+    assert len(set(versions)) == len(STEMMERS)
+    assert all(stemmer(name)([]) == [] for name in STEMMERS)
+    assert stemmer("none")(["Votes"]) == ["Votes"]
+
+
+def test_stop_words_are_written_as_the_tokeniser_makes_them() -> None:
+    assert len(STOP_LISTS["lucene"]) == 33
+    assert STOP_LISTS["snowball"] < STOP_LISTS["debate"]
+    assert STOP_LISTS["none"] == frozenset()
+    for words in STOP_LISTS.values():
+        assert all(plain_tokens(word, True) == [word] for word in words)
+
+
+@pytest.mark.parametrize(
+    ("choose", "names"),
+    [(named_analysis, ANALYSES), (stop_list, STOP_LISTS), (stemmer, STEMMERS)],
+)
+def test_unknown_names_are_refused_with_the_choices(
+    choose: Callable[[str], object], names: list[str]
+) -> None:
+    with pytest.raises(UsageError, match=r"unknown .* 'klingon'; choose one of") as caught:
+        choose("klingon")
+    assert str(caught.value).endswith(", ".join(names))
