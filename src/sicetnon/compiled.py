@@ -13,7 +13,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-class _Announcement(event.Listener):  # type: ignore[misc]  # numba has no types
+class _Announcement(event.Listener):
     """Tells whoever waits at a terminal why the first call on a machine takes seconds."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class _Announcement(event.Listener):  # type: ignore[misc]  # numba has no types
         """Nothing is said when it ends."""
 
 
-event.register("numba:compile", _Announcement())
+event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
