@@ -66,12 +66,7 @@ def build(options: argparse.Namespace) -> None:
 def _analysis(options: argparse.Namespace, corpus: Corpus) -> Analysis:
     if options.add:
         with Index.open(options.output) as index:
-            if options.analysis and named_analysis(options.analysis) != index.analysis:
-                raise UsageError(
-                    f"{options.output} was made with the analysis {index.analysis.name!r}, and "
-                    "what is added must be too; leave --analysis out"
-                )
-            return index.analysis
+            return named_analysis(options.analysis) if options.analysis else index.analysis
     if options.analysis:
         return named_analysis(options.analysis)
     for task in TASKS.values():
@@ -118,4 +113,5 @@ def verify(options: argparse.Namespace) -> None:
     """Compare all checksums, and say that they fit."""
     with Index.open(options.output) as index:
         index.verify()
-        terminal.console().print(f"{options.output}: all files are as they were written")
+    message = f"{options.output}: all files are as they were written"
+    terminal.console().print(message, soft_wrap=True, markup=False)

@@ -33,12 +33,15 @@ class Index:
         self.folder, self.manifest, self.analysis = folder, manifest, analysis
         self.fields = manifest.fields
         self.segments: list[Segment] = []
-        base = 0
-        for entry in manifest.segments:
-            segment = Segment(folder / entry.name, entry, manifest.records, base)
-            self.segments.append(segment)
-            base += len(segment)
-        self.size = base
+        self.size = 0
+        try:
+            for entry in manifest.segments:
+                segment = Segment(folder / entry.name, entry, manifest.records, self.size)
+                self.segments.append(segment)
+                self.size += len(segment)
+        except (BrokenIndexError, OSError):
+            self.close()
+            raise
         self.document_count = sum(segment.live_count for segment in self.segments)
         self.field_totals: NDArray[np.int64] = np.sum(
             [segment.field_totals for segment in self.segments], axis=0, dtype=np.int64

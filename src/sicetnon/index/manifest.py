@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from sicetnon._version import VERSION
-from sicetnon.errors import BrokenIndexError, SicetnonError
+from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.formats.files import write_whole
 from sicetnon.index.storage import REBUILD, StoredFile, sync_folder
 from sicetnon.text.analysis import Analysis
+from sicetnon.text.stems import STEMMERS
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "sicetnon index", 1
@@ -115,6 +116,8 @@ def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:
             bool(recorded["digits"]),
             bool(recorded["forms"]),
         )
+        if analysis.stemmer not in STEMMERS:
+            raise UsageError(f"unknown stemmer {analysis.stemmer!r}")
         now = analysis.signature()
     except (KeyError, SicetnonError) as error:
         raise BrokenIndexError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
+import re
 import shutil
 import sqlite3
 import time
@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 
 from sicetnon.errors import BrokenIndexError, DataError, SicetnonError, UsageError
+from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
@@ -40,6 +41,10 @@ from sicetnon.text.analysis import Analysis, encode
 
 LOCK = "lock"
 SEGMENT_PREFIX, BUILDING_PREFIX = "segment-", "building-"
+_OWN_NAMES = re.compile(
+    rf"{LOCK}|{re.escape(MANIFEST)}|\.{re.escape(MANIFEST)}\..+"
+    rf"|({SEGMENT_PREFIX}|{BUILDING_PREFIX})\d{{6,}}"
+)
 BATCH_DOCUMENTS, BATCH_BYTES = 8192, 8 << 20
 
 
@@ -97,7 +102,7 @@ def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest
             number + 1,
             options.source or {},
         )
-        _commit(folder, manifest)
+        write_manifest(folder, manifest)
         return manifest
 
 
@@ -113,33 +118,56 @@ def add_documents(
         replace: Whether a document whose id is in the index takes the place of that one.
 
     Raises:
-        DataError: As `build_index`, and for an id that is taken unless `replace`.
-        BrokenIndexError: There is no such index, or it is of another kind.
+        DataError: As `build_index`, for documents of another kind, and for an id that is taken
+            unless `replace`.
+        UsageError: The analysis is another.
+        BrokenIndexError: There is no such index.
+        OSError: As `build_index`.
     """
-    with _locked(folder), Index.open(folder) as index:
-        manifest = index.manifest
-        if (corpus.records, corpus.fields) != (manifest.records, manifest.fields):
-            raise DataError(
-                f"holds {corpus.records} ({', '.join(corpus.fields)}), but {folder} is an index "
-                f"of {manifest.records} ({', '.join(manifest.fields)})",
-                str(corpus.files[0]),
-            )
-        replaced: set[int] = set()
+    with _locked(folder):
+        with Index.open(folder) as index:
+            _refuse_other_kind(corpus, index, options.analysis)
+            crowded = len(index.segments) >= MAX_SEGMENTS
+        if crowded:
+            # first, so that a failure means that nothing was added
+            _compact(folder)
+        with Index.open(folder) as index:
+            return _add(corpus, index, options, replace)
 
-        def is_taken(identifier: str) -> bool:
-            number = index.number(identifier)
-            if replace and number is not None:
-                replaced.add(number)
-                return False
-            return number is not None
 
-        entry = _build_segment(corpus, folder, manifest.next_segment, options, is_taken)
-        segments = (*_with_deleted(index, replaced), entry)
-        changed = msgspec.structs.replace(
-            manifest, segments=segments, next_segment=manifest.next_segment + 1, source={}
+def _add(corpus: Corpus, index: Index, options: BuildOptions, replace: bool) -> Manifest:
+    manifest = index.manifest
+    replaced: set[int] = set()
+
+    def is_taken(identifier: str) -> bool:
+        number = index.number(identifier)
+        if replace and number is not None:
+            replaced.add(number)
+            return False
+        return number is not None
+
+    entry = _build_segment(corpus, index.folder, manifest.next_segment, options, is_taken)
+    segments = (*_with_deleted(index, replaced), entry)
+    changed = msgspec.structs.replace(
+        manifest, segments=segments, next_segment=manifest.next_segment + 1, source={}
+    )
+    write_manifest(index.folder, changed)
+    return changed
+
+
+def _refuse_other_kind(corpus: Corpus, index: Index, analysis: Analysis) -> None:
+    manifest = index.manifest
+    if (corpus.records, corpus.fields) != (manifest.records, manifest.fields):
+        raise DataError(
+            f"holds {corpus.records} ({', '.join(corpus.fields)}), but {index.folder} is an index "
+            f"of {manifest.records} ({', '.join(manifest.fields)})",
+            str(corpus.files[0]),
         )
-        _commit(folder, changed)
-    return compact_index(folder) if len(segments) > MAX_SEGMENTS else changed
+    if analysis != index.analysis:
+        raise UsageError(
+            f"{index.folder} was made with the analysis {index.analysis.name!r}, and what is "
+            f"added must be too; found {analysis.name!r}"
+        )
 
 
 def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
@@ -156,20 +184,25 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
         if found:
             segments = _with_deleted(index, {n for n in found if n is not None})
             changed = msgspec.structs.replace(index.manifest, segments=segments, source={})
-            _commit(folder, changed)
+            write_manifest(folder, changed)
         return len(found)
 
 
 def compact_index(folder: Path) -> Manifest:
     """Merge all segments into one, leaving deleted documents out."""
-    with _locked(folder), Index.open(folder) as index:
+    with _locked(folder):
+        return _compact(folder)
+
+
+def _compact(folder: Path) -> Manifest:
+    with Index.open(folder) as index:
         number = index.manifest.next_segment
         with _building(folder, number) as (building, name):
             entry = compact(index, building, name)
         changed = msgspec.structs.replace(
             index.manifest, segments=(entry,), next_segment=number + 1
         )
-        _commit(folder, changed)
+        write_manifest(folder, changed)
         return changed
 
 
@@ -206,11 +239,11 @@ def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
         for record in corpus.read(file, reading):
             texts = [encode(text) for text in corpus.texts(record)]
             try:
+                check_identifier(record.id)
                 stored = encode_record(record)
             except ValueError as error:
-                options.on_error(
-                    DataError(f"document {record.id!r} cannot be stored: {error}", str(file))
-                )
+                what = f"document {record.id!r} cannot be indexed: {error}"
+                options.on_error(DataError(what, str(file)))
                 continue
             batch.ids.append(encode(record.id))
             batch.texts.extend(texts)
@@ -261,23 +294,33 @@ def _building(folder: Path, number: int) -> Iterator[tuple[Path, str]]:
         shutil.rmtree(building, ignore_errors=True)
 
 
-def _commit(folder: Path, manifest: Manifest) -> None:
-    write_manifest(folder, manifest)
-    _clean(folder, manifest)
+def _clean(folder: Path) -> None:
+    """Remove what the manifest does not count: other segments, unfinished files, old masks.
 
-
-def _clean(folder: Path, manifest: Manifest | None) -> None:
-    """Remove what no manifest counts: unfinished and replaced segments, old deletion masks."""
-    counted = {entry.name: entry for entry in manifest.segments} if manifest else {}
-    for path in folder.iterdir():
-        if path.name.startswith((SEGMENT_PREFIX, BUILDING_PREFIX)) and path.name not in counted:
-            shutil.rmtree(path, ignore_errors=True)
-        elif path.name.startswith(f".{MANIFEST}."):
-            path.unlink()
-        elif path.name in counted:
+    Beside a manifest that cannot be read here all segments stay: another version may read it.
+    """
+    counted: dict[str, SegmentEntry] = {}
+    readable = True
+    if (folder / MANIFEST).exists():
+        try:
+            counted = {entry.name: entry for entry in read_manifest(folder).segments}
+        except BrokenIndexError:
+            readable = False
+    for path in filter(_is_own, folder.iterdir()):
+        if path.name in counted:
             for file in path.glob("live-*"):
                 if file.name != counted[path.name].deleted:
                     file.unlink()
+        elif path.name.startswith(BUILDING_PREFIX) or (
+            path.name.startswith(SEGMENT_PREFIX) and readable
+        ):
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name.startswith(f".{MANIFEST}."):
+            path.unlink()
+
+
+def _is_own(path: Path) -> bool:
+    return _OWN_NAMES.fullmatch(path.name) is not None
 
 
 def _next_segment(folder: Path) -> int:
@@ -296,38 +339,29 @@ def _locked(folder: Path, may_create: bool = False) -> Iterator[None]:
     if may_create:
         folder.mkdir(parents=True, exist_ok=True)
         _refuse_foreign(folder)
-    elif created:
+    else:
+        # leaves a folder alone that is no index, were it only by a file to lock
         read_manifest(folder)
-    with (folder / LOCK).open("w") as lock:
+    with (folder / LOCK).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SicetnonError(f"{folder}: another process is changing this index") from None
         try:
-            _clean(folder, _manifest_if_any(folder))
+            _clean(folder)
             yield
         finally:
-            manifest = _manifest_if_any(folder)
             with contextlib.suppress(OSError):
-                _clean(folder, manifest)
-            if manifest is None and created:
+                _clean(folder)
+            if created and not (folder / MANIFEST).exists():
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _manifest_if_any(folder: Path) -> Manifest | None:
-    """The manifest; None for none, and for a damaged one, whose segments nobody can read."""
-    try:
-        return read_manifest(folder)
-    except BrokenIndexError:
-        return None
 
 
 def _refuse_foreign(folder: Path) -> None:
     """Refuse to build among files that are not an index's."""
-    known = (SEGMENT_PREFIX, BUILDING_PREFIX, MANIFEST, f".{MANIFEST}", LOCK)
-    foreign = [entry.name for entry in os.scandir(folder) if not entry.name.startswith(known)]
+    foreign = sorted(path.name for path in folder.iterdir() if not _is_own(path))
     if foreign:
         raise UsageError(
-            f"{folder}: is not empty and no index (it holds {sorted(foreign)[0]!r}); "
+            f"{folder}: is not empty and no index (it holds {foreign[0]!r}); "
             "choose another folder with -o"
         )
