@@ -34,8 +34,8 @@ def console(stderr: bool = False) -> Console:
     """A console for this terminal; 80 columns and no colour where there is none."""
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():
-        return Console(stderr=stderr, highlight=False)
-    return Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH, no_color=True)
+        return Console(stderr=stderr, highlight=False, emoji=False)
+    return Console(stderr=stderr, highlight=False, emoji=False, width=PLAIN_WIDTH, no_color=True)
 
 
 def show_answers(question: str, answers: Sequence[Answer], screen: Console) -> None:

@@ -6,16 +6,15 @@ Versions 1.0, 1.0-cleaned and 2020-04-01 share this layout:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
 from sicetnon.formats.jsonarray import JsonArray
+from sicetnon.formats.jsontext import decode
 from sicetnon.records import Argument
 
 PORTALS = ("debateorg", "debatepedia", "debatewise", "idebate", "parliamentary")
@@ -77,22 +76,13 @@ def decode_argument(data: bytes) -> Argument:
         ValueError: It is no argument that can be indexed; the message says why.
     """
     try:
-        argument = _decode(data)
+        argument = decode(_decoder, data)
     except RecursionError:
         raise ValueError("its lists and objects are nested too deeply") from None
     if not argument.premises:
         raise ValueError(f'argument {argument.id!r} has no premise ("premises" is empty)')
     check_identifier(argument.id)
     return argument
-
-
-def _decode(data: bytes) -> Argument:
-    try:
-        return _decoder.decode(data)
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return msgspec.convert(mended(json.loads(data.decode("utf-8", "replace"))), Argument)
 
 
 def check_identifier(identifier: str) -> None:
@@ -103,17 +93,6 @@ def check_identifier(identifier: str) -> None:
     """
     if identifier.split() != [identifier]:
         raise ValueError(f"the id {identifier!r} is empty or holds white space")
-
-
-def mended(value: Any) -> Any:
-    """Parsed JSON with U+FFFD for each half of a character, which escapes in crawls name."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list | tuple):
-        return [mended(item) for item in value]
-    if isinstance(value, dict):
-        return {mended(key): mended(item) for key, item in value.items()}
-    return value
 
 
 def java_hash(text: str) -> int:

@@ -55,7 +55,8 @@ class _CountedFile(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        self._file.close()
+        if self._file is not sys.stdin.buffer:
+            self._file.close()
         super().close()
 
 
@@ -67,11 +68,9 @@ def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[Bin
         DataError: The file is missing, unreadable, a directory, or a gzip file cut short. Also
             raised from inside the `with` block when decompression fails there.
     """
-    if str(path) == "-":
-        yield sys.stdin.buffer
-        return
     try:
-        raw = Path(path).open("rb")  # noqa: SIM115 - closed by the buffered reader below
+        # closed by the buffered reader below
+        raw = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from None
     counted = io.BufferedReader(_CountedFile(raw, reading or Reading()), CHUNK_BYTES)

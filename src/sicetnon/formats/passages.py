@@ -11,6 +11,7 @@ import msgspec
 from sicetnon.errors import DataError
 from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.files import Reading, open_bytes
+from sicetnon.formats.jsontext import decode
 from sicetnon.records import Passage
 
 EXPECTED = '{"id": "…", "contents": "…", "chatNoirUrl": "…"}'
@@ -53,7 +54,7 @@ def read_json_lines(
             if text.isspace() or not text:
                 continue
             try:
-                record = decoder.decode(text)
+                record = decode(decoder, text)
             except (ValueError, RecursionError) as error:
                 reading.on_error(
                     DataError(

@@ -16,8 +16,9 @@ from typing import Any
 import msgspec
 
 from sicetnon.errors import DataError
-from sicetnon.formats.argsme import check_identifier, mended
+from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.files import Reading, read_lines
+from sicetnon.formats.jsontext import mended
 from sicetnon.records import Argument, ProcessedArgument, Sentence
 
 COLUMNS = ("id", "conclusion", "premises", "context", "sentences")

@@ -1,0 +1,36 @@
+"""JSON as crawls have it: decoded strictly, but for escapes that name half a character."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+import msgspec
+
+Shape = TypeVar("Shape")
+
+
+def decode(decoder: msgspec.json.Decoder[Shape], data: bytes) -> Shape:
+    r"""Decode JSON; a lone `\\ud83d` or a byte that is no UTF-8 becomes U+FFFD.
+
+    Raises:
+        ValueError: It is no JSON, or of another shape than the decoder's.
+    """
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        parsed = json.loads(data.decode("utf-8", "replace"))
+        return msgspec.convert(mended(parsed), decoder.type)
+
+
+def mended(value: Any) -> Any:
+    """Parsed JSON with U+FFFD for each half of a character, which escapes in crawls name."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list | tuple):
+        return [mended(item) for item in value]
+    if isinstance(value, dict):
+        return {mended(key): mended(item) for key, item in value.items()}
+    return value
