@@ -122,7 +122,7 @@ def crossvalidate(bench: Bench) -> None:
         return statistics.mean(condensed), statistics.mean(strict)
 
     both = tested(lambda c, s, topic: c.values[topic] + s.values[topic])
-    one = tested(lambda c, s, topic: c.values[topic])
+    one = tested(lambda c, _, topic: c.values[topic])
     print(f"\nleaving one topic out, {len(points)} settings        condensed   strict")
     print(f"{'chosen by the sum of both':<34} {both[0]:.4f}      {both[1]:.4f}")
     print(f"{'chosen by condensed alone':<34} {one[0]:.4f}      {one[1]:.4f}")

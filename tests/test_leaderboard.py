@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sicetnon.contracts import CONTRACTS, TASKS
 from sicetnon.errors import UsageError
 from sicetnon.evaluation.experiment import evaluate
 from sicetnon.evaluation.leaderboard import (
@@ -22,7 +23,6 @@ from sicetnon.evaluation.qrels import load_qrels
 from sicetnon.evaluation.scores import Score
 from sicetnon.formats.qrels import read_qrels
 from sicetnon.records import Judgment
-from sicetnon.tasks.contracts import CONTRACTS, TASKS
 
 DATA = Path(os.environ.get("SICETNON_DATA", Path(__file__).parents[1] / "../shared/data"))
 QRELS, RUNS = DATA / "qrels", DATA / "runs"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from sicetnon.contracts import TASKS, contract_of
 from sicetnon.errors import DataError
 from sicetnon.evaluation.validation_rules import RULES
-from sicetnon.tasks.contracts import TASKS, contract_of
 from validation_cases import (
     ARGUMENTS,
     PAIRS,

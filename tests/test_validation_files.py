@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sicetnon.contracts import CONTRACTS, TASKS
 from sicetnon.errors import UsageError
 from sicetnon.evaluation import validation_lines
 from sicetnon.evaluation.validation import validate
 from sicetnon.formats.runs import read_run, run_lines
-from sicetnon.tasks.contracts import CONTRACTS, TASKS
 from validation_cases import (
     ARGUMENTS,
     PAIRS,

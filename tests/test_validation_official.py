@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sicetnon.contracts import CONTRACTS, TASKS
 from sicetnon.evaluation.validation import validate
-from sicetnon.tasks.contracts import CONTRACTS, TASKS
 
 DATA = Path(os.environ.get("SICETNON_DATA", Path(__file__).parents[1] / "../shared/data"))
 RUNS = DATA / "runs"

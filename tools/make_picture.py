@@ -1,6 +1,6 @@
 """Draws docs/search.svg, the README's picture of a search in the terminal.
 
-    python tools/make_picture.py
+python tools/make_picture.py
 """
 
 from __future__ import annotations

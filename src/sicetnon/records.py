@@ -7,7 +7,7 @@ a file's JSON becomes a record without a dictionary in between.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -160,12 +160,31 @@ class Ranking:
         documents: Document numbers of the index searched, int64, shape (n,).
         scores: float64, shape (n,), never rising.
         stances: The second column of a run, one a document, where a stage has set it.
+        names: What the results are called in a run, one each, where they are no documents of an
+            index (pairs of sentences, documents of a remote service).
     """
 
     topic: Topic
     documents: NDArray[np.int64]
     scores: NDArray[np.float64]
-    stances: tuple[str, ...] | None = field(default=None)
+    stances: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None
+
+    def taken(self, places: NDArray[np.int64], scores: NDArray[np.float64]) -> Ranking:
+        """The results at some places, in that order, with new scores.
+
+        Args:
+            places: Places in this ranking, from 0, none twice.
+            scores: Shape as `places`, never rising.
+        """
+        at = places.tolist()
+        return Ranking(
+            self.topic,
+            self.documents[places],
+            scores,
+            self.stances and tuple(self.stances[place] for place in at),
+            self.names and tuple(self.names[place] for place in at),
+        )
 
     def __len__(self) -> int:
         return len(self.documents)

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
 
+from sicetnon.contracts import Dimension, contract_of
 from sicetnon.evaluation import stance
 from sicetnon.evaluation.qrels import Qrels, load_qrels
 from sicetnon.evaluation.scores import Score
 from sicetnon.evaluation.sources import Source
-from sicetnon.tasks.contracts import Dimension, contract_of
 
 MEASURE = "nDCG@5"
 WHOLE, ODD = "whole", "odd"

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sicetnon.contracts import contract_of
 from sicetnon.errors import DataError
 from sicetnon.evaluation import validation_rules as rules
 from sicetnon.evaluation.validation_checks import Checker, Known
@@ -24,7 +25,6 @@ from sicetnon.evaluation.validation_lines import COLUMNS, Pieces, RowReader, Run
 from sicetnon.evaluation.validation_rules import Finding, Log
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Topic
-from sicetnon.tasks.contracts import contract_of
 
 _RUN_FILES = ("run.txt", "run.txt.gz")
 _LENIENT = frozenset((rules.UNKNOWN_TOPIC, rules.MISSING_TOPICS))

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.contracts import Contract
 from sicetnon.evaluation import validation_rules as rules
 from sicetnon.evaluation.pairs import SEPARATOR, is_pair, one_order
 from sicetnon.evaluation.validation_lines import Rows
 from sicetnon.evaluation.validation_rules import Log, Rule, either, listed, shown
-from sicetnon.tasks.contracts import Contract
 
 # The ids that are known, or a function from some ids to those among them that are.
 Known = Container[str] | Callable[[Sequence[str]], Collection[str]]

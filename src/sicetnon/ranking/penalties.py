@@ -32,8 +32,7 @@ class Penalties:
         for fault, cost in self._faults.items():
             scores[: len(top)] -= cost * np.array([fault(text) for text in texts])
         order = np.argsort(-scores, kind="stable")
-        stances = ranking.stances and tuple(ranking.stances[place] for place in order.tolist())
-        return Ranking(ranking.topic, ranking.documents[order], scores[order], stances)
+        return ranking.taken(order, scores[order])
 
 
 def _said(record: Record) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sicetnon.errors import BrokenIndexError, DataError
+from sicetnon.evaluation.validation import validate
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_lines
@@ -89,16 +90,18 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     target.mkdir(parents=True, exist_ok=True)
     with _index(corpus, task.analysis, target, options) as index:
         rankings = task.system(options.system, index).rank(topics, options.k)
-        lines = [
-            run_lines(r.topic.number, index.identifiers(r.documents), r.scores, tag, r.stances)
-            for r in rankings
-        ]
+        run = "".join(_lines(ranking, index, tag) for ranking in rankings)
         metadata = run_metadata(task, options.system, tag, index, time.monotonic() - start)
-    write_whole({target / RUN: "".join(lines), target / METADATA: metadata})
-    empty = [ranking.topic.number for ranking in rankings if not len(ranking)]
-    if empty:
-        options.listener.say(f"nothing was found for topic {', '.join(empty)}")
+    write_whole({target / RUN: run, target / METADATA: metadata})
+    report = validate(run.splitlines(keepends=True), task_id, topics, name=str(target / RUN))
+    for finding in report.findings:
+        options.listener.say(str(finding))
     return rankings
+
+
+def _lines(ranking: Ranking, index: Index, tag: str) -> str:
+    names = ranking.names or index.identifiers(ranking.documents)
+    return run_lines(ranking.topic.number, names, ranking.scores, tag, ranking.stances)
 
 
 @contextlib.contextmanager
