@@ -1,12 +1,11 @@
 """The corpus of 2022 task 1: a CSV of arguments with their sentences, as a stream.
 
 Columns: `id, conclusion, premises, context, sentences`. The last three are Python literals, not
-JSON; they are read by `ast.literal_eval`, which builds values and runs nothing.
+JSON; they are read as `ast.literal_eval` does, which builds values and runs nothing.
 """
 
 from __future__ import annotations
 
-import ast
 import csv
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from sicetnon.errors import DataError
 from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.files import Reading, read_lines
 from sicetnon.formats.jsontext import mended
+from sicetnon.formats.literals import read_literal
 from sicetnon.records import Argument, ProcessedArgument, Sentence
 
 COLUMNS = ("id", "conclusion", "premises", "context", "sentences")
@@ -91,7 +91,7 @@ def _argument(
 
 def _literal(column: str, text: str) -> Any:
     try:
-        value = ast.literal_eval(text)
+        value = read_literal(text)
         return mended(value) if "\\ud" in text else value
     except (ValueError, SyntaxError, TypeError):
         raise ValueError(
