@@ -36,6 +36,10 @@ class BrokenIndexError(SicetnonError):
     """An index is missing, unfinished, damaged, or made with another analysis."""
 
 
+class ServiceError(SicetnonError):
+    """A service on the network gave no usable answer."""
+
+
 class MissingExtraError(SicetnonError):
     """An optional part is not installed.
 

@@ -99,6 +99,37 @@ class Passage(msgspec.Struct, frozen=True, rename={"url": "chatNoirUrl"}):
         return self.contents
 
 
+class WebPage(msgspec.Struct, frozen=True):
+    """A page of a web crawl.
+
+    Attributes:
+        id: As in a run, `clueweb12-…`.
+        title: Its title, or the empty string.
+        text: Its whole text; empty where it was not fetched or could not be had.
+        url: Where it was.
+        host: The server in the URL.
+        page_rank: The higher the more linked to; None where it is not known.
+        spam_rank: Per cent of the crawl that is more spam than this (100 is best); None where it
+            is not known.
+        snippet: The part of it that a search engine showed for its question.
+        uuid: What ChatNoir calls it.
+    """
+
+    id: str
+    title: str
+    text: str
+    url: str = ""
+    host: str = ""
+    page_rank: float | None = None
+    spam_rank: float | None = None
+    snippet: str = ""
+    uuid: str = ""
+
+    def default_text(self) -> str:
+        """Title and text, or the snippet where there is no text."""
+        return "\n".join(filter(None, (self.title, self.text or self.snippet)))
+
+
 class Entry(msgspec.Struct, frozen=True):
     """A document of no known corpus: named texts, and whatever else its source said of it."""
 
@@ -111,7 +142,7 @@ class Entry(msgspec.Struct, frozen=True):
         return "\n".join(text for text in self.texts.values() if text)
 
 
-Record = Argument | ProcessedArgument | Passage | Entry
+Record = Argument | ProcessedArgument | Passage | WebPage | Entry
 
 
 class Topic(msgspec.Struct, frozen=True):

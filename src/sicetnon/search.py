@@ -16,8 +16,10 @@ from sicetnon.records import (
     Ranking,
     Record,
     Topic,
+    WebPage,
 )
 from sicetnon.tasks.registry import search_system
+from sicetnon.text.analysis import Analyzer
 from sicetnon.text.snippets import Snippet, snippet
 
 SNIPPET_LENGTH = 300
@@ -66,6 +68,9 @@ class Answer:
             return fields | texts | {"title": record.title}
         if isinstance(record, Passage):
             return fields | {"contents": record.contents}
+        if isinstance(record, WebPage):
+            texts = {"title": record.title, "text": record.text or record.snippet}
+            return fields | texts | {"page_rank": record.page_rank, "spam_rank": record.spam_rank}
         return fields | record.texts
 
 
@@ -89,11 +94,24 @@ def search(index: Index, question: str, k: int = 10, system: str = "default") ->
 def answers(index: Index, ranking: Ranking, k: int) -> list[Answer]:
     """The first k documents of a ranking as answers."""
     numbers = ranking.documents[:k].tolist()
-    analyzer = index.analysis.analyzer()
+    ids, records = index.identifiers(numbers), index.records(numbers)
+    return record_answers(ranking, ids, records, index.analysis.analyzer())
+
+
+def record_answers(
+    ranking: Ranking, ids: Sequence[str], records: Sequence[Record], analyzer: Analyzer
+) -> list[Answer]:
+    """The first documents of a ranking as answers.
+
+    Args:
+        ranking: What was found.
+        ids: The ids of its first documents.
+        records: Those documents.
+        analyzer: Says which words of a text are words of the question.
+    """
     wanted = frozenset(analyzer.stems_of(ranking.topic.title))
-    ids = index.identifiers(numbers)
     found = []
-    for place, record in enumerate(index.records(numbers)):
+    for place, record in enumerate(records):
         text, heading, source, stance = _parts(record)
         part = snippet(text, wanted, analyzer.stems_of, SNIPPET_LENGTH)
         score = float(ranking.scores[place])
@@ -112,6 +130,8 @@ def _parts(record: Record) -> tuple[str, str, str, PremiseStance | None]:
         return record.premise, " ".join(heading.split()), source, record.stance
     if isinstance(record, Passage):
         return record.contents, "", record.url, None
+    if isinstance(record, WebPage):
+        return record.text or record.snippet, record.title, record.url, None
     return _entry_parts(record)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats import argsme, datasets, entries, passages, processed, tirex
 from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes
-from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record
+from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
 Reader = Callable[[Path | str, Reading], Iterator[Record]]
 
@@ -48,6 +48,8 @@ class Corpus:
             return self.texts(record.argument)
         if isinstance(record, Passage):
             return (record.contents,)
+        if isinstance(record, WebPage):
+            return record.title, record.text
         return tuple(record.texts.get(name, "") for name in self.fields)
 
     def size(self) -> int:

@@ -1,0 +1,104 @@
+"""What services answered, kept on disk with its date, so that nothing is asked for twice."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sicetnon.errors import DataError
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY, request TEXT NOT NULL, fetched TEXT NOT NULL, body BLOB NOT NULL
+) WITHOUT ROWID
+"""
+_FILE = "answers.sqlite"
+_PATIENCE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An answer as it was received.
+
+    Attributes:
+        body: Its bytes.
+        fetched: When, as ISO 8601 in UTC.
+    """
+
+    body: bytes
+    fetched: str
+
+
+class ResponseCache:
+    """Answers by the request that they were given to, in one SQLite file.
+
+    Each answer is on disk, whole, before it is used: a program killed at any moment finds on its
+    next start all that it had received. Several programs and threads may share one cache.
+
+    Args:
+        path: The file, made when there is none; or a folder that it is, or will be, in.
+
+    Raises:
+        DataError: The file is something else, damaged, or cannot be written.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path / _FILE if path.is_dir() else path
+        self._lock = threading.Lock()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._clear_errors():
+            # each statement is its own transaction, synced to disk
+            self._database = sqlite3.connect(
+                self.path, _PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._database.execute(_SCHEMA)
+
+    def get(self, key: str) -> Kept | None:
+        """The answer kept under a key, or None."""
+        with self._lock, self._clear_errors():
+            row = self._database.execute(
+                "SELECT body, fetched FROM answers WHERE key = ?", (key,)
+            ).fetchone()
+        if row is None:
+            return None
+        try:
+            return Kept(zlib.decompress(row[0]), row[1])
+        except zlib.error:
+            return None
+
+    def put(self, key: str, request: str, body: bytes) -> None:
+        """Keep an answer, dated now, in place of an older one.
+
+        Args:
+            key: What it will be asked for by.
+            request: The request, for people who look into the file; never with an API key.
+            body: The answer.
+        """
+        row = (key, request, datetime.now(UTC).isoformat(timespec="seconds"), zlib.compress(body))
+        with self._lock, self._clear_errors():
+            self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
+
+    def __len__(self) -> int:
+        with self._lock, self._clear_errors():
+            return int(self._database.execute("SELECT count(*) FROM answers").fetchone()[0])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    @contextlib.contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise DataError(
+                f"the answers kept here cannot be used ({error}); make room or rights, or delete "
+                "the file to fetch all again",
+                self.path,
+            ) from None
