@@ -72,6 +72,11 @@ def _add_search(commands: Commands) -> None:
     command = commands.add_parser("search", help="answer a question in the terminal")
     command.add_argument("question", nargs="+", help="any text")
     command.add_argument("--index", type=Path, metavar="DIR", help="an index (default: the sample)")
+    command.add_argument(
+        "--source",
+        choices=("argsme", "chatnoir"),
+        help="ask a service on the network instead (chatnoir: key in CHATNOIR_API_KEY)",
+    )
     command.add_argument("-k", type=_positive, default=10, help="answers wanted (default: 10)")
     command.add_argument("--system", default="default", metavar="NAME", help="who answers")
     command.add_argument("--json", action="store_true", help="print JSON")
@@ -79,6 +84,9 @@ def _add_search(commands: Commands) -> None:
 
 
 def _search(options: argparse.Namespace) -> None:
+    if options.source:
+        _search_service(options)
+        return
     from sicetnon.index.index import Index
     from sicetnon.sample import sample_index
     from sicetnon.search import as_json, search
@@ -92,6 +100,14 @@ def _search(options: argparse.Namespace) -> None:
     from sicetnon import terminal
 
     terminal.show_answers(question, found, terminal.console())
+
+
+def _search_service(options: argparse.Namespace) -> None:
+    from sicetnon import services
+
+    if options.index or options.system != "default":
+        raise UsageError("--source asks a service, which takes neither --index nor --system")
+    services.show(" ".join(options.question), options.source, options.k, options.json)
 
 
 def _add_index(commands: Commands) -> None:

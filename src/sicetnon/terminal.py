@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -19,15 +20,25 @@ from rich.text import Text
 
 from sicetnon.formats.corpora import Corpus
 from sicetnon.index.writing import Progress as BuildProgress
+from sicetnon.records import Argument, PremiseStance
 from sicetnon.search import Answer
 
 PLAIN_WIDTH = 80
 _INDENT = " " * 4
-SIDES = {
+SIDES: dict[PremiseStance | None, tuple[str, str, str]] = {
     "PRO": ("for", "green", "Reasons given for a claim"),
     "CON": ("against", "red", "Reasons given against a claim"),
     None: ("", "default", "Results"),
 }
+# a service that knows the question takes sides on it; the words still say what a premise does to
+# its conclusion
+QUESTION_SIDES: dict[PremiseStance | None, tuple[str, str, str]] = {
+    "PRO": ("for", "green", "For"),
+    "CON": ("against", "red", "Against"),
+    None: ("", "default", "Results"),
+}
+# texts of strangers must not steer the terminal
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def console(stderr: bool = False) -> Console:
@@ -38,9 +49,14 @@ def console(stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, emoji=False, width=PLAIN_WIDTH, no_color=True)
 
 
-def show_answers(question: str, answers: Sequence[Answer], screen: Console) -> None:
-    """Print answers, those for a claim apart from those against one, best first."""
-    screen.print(Text(question, style="bold"))
+def show_answers(
+    question: str,
+    answers: Sequence[Answer],
+    screen: Console,
+    sides: Mapping[PremiseStance | None, tuple[str, str, str]] = SIDES,
+) -> None:
+    """Print answers, those of one side apart from those of the other, best first."""
+    screen.print(Text(_shown(question), style="bold"))
     if not answers:
         screen.print("Nothing was found: no document holds a word of the question.")
         return
@@ -48,7 +64,7 @@ def show_answers(question: str, answers: Sequence[Answer], screen: Console) -> N
         chosen = [answer for answer in answers if answer.stance == side]
         if not chosen:
             continue
-        _, colour, title = SIDES[side]
+        _, colour, title = sides[side]
         screen.print()
         screen.print(Rule(Text(title, style=f"bold {colour}"), align="left", style=colour))
         for answer in chosen:
@@ -56,26 +72,31 @@ def show_answers(question: str, answers: Sequence[Answer], screen: Console) -> N
 
 
 def _show(answer: Answer, screen: Console) -> None:
-    word, colour, _ = SIDES[answer.stance]
+    record = answer.record
+    word, colour, _ = SIDES[record.stance if isinstance(record, Argument) else answer.stance]
     head = Text()
     head.append(f"{answer.rank:>2}  ", style="bold")
     if answer.heading:
         head.append(f"{word}: " if word else "", style=colour)
-        head.append(answer.heading, style="bold")
+        head.append(_shown(answer.heading), style="bold")
     else:
         head.append(answer.id, style="bold")
     screen.print()
     screen.print(head)
-    body = Text(answer.snippet.text)
+    body = Text(_shown(answer.snippet.text))
     for start, end in answer.snippet.marks:
         body.stylize("bold yellow" if not screen.no_color else "bold", start, end)
     for line in body.wrap(screen, screen.width - len(_INDENT)):
         line.rstrip()
         screen.print(Text(_INDENT).append_text(line))
     foot = "  ".join(filter(None, (f"{answer.score:.2f}", answer.id, answer.source)))
-    shown = Text(_INDENT + foot, style="dim")
+    shown = Text(_INDENT + _shown(foot), style="dim")
     shown.truncate(screen.width, overflow="ellipsis")
     screen.print(shown, soft_wrap=True)
+
+
+def _shown(text: str) -> str:
+    return _CONTROL.sub(" ", text)
 
 
 @contextmanager

@@ -16,8 +16,9 @@ import numpy as np
 
 from sicetnon.errors import ServiceError
 from sicetnon.records import Ranking, Topic, WebPage
+from sicetnon.retrieval.pace import Clock, Patience
 from sicetnon.retrieval.paging import read_pages
-from sicetnon.retrieval.remote import Clock, Missing, Patience, Request, Service, UnusableAnswer
+from sicetnon.retrieval.remote import Missing, Request, Service, UnusableAnswer
 from sicetnon.retrieval.response_cache import ResponseCache
 from sicetnon.text.markup import without_markup
 
@@ -179,21 +180,20 @@ class ChatNoirRetriever:
     def _texts(self, wanted: list[str]) -> dict[str, str]:
         texts: dict[str, str] = {}
         failures = 0
-        with ThreadPoolExecutor(_CONNECTIONS) as pool:
+        self._service.resume()
+        with ThreadPoolExecutor(_CONNECTIONS) as pool, self._service.stopping():
             waiting = {pool.submit(self._text, identifier): identifier for identifier in wanted}
-            try:
-                for done, future in enumerate(as_completed(waiting), start=1):
-                    try:
-                        texts[waiting[future]] = future.result()
-                    except ServiceError as error:
-                        failures += not isinstance(error, Missing)
-                        if failures > _TOLERATED:
-                            raise
-                        self._service.say(f"a page has no text: {error}")
-                        texts[waiting[future]] = ""
-                    self._progress("pages", done, len(wanted))
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+            for done, future in enumerate(as_completed(waiting), start=1):
+                try:
+                    text = future.result()
+                except ServiceError as error:
+                    failures += not isinstance(error, Missing)
+                    if failures > _TOLERATED:
+                        raise
+                    self._service.say(f"a page has no text: {error}")
+                    text = ""
+                texts[waiting[future]] = text
+                self._progress("pages", done, len(wanted))
         return texts
 
     def _text(self, identifier: str) -> str:

@@ -6,14 +6,13 @@ it, and an answer that repeats it is freed of it before anything sees it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import random
-import threading
-import time
 import urllib.request
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
@@ -24,6 +23,7 @@ import urllib3
 from sicetnon._version import VERSION
 from sicetnon.errors import ServiceError, UsageError
 from sicetnon.retrieval.api_key import ApiKey
+from sicetnon.retrieval.pace import Clock, Pace, Patience
 from sicetnon.retrieval.response_cache import ResponseCache
 
 T = TypeVar("T")
@@ -47,42 +47,6 @@ class UnusableAnswer(Exception):
     def __init__(self, fault: str, is_end: bool = False, is_final: bool = False):
         super().__init__(fault)
         self.fault, self.is_end, self.is_final = fault, is_end, is_final
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How a service is treated.
-
-    Attributes:
-        tries: Requests for one answer at most.
-        first_wait: Seconds between the first try and the second; doubled each time after.
-        longest_wait: The most seconds to wait between two tries; a service that asks for more
-            ends the run, to be taken up again later.
-        timeout: Seconds for an answer to begin, and for each part of it to arrive.
-        whole_timeout: Seconds for a whole answer.
-        per_second: Requests a second at most.
-        jitter: How much of a wait is left to chance, from 0 to 1.
-    """
-
-    tries: int = 5
-    first_wait: float = 1.0
-    longest_wait: float = 300.0
-    timeout: float = 30.0
-    whole_timeout: float = 120.0
-    per_second: float = 5.0
-    jitter: float = 0.1
-
-
-class Clock:
-    """Time and waiting; tests have one of their own."""
-
-    def now(self) -> float:
-        """Seconds since some moment."""
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
 
 
 @dataclass(frozen=True)
@@ -123,12 +87,6 @@ class _Answer:
     is_final: bool = False
     is_end: bool = False
 
-    def error(self) -> type[ServiceError]:
-        """What to raise for it."""
-        if self.is_end:
-            return EndOfResults
-        return Missing if self.status in MISSING else ServiceError
-
 
 class Missing(ServiceError):
     """The service does not have what was asked for."""
@@ -136,30 +94,6 @@ class Missing(ServiceError):
 
 class EndOfResults(ServiceError):
     """The service gives no more results, though it should."""
-
-
-@dataclass
-class _Pace:
-    """Keeps requests apart, over all threads."""
-
-    clock: Clock
-    interval: float
-    _next: float = 0.0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def take(self) -> None:
-        """Wait for this request's turn."""
-        with self._lock:
-            now = self.clock.now()
-            turn = max(now, self._next)
-            self._next = turn + self.interval
-        if turn > now:
-            self.clock.sleep(turn - now)
-
-    def hold(self, seconds: float) -> None:
-        """Let no request start for some seconds."""
-        with self._lock:
-            self._next = max(self._next, self.clock.now() + seconds)
 
 
 class Service:
@@ -195,7 +129,7 @@ class Service:
         self._cache, self._key_help = cache, key_help
         self._key = ApiKey(name, key)
         self._patience, self._clock = patience or Patience(), clock or Clock()
-        self._pace = _Pace(self._clock, 1 / self._patience.per_second)
+        self._pace = Pace(self._clock, 1 / self._patience.per_second)
         self._pool = _pool(self.url, self._patience.timeout)
 
     def __repr__(self) -> str:
@@ -225,12 +159,27 @@ class Service:
         self._cache.put(name, self._key.hide(described), body)
         return value
 
+    @contextlib.contextmanager
+    def stopping(self) -> Iterator[None]:
+        """What is left of waiting in other threads ends as soon as this block fails."""
+        try:
+            yield
+        except BaseException:
+            self._pace.is_stopped = True
+            raise
+
+    def resume(self) -> None:
+        """Go on after a stop."""
+        self._pace.is_stopped = False
+
     def _fetch(self, request: Request, read: Callable[[bytes], T]) -> tuple[bytes, T]:
         if request.body is not None and self._key_help and not self._key:
             raise UsageError(self._key_help)
         patience = self._patience
         for attempt in range(1, patience.tries + 1):
             self._pace.take()
+            if self._pace.is_stopped:
+                raise ServiceError(f"{self.name} is asked no more")
             answer = self._try(request)
             if not answer.fault:
                 try:
@@ -242,16 +191,23 @@ class Service:
                 break
             wait = max(answer.wait, self._back_off(attempt))
             if wait > patience.longest_wait:
-                raise ServiceError(
-                    f"{self._fault(answer)} and asks to wait {wait:,.0f} s; run this again after "
-                    "that: what was fetched is kept"
-                )
+                answer = replace(answer, fault=f"{answer.fault} and asks to wait {wait:,.0f} s")
+                raise self._error(replace(answer, is_final=True))
             self.say(
                 f"{self._fault(answer)}; try {attempt + 1} of {patience.tries} in {wait:.0f} s"
             )
             self._pace.hold(wait)
-        after = "" if answer.is_final else f", {patience.tries} times"
-        raise answer.error()(f"{self._fault(answer)}{after}")
+        raise self._error(answer)
+
+    def _error(self, answer: _Answer) -> ServiceError:
+        said = self._fault(answer)
+        if not answer.is_final:
+            said += f", {self._patience.tries} times"
+        if answer.is_end:
+            return EndOfResults(said)
+        if answer.status in MISSING:
+            return Missing(said)
+        return ServiceError(f"{said}; what it gave before is kept, so run this again later")
 
     def _fault(self, answer: _Answer) -> str:
         return self._key.hide(f"{self.name} ({self.host}) {answer.fault}")
