@@ -115,7 +115,8 @@ def _add_index(commands: Commands) -> None:
         "index",
         help="build an index, add to it, delete from it",
         description="Build an index from a directory or files in any format of the Touché tasks, "
-        "from JSON Lines or CSV with named fields, or from an id of ir_datasets.",
+        "from JSON Lines or CSV with named fields, from web pages (WARC, HTML), or from an id of "
+        "ir_datasets.",
     )
     command.add_argument("source", nargs="*", help="what to index")
     command.add_argument(
@@ -124,6 +125,12 @@ def _add_index(commands: Commands) -> None:
     command.add_argument("--analysis", metavar="NAME", help="how texts become terms")
     command.add_argument("--fields", metavar="A,B", help="fields to index (JSON Lines, CSV)")
     command.add_argument("--id-field", metavar="NAME", help="the field with the id")
+    command.add_argument(
+        "--page-ranks", type=Path, metavar="FILE", help="ids and PageRanks of web pages"
+    )
+    command.add_argument(
+        "--spam-ranks", type=Path, metavar="FILE", help="ids and spam ranks of web pages"
+    )
     command.add_argument("--memory", type=_positive, metavar="MB", help="for postings (400)")
     command.add_argument(
         "--skip-invalid", action="store_true", help="leave out documents that can't be used"

@@ -11,6 +11,7 @@ from rich.console import Console
 from sicetnon import terminal
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
+from sicetnon.formats.webpages import read_scores
 from sicetnon.index.index import Index
 from sicetnon.index.storage import total_size
 from sicetnon.index.writing import (
@@ -41,7 +42,10 @@ def build(options: argparse.Namespace) -> None:
     """Build an index, or add to one, and sum up what was done."""
     screen = terminal.console(stderr=True)
     fields = [name.strip() for name in (options.fields or "").split(",") if name.strip()]
-    corpus = open_corpus(options.source, fields, options.id_field)
+    scores = None
+    if options.page_ranks or options.spam_ranks:
+        scores = read_scores(options.page_ranks, options.spam_ranks)
+    corpus = open_corpus(options.source, fields, options.id_field, scores)
     skipped = _Skipped(screen)
     start = time.monotonic()
     with terminal.building(screen) as show:

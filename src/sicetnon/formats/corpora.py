@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats import argsme, datasets, entries, passages, processed, tirex
+from sicetnon.formats import argsme, datasets, entries, passages, processed, tirex, webpages
 from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
 Reader = Callable[[Path | str, Reading], Iterator[Record]]
 
 ARGUMENT_FIELDS = ("conclusion", "premise", "title")
-_SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".gz")
+PAGE_FIELDS = ("title", "text")
+_SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".gz", ".warc", ".html", ".htm", ".xhtml")
 _HEAD_BYTES = 1 << 16
 _LIST_START = re.compile(rb'\[|\{\s*("arguments"|$)')
 # the list behind other keys, all on one line: an answer of the args.me service
@@ -29,16 +30,18 @@ class Corpus:
     """Documents of one kind, from one or several files.
 
     Attributes:
-        records: What they are: `arguments`, `processed`, `passages` or `entries`.
+        records: What they are: `arguments`, `processed`, `passages`, `pages` or `entries`.
         fields: The names of the texts that are indexed.
         files: The files (or the one id of ir_datasets), in the order in which they are read.
         read: Streams the records of one of them.
+        side_files: Files that only add to the records of others.
     """
 
     records: str
     fields: tuple[str, ...]
     files: tuple[Path | str, ...]
     read: Reader
+    side_files: tuple[Path, ...] = ()
 
     def texts(self, record: Record) -> tuple[str, ...]:
         """The texts of a record, one a field."""
@@ -59,7 +62,7 @@ class Corpus:
     def checksum(self) -> str:
         """SHA-256 over the names and contents of all files."""
         digest = hashlib.sha256()
-        for file in self.files:
+        for file in (*self.files, *self.side_files):
             digest.update(f"{Path(file).name}\0".encode())
             if Path(file).is_file():
                 with Path(file).open("rb") as opened:
@@ -73,6 +76,7 @@ def open_corpus(
     sources: Sequence[Path | str],
     fields: Sequence[str] = (),
     id_field: str | None = None,
+    scores: webpages.PageScores | None = None,
 ) -> Corpus:
     """Recognise what some sources hold.
 
@@ -81,14 +85,18 @@ def open_corpus(
         fields: For JSON Lines and CSV of no known corpus: the fields to index. Left out, all
             text fields of the first record are taken.
         id_field: Likewise: the field with the id.
+        scores: For pages of the web; those of the side files in a directory when left out.
 
     Raises:
         DataError: Nothing known is found, or the sources are of several kinds.
         UsageError: There are no sources, or one is standard input.
+        MissingExtraError: Pages of the web are named, and what reads them is not installed.
     """
     if not sources:
         raise UsageError("name a directory, a file, or an id of ir_datasets to read")
     files = [file for source in sources for file in _files(source)]
+    if any(webpages.is_pages(file) for file in files):
+        return _pages(sources, files, scores)
     kinds = [_recognise(file, fields, id_field) for file in files]
     first = kinds[0]
     for file, kind in zip(files, kinds, strict=True):
@@ -104,6 +112,22 @@ def open_corpus(
         return readers[file](file, reading)
 
     return Corpus(first.records, first.fields, tuple(files), read)
+
+
+def _pages(
+    sources: Sequence[Path | str],
+    files: Sequence[Path | str],
+    scores: webpages.PageScores | None,
+) -> Corpus:
+    for file in files:
+        if not webpages.is_pages(file):
+            raise DataError("holds no web pages, but others do; index them apart", file)
+    webpages.check_extra()
+    if scores is None:
+        folder = next((Path(source) for source in sources if Path(source).is_dir()), None)
+        scores = webpages.scores_beside(folder) if folder else webpages.PageScores()
+    read = functools.partial(webpages.read_web_pages, scores=scores)
+    return Corpus("pages", PAGE_FIELDS, tuple(files), read, scores.files)
 
 
 def _files(source: Path | str) -> list[Path | str]:
@@ -126,10 +150,12 @@ def _files_of_directory(directory: Path) -> list[Path]:
             return [directory / name]
     if any(directory.glob("*.json")):
         return argsme.portal_files(directory)
+    if pages := webpages.page_files(directory):
+        return pages
     raise DataError(
         f"holds no corpus; expected {', '.join(f'{portal}.json' for portal in argsme.PORTALS)}, or "
         f"one of {argsme.SINGLE_FILE}, {', '.join(processed.FILE_NAMES)}, passages.jsonl.gz, "
-        f"{tirex.DOCUMENTS}",
+        f"{tirex.DOCUMENTS}, or web pages in WARC or HTML files",
         directory,
     )
 

@@ -10,12 +10,13 @@ import msgspec
 
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.storage import REBUILD
-from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record
+from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
 RECORD_TYPES: dict[str, type[Record]] = {
     "arguments": Argument,
     "processed": ProcessedArgument,
     "passages": Passage,
+    "pages": WebPage,
     "entries": Entry,
 }
 # the portals' whole debate texts; kept out since each is repeated in every argument of a debate

@@ -39,7 +39,8 @@ class Manifest(msgspec.Struct, frozen=True):
     """The whole description of an index.
 
     Attributes:
-        records: What its documents are: `arguments`, `processed`, `passages` or `entries`.
+        records: What its documents are: `arguments`, `processed`, `passages`, `pages` or
+            `entries`.
         fields: The indexed fields, in the order of all arrays.
         analysis: The signature of the analysis.
         segments: In the order of their document numbers.
