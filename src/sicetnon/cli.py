@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     _add_search(commands)
     _add_index(commands)
     _add_run(commands)
+    _add_parse(commands)
     _add_evaluate(commands)
     _add_validate(commands)
     _add_leaderboard(commands)
@@ -194,6 +195,21 @@ def _run(options: argparse.Namespace) -> None:
         )
     results = sum(len(ranking) for ranking in rankings)
     say(f"{options.output / RUN}: {results:,} results for {len(rankings)} topics")
+
+
+def _add_parse(commands: Commands) -> None:
+    command = commands.add_parser(
+        "parse", help="what a question asks: its kind, objects and aspects, as JSON"
+    )
+    command.add_argument("question", nargs="+", help="any text")
+    command.set_defaults(command=_parse)
+
+
+def _parse(options: argparse.Namespace) -> None:
+    from sicetnon.arguments.questions import parse_question
+
+    question = parse_question(" ".join(options.question))
+    print(json.dumps(question.as_json(), ensure_ascii=False))  # noqa: T201
 
 
 def _add_evaluate(commands: Commands) -> None:
