@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from sicetnon.formats.jsontext import decode, mended
 from sicetnon.formats.runs import UNSTANCED
 from sicetnon.records import Argument, Premise, Ranking, Topic
 from sicetnon.retrieval.pace import Clock, Patience
@@ -52,6 +53,9 @@ class _Hit(msgspec.Struct, frozen=True):
 class _Results(msgspec.Struct, frozen=True, rename={"total_size": "totalSize"}):
     arguments: list[_Hit]
     total_size: int = 0
+
+
+_DECODER = msgspec.json.Decoder(_Results)
 
 
 class ArgsMeRetriever:
@@ -106,7 +110,7 @@ class ArgsMeRetriever:
         self._cache.close()
 
     def _retrieve(self, topic: Topic, k: int) -> Ranking:
-        query = " ".join(topic.title.split())
+        query = " ".join(mended(topic.title).split())
         found: dict[str, _Hit] = {}
         if query:
             found = read_pages(
@@ -158,8 +162,8 @@ def _scored(found: dict[str, _Hit]) -> tuple[list[str], list[float]]:
 
 def _read_results(body: bytes) -> tuple[list[tuple[str, _Hit]], int]:
     try:
-        answer = msgspec.json.decode(body, type=_Results)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        answer = decode(_DECODER, body)
+    except (ValueError, msgspec.MsgspecError, RecursionError):
         raise UnusableAnswer("sent something other than arguments") from None
     for hit in answer.arguments:
         score = hit.explanation.score if hit.explanation else None

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from sicetnon.errors import ServiceError
+from sicetnon.formats.jsontext import decode, mended
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.retrieval.pace import Clock, Patience
 from sicetnon.retrieval.paging import read_pages
@@ -55,6 +56,9 @@ class _Meta(msgspec.Struct, frozen=True):
 class _Results(msgspec.Struct, frozen=True):
     results: list[_Hit]
     meta: _Meta = _Meta()
+
+
+_DECODER = msgspec.json.Decoder(_Results)
 
 
 class ChatNoirRetriever:
@@ -144,7 +148,7 @@ class ChatNoirRetriever:
         self._cache.close()
 
     def _retrieve(self, topic: Topic, k: int) -> Ranking:
-        query = " ".join(topic.title.split())
+        query = " ".join(mended(topic.title).split())
         found: dict[str, _Hit] = {}
         if query:
             found = read_pages(
@@ -227,8 +231,8 @@ def _shown(marked: str | None) -> str:
 
 def _read_results(body: bytes) -> tuple[list[tuple[str, _Hit]], int]:
     try:
-        answer = msgspec.json.decode(body, type=_Results)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        answer = decode(_DECODER, body)
+    except (ValueError, msgspec.MsgspecError, RecursionError):
         raise UnusableAnswer("sent something other than results") from None
     hits = [
         (hit.trec_id, hit)

@@ -311,7 +311,8 @@ def _host(name: str, url: str) -> str:
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
         parts, port = urlsplit(""), ""
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+    has_secret = parts.username or parts.password or parts.query
+    if parts.scheme not in ("http", "https") or not parts.hostname or has_secret:
         raise UsageError(f"the address of {name} must look like https://example.org")
     return parts.hostname + port
 
