@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
 
 from sicetnon.errors import UsageError
-from sicetnon.index.index import Index
 from sicetnon.ranking.stage import Stage
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.searcher import Retriever
@@ -19,21 +21,31 @@ class System:
     Attributes:
         retriever: What finds documents.
         stages: What reorders them.
+        depth: How many documents the stages want, even where fewer results are.
     """
 
     retriever: Retriever
     stages: Sequence[Stage] = ()
+    depth: int = 0
 
     def rank(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
-        """A ranking of at most k documents for each topic."""
-        rankings = self.retriever.retrieve(topics, k)
+        """A ranking of at most k results for each topic."""
+        rankings = self.retriever.retrieve(topics, max(k, self.depth))
         for stage in self.stages:
             rankings = [stage.apply(ranking.topic, ranking) for ranking in rankings]
-        return rankings
+        return [ranking if len(ranking) <= k else _first(ranking, k) for ranking in rankings]
+
+
+def _first(ranking: Ranking, k: int) -> Ranking:
+    return ranking.taken(np.arange(k), ranking.scores[:k])
+
+
+# what systems are made for: an index, or a source of web pages
+Source = TypeVar("Source")
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(Generic[Source]):
     """One of the Touché tasks: what it reads, and the systems that do it.
 
     Attributes:
@@ -42,16 +54,21 @@ class Task:
         records: The kind of corpus that it reads.
         analysis: The name of the analysis that its index is made with.
         systems: By name, what makes the system for an index. `default` is the best.
+        analyses: By the name of a system, the analysis that it wants instead.
+        is_corpus_given: Whether the documents are in the input directory. Where they are not,
+            they come from a source of web pages.
     """
 
     id: str
     title: str
     records: str
     analysis: str
-    systems: Mapping[str, Callable[[Index], System]]
+    systems: Mapping[str, Callable[[Source], System]]
+    analyses: Mapping[str, str] = field(default_factory=dict)
+    is_corpus_given: bool = True
 
-    def system(self, name: str, index: Index) -> System:
-        """The system of a name.
+    def check_system(self, name: str) -> None:
+        """Refuse a name that no system has.
 
         Raises:
             UsageError: The task has none of this name.
@@ -60,4 +77,16 @@ class Task:
             raise UsageError(
                 f"{self.id} has no system {name!r}; choose one of {', '.join(self.systems)}"
             )
-        return self.systems[name](index)
+
+    def system(self, name: str, source: Source) -> System:
+        """The system of a name.
+
+        Raises:
+            UsageError: The task has none of this name.
+        """
+        self.check_system(name)
+        return self.systems[name](source)
+
+    def analysis_for(self, system: str) -> str:
+        """The name of the analysis that a system's index is made with."""
+        return self.analyses.get(system, self.analysis)
