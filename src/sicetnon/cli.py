@@ -168,6 +168,9 @@ def _add_run(commands: Commands) -> None:
     command.add_argument("-o", "--output", type=Path, metavar="DIR", required=True)
     command.add_argument("--system", default="default", metavar="NAME", help="how it is done")
     command.add_argument("--index", type=Path, metavar="DIR", help="where the index is or goes")
+    command.add_argument(
+        "--cache", type=Path, metavar="FILE", help="where ChatNoir's answers are kept"
+    )
     command.add_argument("--tag", metavar="TAG", help="the name of the run")
     command.add_argument(
         "-k", type=_positive, default=1000, help="results a topic (default and most: 1000)"
@@ -177,6 +180,7 @@ def _add_run(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from sicetnon import terminal
+    from sicetnon.sample import cache_folder
     from sicetnon.tasks.running import MAX_RESULTS, RUN, Listener, RunOptions, run_task
 
     if options.k > MAX_RESULTS:
@@ -186,12 +190,14 @@ def _run(options: argparse.Namespace) -> None:
     def say(line: str) -> None:
         screen.print(line, soft_wrap=True, markup=False)
 
-    with terminal.building(screen) as show:
+    cache = options.cache or cache_folder() / "chatnoir.sqlite"
+    with terminal.building(screen) as show, terminal.fetching(screen) as show_fetched:
+        listener = Listener(say, show, show_fetched)
         rankings = run_task(
             options.task,
             options.input,
             options.output,
-            RunOptions(options.system, options.index, options.tag, options.k, Listener(say, show)),
+            RunOptions(options.system, options.index, cache, options.tag, options.k, listener),
         )
     results = sum(len(ranking) for ranking in rankings)
     say(f"{options.output / RUN}: {results:,} results for {len(rankings)} topics")

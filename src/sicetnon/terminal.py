@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -126,6 +127,33 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
             )
 
         yield show
+
+
+@contextmanager
+def fetching(screen: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress line for what is fetched from a service; it shows itself when that begins."""
+    bar = Progress(
+        TextColumn("Fetching {task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed} of {task.total}"),
+        TimeElapsedColumn(),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )
+    known: dict[str, TaskID] = {}
+
+    def show(what: str, done: int, total: int) -> None:
+        if not known:
+            bar.start()
+        if what not in known:
+            known[what] = bar.add_task(what, total=total)
+        bar.update(known[what], completed=done, total=total)
+
+    try:
+        yield show
+    finally:
+        bar.stop()
 
 
 def show_facts(facts: Sequence[tuple[str, str]], screen: Console) -> None:

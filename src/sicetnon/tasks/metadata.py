@@ -6,6 +6,7 @@ import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import Any
 
 import yaml
 
@@ -16,14 +17,16 @@ from sicetnon.tasks.system import Task
 _LIBRARIES = ("numpy", "numba", "PyStemmer", "msgspec")
 
 
-def run_metadata(task: Task, system: str, tag: str, index: Index, seconds: float) -> str:
+def run_metadata(
+    task: Task[Any], system: str, tag: str, index: Index | None, seconds: float
+) -> str:
     """The metadata of a run, as YAML.
 
     Args:
         task: The task.
         system: The name of the system.
         tag: The name of the run.
-        index: What was searched.
+        index: What was searched; None where ChatNoir was.
         seconds: What it took, wall clock.
     """
     description = (task.systems[system].__doc__ or "").strip().split("\n")[0]
@@ -46,14 +49,14 @@ def run_metadata(task: Task, system: str, tag: str, index: Index, seconds: float
                 "source": f"sicetnon {VERSION}",
             },
             "data": {
-                "test collection": {"name": task.id, "documents": index.document_count},
+                "test collection": {"name": task.id} | _searched(index),
                 "topics": "titles",
             },
             "method": {
                 "automatic": True,
                 "system": system,
                 "description": description,
-                "indexing": dict(index.manifest.analysis),
+                "indexing": dict(index.manifest.analysis) if index else {"name": "ChatNoir"},
             },
             "resources": {"runtime": {"seconds": round(seconds, 3)}},
             "actor": {"team": "sicetnon"},
@@ -62,3 +65,9 @@ def run_metadata(task: Task, system: str, tag: str, index: Index, seconds: float
         sort_keys=False,
         allow_unicode=True,
     )
+
+
+def _searched(index: Index | None) -> dict[str, Any]:
+    if index is None:
+        return {"source": "ClueWeb12 by ChatNoir"}
+    return {"documents": index.document_count}

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.evaluation.validation import validate
@@ -19,8 +20,11 @@ from sicetnon.index.index import Index
 from sicetnon.index.manifest import read_manifest
 from sicetnon.index.writing import BuildOptions, Progress, build_index
 from sicetnon.records import Ranking
+from sicetnon.retrieval.chatnoir import ChatNoirRetriever
 from sicetnon.tasks.metadata import run_metadata
 from sicetnon.tasks.registry import find_task
+from sicetnon.tasks.sources import from_chatnoir, from_index
+from sicetnon.tasks.system import Task
 from sicetnon.text.analysis import named_analysis
 
 RUN, METADATA = "run.txt", "ir-metadata.yml"
@@ -34,10 +38,12 @@ class Listener:
     Attributes:
         say: Called with a line for people.
         building: Called now and then while the index is built, with the corpus.
+        fetching: Called with what is fetched from a service, how many are done, and of how many.
     """
 
     say: Callable[[str], None] = lambda _: None
     building: Callable[[Corpus, Progress], None] = lambda _, __: None
+    fetching: Callable[[str, int, int], None] = lambda _, __, ___: None
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,9 @@ class RunOptions:
 
     Attributes:
         system: Which of the task's systems.
-        index: The folder of the index; beside the output when left out.
+        index: The folder of the index; beside the output when left out. For tasks without a corpus
+            an index of web pages, which takes the place of ChatNoir.
+        cache: Where ChatNoir's answers are kept; beside the output when left out.
         tag: The name of the run; made of task and system when left out.
         k: Documents a topic at most.
         listener: Who is told how it goes.
@@ -54,6 +62,7 @@ class RunOptions:
 
     system: str = "default"
     index: Path | None = None
+    cache: Path | None = None
     tag: str | None = None
     k: int = MAX_RESULTS
     listener: Listener = field(default_factory=Listener)
@@ -79,19 +88,16 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     start = time.monotonic()
     task = find_task(task_id)
     tag = check_tag(options.tag or f"sicetnon-{options.system}")
-    if options.system not in task.systems:
-        task.system(options.system, None)  # type: ignore[arg-type]  # raises, naming the systems
+    task.check_system(options.system)
     if not source.is_dir():
         raise DataError("there is no such input directory", source)
     topics = read_topics(source / "topics.xml")
-    corpus = open_corpus([source])
-    if corpus.records != task.records:
-        raise DataError(f"holds {corpus.records}; {task_id} reads {task.records}", source)
-    target.mkdir(parents=True, exist_ok=True)
-    with _index(corpus, task.analysis, target, options) as index:
-        rankings = task.system(options.system, index).rank(topics, options.k)
-        run = "".join(_lines(ranking, index, tag) for ranking in rankings)
-        metadata = run_metadata(task, options.system, tag, index, time.monotonic() - start)
+    opening = _corpus_index if task.is_corpus_given else _web_pages
+    with opening(task, source, target, options) as documents:
+        rankings = task.system(options.system, documents.source).rank(topics, options.k)
+        run = "".join(_lines(ranking, documents.index, tag) for ranking in rankings)
+        seconds = time.monotonic() - start
+        metadata = run_metadata(task, options.system, tag, documents.index, seconds)
     write_whole({target / RUN: run, target / METADATA: metadata})
     report = validate(run.splitlines(keepends=True), task_id, topics, name=str(target / RUN))
     for finding in report.findings:
@@ -99,15 +105,31 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     return rankings
 
 
-def _lines(ranking: Ranking, index: Index, tag: str) -> str:
-    names = ranking.names or index.identifiers(ranking.documents)
+@dataclass(frozen=True)
+class _Documents:
+    """What a system is made for, and the index behind it, where there is one."""
+
+    source: Any
+    index: Index | None = None
+
+
+def _lines(ranking: Ranking, index: Index | None, tag: str) -> str:
+    names = ranking.names
+    if names is None:
+        names = () if index is None else tuple(index.identifiers(ranking.documents))
     return run_lines(ranking.topic.number, names, ranking.scores, tag, ranking.stances)
 
 
 @contextlib.contextmanager
-def _index(corpus: Corpus, analysis: str, target: Path, options: RunOptions) -> Iterator[Index]:
-    """The index of a corpus: the one that is there if it fits, else a new one."""
-    checksum = corpus.checksum()
+def _corpus_index(
+    task: Task[Any], source: Path, target: Path, options: RunOptions
+) -> Iterator[_Documents]:
+    """The index of the corpus in the input: the one that is there if it fits, else a new one."""
+    corpus = open_corpus([source])
+    if corpus.records != task.records:
+        raise DataError(f"holds {corpus.records}; {task.id} reads {task.records}", source)
+    target.mkdir(parents=True, exist_ok=True)
+    checksum, analysis = corpus.checksum(), task.analysis_for(options.system)
     with contextlib.ExitStack() as stack:
         folder = options.index or _place_beside(target, stack, options.listener)
         if not _fits(folder, checksum, analysis, options.listener):
@@ -117,7 +139,25 @@ def _index(corpus: Corpus, analysis: str, target: Path, options: RunOptions) -> 
                 source={"sha256": checksum, "files": [Path(f).name for f in corpus.files]},
             )
             build_index(corpus, folder, build)
-        yield stack.enter_context(Index.open(folder))
+        index = stack.enter_context(Index.open(folder))
+        yield _Documents(index, index)
+
+
+@contextlib.contextmanager
+def _web_pages(
+    task: Task[Any], source: Path, target: Path, options: RunOptions
+) -> Iterator[_Documents]:
+    """The user's own index of web pages, or ChatNoir where none is named."""
+    target.mkdir(parents=True, exist_ok=True)
+    if options.index is not None:
+        with Index.open(options.index) as index:
+            yield _Documents(from_index(index), index)
+        return
+    listener = options.listener
+    cache = options.cache or target.absolute().with_name(f"{target.absolute().name}.chatnoir")
+    service = ChatNoirRetriever(cache, progress=listener.fetching, say=listener.say)
+    with contextlib.closing(service):
+        yield _Documents(from_chatnoir(service))
 
 
 def _place_beside(target: Path, stack: contextlib.ExitStack, listener: Listener) -> Path:

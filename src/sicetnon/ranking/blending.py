@@ -1,0 +1,50 @@
+"""Blending: other measures of a document added to how well it fits the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.ranking.moves import Measure
+from sicetnon.records import Ranking, Topic
+
+
+class Blend:
+    """A stage: adds weighted measures to the scores of the best documents, and sorts them again.
+
+    The scores are brought to 0 … 1 first, so that weights mean the same for every retriever. The
+    documents behind the best keep their places behind them.
+
+    Args:
+        measures: Measures from 0 to 1, each with its weight.
+        depth: How many of the best documents are looked at.
+    """
+
+    def __init__(self, measures: Sequence[tuple[Measure, float]], depth: int = 100):
+        self._measures, self._depth = tuple(measures), depth
+
+    def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
+        """The reordered ranking. Its scores are the sums; behind the best they go on below."""
+        count = min(self._depth, len(ranking))
+        if not count:
+            return ranking
+        places = np.arange(len(ranking))
+        top = ranking.taken(places[:count], ranking.scores[:count])
+        sums = _scaled(top.scores)
+        for measure, weight in self._measures:
+            sums = sums + weight * np.asarray(measure(topic, top))
+        order = np.argsort(-sums, kind="stable")
+        below = sums.min() - np.arange(1, len(ranking) - count + 1)
+        return ranking.taken(
+            np.concatenate((order, places[count:])), np.concatenate((sums[order], below))
+        )
+
+
+def _scaled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores from 0 to 1; all 1 where they are equal."""
+    spread = scores.max() - scores.min()
+    if not spread > 0:
+        return np.ones(len(scores))
+    return (scores - scores.min()) / spread  # type: ignore[no-any-return]
