@@ -19,16 +19,16 @@ successful natural lightweight innovative polished trustworthy talented rewardin
 beneficial favorable favourable solid maintainable scalable concise expressive compatible usable
 """
 _BLAMING = """
-bad slow hard heavy weak noisy pricey costly ugly dirty loud risky dumb dull poor clumsy
+bad slow weak noisy pricey costly ugly dirty loud risky dumb dull poor clumsy
 bulky buggy nasty messy clunky tricky flimsy greasy crappy lousy shoddy scary fat sick sad lazy
 expensive difficult dangerous harmful unhealthy complicated complex toxic unreliable unstable
 inconvenient painful annoying boring confusing cumbersome inefficient ineffective insecure useless
 vulnerable limited problematic unsafe fragile frustrating terrible horrible awful inferior mediocre
 disappointing defective outdated overpriced wasteful fattening addictive uncomfortable restrictive
-inaccurate awkward brittle bloated unsuitable unstable verbose sluggish obsolete polluting
+inaccurate awkward brittle bloated unsuitable verbose sluggish obsolete polluting
 """
 _NEITHER = """
-big large small tall short long wide narrow thick thin high low deep hot cold warm dark old young
+hard heavy big large small tall short long wide narrow thick thin high low deep hot cold warm dark old young
 new early late near far full empty wet dry soft loose tight common rare close hairy tiny huge
 great broad dense crazy funny spicy salty sour bitter busy
 """

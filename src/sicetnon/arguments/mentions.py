@@ -1,0 +1,123 @@
+"""Mentions: where a text names one of two objects, in any of the names that they go by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sicetnon.text.stems import stemmer
+
+FIRST, SECOND = "A", "B"
+"""What stands for the two objects in a text whose mentions are marked."""
+
+_WORD = re.compile(r"[^\W_]+(?:[+#]+(?!\w)|['’][^\W_]+)?|[^\w\s]", re.UNICODE)
+_SMALL = frozenset(
+    "a an the of in on at for to and or with by from my your our their its is be".split()  # noqa: SIM905
+)
+# words that name no thing by themselves
+_EMPTY = frozenset(
+    "food thing things stuff system systems type types kind one code way method guy people person"  # noqa: SIM905
+    " degree camera car search style version".split()
+)
+_MARK = re.compile(r"[^\W\d_]", re.UNICODE)
+
+_stem = stemmer("porter2")
+_stems: dict[str, str] = {}
+_MOST_STEMS = 100_000
+
+
+def words_of(text: str) -> list[str]:
+    """The words and marks of a text, in order."""
+    return _WORD.findall(text)
+
+
+def key_of(word: str) -> str:
+    """What is compared of a word: its stem, without possessive and plural endings."""
+    known = _stems.get(word)
+    if known is None:
+        if len(_stems) >= _MOST_STEMS:
+            _stems.clear()
+        lower = word.lower().replace("’", "'").removesuffix("'s").removesuffix("'")
+        # abbreviations have plurals that the stemmer leaves
+        short = lower[:-1] if len(lower) in (3, 4) and word[:2].isupper() else lower
+        known = _stems[word] = _stem([short if lower.endswith("s") else lower])[0]
+    return known
+
+
+class Mentions:
+    """Marks two objects in texts. With the objects swapped, the marks are swapped.
+
+    Args:
+        first: The name of an object.
+        second: The name of the other.
+    """
+
+    def __init__(self, first: str, second: str):
+        names = self._names(first, second), self._names(second, first)
+        # a name of both says nothing of either
+        own = [set(names[0]) - set(names[1]), set(names[1]) - set(names[0])]
+        pairs = [(name, mark) for name, mark in zip(own, (FIRST, SECOND), strict=True)]
+        self._marks = {name: mark for each, mark in pairs for name in each}
+        self._longest = max(map(len, self._marks), default=0)
+        self._starts = {name[0] for name in self._marks}
+        self._exact = {
+            key_of(word): word
+            for word in [*first.split(), *second.split()]
+            if len(word) <= 2 and word[:1].isupper()
+        }
+
+    def marked(self, words: Sequence[str]) -> list[str]:
+        """The words in lower case, with each mention of an object as one word: `A` or `B`."""
+        keys = [key_of(word) for word in words]
+        found: list[str] = []
+        place = 0
+        while place < len(words):
+            length, mark = self._at(words, keys, place)
+            found.append(mark or words[place].lower())
+            place += length
+        return found
+
+    def _at(self, words: Sequence[str], keys: Sequence[str], place: int) -> tuple[int, str | None]:
+        if keys[place] in self._starts:
+            for length in range(min(self._longest, len(keys) - place), 0, -1):
+                mark = self._marks.get(tuple(keys[place : place + length]))
+                if mark and self._is_exact(words[place], keys[place]):
+                    return length, mark
+        return 1, None
+
+    def _is_exact(self, word: str, key: str) -> bool:
+        """A name of one or two letters counts as it is written only ("R" is no "r")."""
+        wanted = self._exact.get(key)
+        return wanted is None or word.rstrip("s") == wanted.rstrip("s")
+
+    @staticmethod
+    def _names(name: str, other: str) -> list[tuple[str, ...]]:
+        """The names of an object, as the keys of their words."""
+        words = [w for w in words_of(name) if _MARK.match(w) or w.isdigit()]
+        words = [w for w in words if w.lower() not in _SMALL] or words
+        whole = tuple(map(key_of, words))
+        shared = {key_of(word) for word in words_of(other)}
+        distinct = tuple(key for key in whole if key not in shared)
+        names = [whole]
+        if 0 < len(distinct) < len(whole):
+            names.append(distinct)
+        elif len(whole) > 1 and distinct:
+            names += _shorter(words, other)
+        return [each for each in dict.fromkeys(names) if each]
+
+
+def _shorter(words: Sequence[str], other: str) -> list[tuple[str, ...]]:
+    """Short names of a name of several words, none of which the other object has."""
+    names = []
+    if len(words) > 2:
+        names.append(tuple(map(key_of, words[:-1])))
+    capitals = [word for word in words if word[0].isupper()]
+    if len(capitals) == len(words):
+        names.append((key_of("".join(word[0] for word in words)),))
+    word = capitals[-1] if capitals else words[-1]
+    if word.lower() in _EMPTY:
+        word = words[0]
+    # "sort" would also name a "quicksort"
+    if word.lower() not in _EMPTY and key_of(word) not in key_of(other.replace(" ", "")):
+        names.append((key_of(word),))
+    return names
