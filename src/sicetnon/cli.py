@@ -63,9 +63,11 @@ def parser() -> argparse.ArgumentParser:
     _add_index(commands)
     _add_run(commands)
     _add_parse(commands)
+    _add_fuse(commands)
     _add_evaluate(commands)
     _add_validate(commands)
     _add_leaderboard(commands)
+    _add_train(commands)
     return root
 
 
@@ -218,6 +220,41 @@ def _parse(options: argparse.Namespace) -> None:
     print(json.dumps(question.as_json(), ensure_ascii=False))  # noqa: T201
 
 
+def _add_fuse(commands: Commands) -> None:
+    command = commands.add_parser(
+        "fuse",
+        help="make one run of several",
+        description="Fuse runs: by ranks (rrf, reciprocal rank fusion) or by normalised scores "
+        "(sum, CombSUM; mnz, CombMNZ). Stances are voted on. Files may be gzipped; - is standard "
+        "input.",
+    )
+    command.add_argument("runs", nargs="+", metavar="RUN")
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="RUN", required=True, help="the run (.gz: gzipped)"
+    )
+    command.add_argument(
+        "--method", choices=("rrf", "sum", "mnz"), default="rrf", help="(default: rrf)"
+    )
+    command.add_argument(
+        "--normalise",
+        choices=("min-max", "sum", "z-score", "rank"),
+        help="how scores become comparable, for sum and mnz (default: min-max)",
+    )
+    command.add_argument(
+        "--weights", type=_numbers, metavar="W,W", help="a number from 0 for each run (default: 1)"
+    )
+    command.add_argument("--tag", metavar="TAG", help="the name of the run")
+    command.add_argument("--task", metavar="TASK", help="write only what this task would accept")
+    command.add_argument("-k", type=_positive, default=1000, help="results a topic (default: 1000)")
+    command.set_defaults(command=_fuse)
+
+
+def _fuse(options: argparse.Namespace) -> None:
+    from sicetnon.fusing import write_fused
+
+    write_fused(options)
+
+
 def _add_evaluate(commands: Commands) -> None:
     command = commands.add_parser(
         "evaluate",
@@ -271,6 +308,42 @@ def _add_leaderboard(commands: Commands) -> None:
     command.set_defaults(command=_judge("leaderboard"))
 
 
+def _add_train(commands: Commands) -> None:
+    command = commands.add_parser(
+        "train",
+        help="train the learned parts of the systems named uva",
+        description="Train a part of the University of Amsterdam's systems: the quality "
+        "classifier and the ranker from Dagstuhl-15512 or Webis-ArgQuality-20, the classifier of "
+        "argumentative pages from a corpus of arguments and one of other texts. Train uva-quality "
+        "before uva-ranker.",
+    )
+    parts = ("uva-quality", "uva-ranker", "uva-argumentativeness")
+    command.add_argument("part", choices=parts)
+    command.add_argument("files", nargs="+", metavar="FILE", help="what is learned from")
+    command.add_argument(
+        "--others", nargs="+", default=[], metavar="FILE", help="texts that do not argue"
+    )
+    command.add_argument(
+        "--encoder",
+        metavar="NAME",
+        help="how texts become vectors: words-first, words-averaged (over windows of 512), "
+        "minilm-first, minilm-averaged (default: words-first)",
+    )
+    command.add_argument(
+        "--no-entities", dest="entities", action="store_false", help="leave named entities out"
+    )
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="where parameters go (default: the user's)"
+    )
+    command.set_defaults(command=_train)
+
+
+def _train(options: argparse.Namespace) -> None:
+    from sicetnon import training
+
+    training.command(options)
+
+
 def _judge(name: str) -> Callable[[argparse.Namespace], None]:
     def call(options: argparse.Namespace) -> None:
         from sicetnon import judging
@@ -284,3 +357,11 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"found {text!r}; expected a whole number above 0")
     return int(text)
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        message = f"found {text!r}; expected numbers with commas between them, like 2,1,0.5"
+        raise argparse.ArgumentTypeError(message) from None

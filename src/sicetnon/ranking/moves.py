@@ -15,7 +15,7 @@ from sicetnon.errors import UsageError
 from sicetnon.records import Ranking, Topic
 
 Measure = Callable[[Topic, Ranking], Sequence[float]]
-Choice = Callable[[Topic, Ranking], Sequence[bool]]
+Choice = Callable[[Topic, Ranking], Sequence[bool] | Sequence[float]]
 
 
 def bounded_order(keys: ArrayLike, bound: int) -> NDArray[np.int64]:
@@ -49,7 +49,7 @@ def bounded_order(keys: ArrayLike, bound: int) -> NDArray[np.int64]:
     return order
 
 
-def promoted_order(chosen: Sequence[bool], chunk: int) -> NDArray[np.int64]:
+def promoted_order(chosen: Sequence[bool] | Sequence[float], chunk: int) -> NDArray[np.int64]:
     """The order in which chosen items go first inside each chunk; else all keep their order.
 
     Args:

@@ -28,14 +28,14 @@ class Penalties:
         """The ranking with the penalties taken; documents with equal scores keep their order."""
         top = ranking.documents[: self._depth]
         scores = ranking.scores.copy()
-        texts = [_said(record) for record in self._index.records(top)]
+        texts = [said(record) for record in self._index.records(top)]
         for fault, cost in self._faults.items():
             scores[: len(top)] -= cost * np.array([fault(text) for text in texts])
         order = np.argsort(-scores, kind="stable")
         return ranking.taken(order, scores[order])
 
 
-def _said(record: Record) -> str:
+def said(record: Record) -> str:
     """What is argued: of an argument its premise, else the whole text."""
     if isinstance(record, ProcessedArgument):
         record = record.argument

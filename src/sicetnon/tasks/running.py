@@ -155,7 +155,9 @@ def _web_pages(
         return
     listener = options.listener
     cache = options.cache or target.absolute().with_name(f"{target.absolute().name}.chatnoir")
-    service = ChatNoirRetriever(cache, progress=listener.fetching, say=listener.say)
+    # all systems but the default start from plain BM25
+    method = "default" if options.system == "default" else "bm25"
+    service = ChatNoirRetriever(cache, progress=listener.fetching, say=listener.say, method=method)
     with contextlib.closing(service):
         yield _Documents(from_chatnoir(service))
 

@@ -13,6 +13,7 @@ from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import Coverage, FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25, DPH, DirichletLM
+from sicetnon.tasks import uva
 from sicetnon.tasks.system import System, Task
 
 
@@ -65,5 +66,7 @@ TASK = Task(
         "bm25": bm25,
         "dph": dph,
         "dirichlet-rm3": dirichlet_rm3,
+        "uva": uva.task_1,
     },
+    analyses={"uva": uva.ANALYSIS},
 )

@@ -6,7 +6,7 @@ reads the topic's title alone (an automatic run).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sicetnon.arguments.argumentativeness import argumentativeness
 from sicetnon.arguments.credibility import Credibility
 from sicetnon.ranking.blending import Blend
 from sicetnon.records import WebPage
+from sicetnon.tasks import uva
 from sicetnon.tasks.sources import PageSource, on_pages
 from sicetnon.tasks.system import System, Task
 
@@ -44,7 +45,10 @@ def _arguing(pages: Sequence[WebPage]) -> NDArray[np.float64]:
     return np.array([argumentativeness(page.default_text()) for page in pages])
 
 
-SYSTEMS = {"default": default, "bm25": bm25}
+SYSTEMS: dict[str, Callable[[PageSource], System]] = {
+    "default": default,
+    "bm25": bm25,
+} | uva.TASK_2_SYSTEMS
 
 TASK = Task(
     id="touche-2020-task-2",
