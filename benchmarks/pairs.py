@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from sicetnon.arguments.candidates import CandidateReader, Candidates, Reals
-from sicetnon.arguments.coherence import contradicts, similarity
+from sicetnon.arguments.coherence import contradicts
 from sicetnon.evaluation import Score, evaluate, load_qrels
 from sicetnon.evaluation.pairs import SEPARATOR, one_order
 from sicetnon.evaluation.qrels import Qrels
@@ -48,11 +48,12 @@ SEEDS = range(10)
 RESULTS = 1000
 LAST = 10.0  # what a fault costs that keeps a pair out of a run
 GRID = {
-    "weakest": (0.5, 1.0, 1.5),
+    "weakest": (1.0, 1.5, 2.0, 3.0),
     "strongest": (0.0, 0.4, 0.8),
     "argument": (0.0, 0.03, 0.06),
-    "coherence": (0.0, 0.2, 0.4),
-    "summary": (-0.5, 0.0, 0.5),
+    "strength": (0.5, 0.75, 1.0),
+    "coherence": (0.1, 0.2, 0.4),
+    "summary": (0.0, 0.1, 0.3),
 }
 
 Names = dict[str, list[str]]
@@ -128,7 +129,7 @@ class Judged:
         taken = sentences.taken(wanted)
         place = {name: number for number, name in enumerate(taken.ids)}
         first, second = np.array([[place[half] for half in both] for both in known]).T
-        similar = similarity(taken.vectors(), first, second)
+        similar = taken.cosines()[first, second].astype(np.float64)
         self.pairs = Pairs(taken, first, second, similar)
         self.faults: Reals = LAST * contradicts(taken, first, second, similar)
         self.faults += LAST * (~taken.fit[first] | ~taken.fit[second])

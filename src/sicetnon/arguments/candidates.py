@@ -43,7 +43,7 @@ class Candidates:
         coverage: The share of the question that each covers, from 0 to 1.
         strength: How strong each is as an argument; 0 for those that are not fit.
         salience: How much of what its argument says each says, from 0 to 1.
-        negated: Which hold an odd number of negations.
+        negated: Which hold an odd number of negations; none that is not fit.
         premise_sides: The side of each one's argument towards its own conclusion: 1, -1 or 0.
         sides: The side of each one's argument towards the topic, likewise; 0 where unknown. That
             of a conclusion is the conclusion's own.
@@ -92,18 +92,22 @@ class Candidates:
             **columns,
         )
 
-    def vectors(self) -> NDArray[np.float32]:
-        """The stems of each sentence by their weights, as a vector of length 1 (0 for none).
+    def cosines(self) -> NDArray[np.float32]:
+        """How alike the sentences are: the cosine of their weighted stems.
 
         Returns:
-            Shape (sentences, distinct stems).
+            Shape (sentences, sentences), 0 where one has no word. The diagonal says nothing.
         """
-        stems, columns = np.unique(self.terms[:, 1], return_inverse=True)
-        found = np.zeros((len(self), len(stems)), dtype=np.float32)
-        found[self.terms[:, 0], columns] = self.weights[self.terms[:, 1]]
-        lengths = np.sqrt((found**2).sum(axis=1, keepdims=True))
-        vectors: NDArray[np.float32] = found / np.maximum(lengths, np.float32(1e-9))
-        return vectors
+        rows, stems = self.terms.T
+        weights = self.weights[stems]
+        lengths = np.sqrt(np.bincount(rows, weights=weights**2, minlength=len(self)))
+        # a stem that one sentence has alone makes it longer, but is shared with none
+        shared = np.bincount(stems, minlength=len(self.weights))[stems] > 1
+        _, columns = np.unique(stems[shared], return_inverse=True)
+        vectors = np.zeros((len(self), columns.max(initial=-1) + 1), dtype=np.float32)
+        vectors[rows[shared], columns] = (weights / lengths[rows])[shared]
+        cosines: NDArray[np.float32] = vectors @ vectors.T
+        return cosines
 
 
 class CandidateReader:
@@ -134,6 +138,7 @@ class CandidateReader:
         self._stems: dict[str, int] = {}
         self._stem_of_term = np.empty(0, dtype=np.int64)
         self._postings = PostingsReader(index, {})
+        self._weights: dict[str, float] = {}
 
     def read(self, topic: Topic, ranking: Ranking) -> Candidates:
         """All sentences of the arguments of a ranking, argument by argument."""
@@ -142,10 +147,9 @@ class CandidateReader:
         rows = [(s, r) for r in records for s in r.sentences]
         texts = [" ".join(s.text.split()) for s, _ in rows]
         conclusions = np.array([_is_conclusion(s.id, s.text, r) for s, r in rows], dtype=bool)
-        fit = list(map(self._is_candidate, texts, conclusions.tolist()))
-        strength = [self._strength(t) if f else 0.0 for t, f in zip(texts, fit, strict=True)]
+        fit, strength, negated = self._looked_at(texts, conclusions)
         terms, weights = self._terms(texts)
-        towards = [agreement(topic.title, r.argument.conclusion) for r in records]
+        towards = [agreement(topic.title, r.argument.conclusion, self._weight) for r in records]
         premise_sides = np.array([SIDES[r.argument.stance] for r in records], dtype=np.int64)
         side_of_conclusion = np.array(towards, dtype=np.int64)[owners]
         sides = side_of_conclusion * np.where(conclusions, AGREES, premise_sides[owners])
@@ -158,17 +162,29 @@ class CandidateReader:
             debates=_debates(records)[owners],
             positions=np.array([p for r in records for p in range(len(r.sentences))], dtype=int),
             conclusions=conclusions,
-            fit=np.array(fit, dtype=bool),
+            fit=fit,
             relevance=scores[owners],
             coverage=self._coverage(topic, terms, len(texts)),
-            strength=np.array(strength, dtype=float),
+            strength=strength,
             salience=_salience(owners, terms, weights),
-            negated=np.array(list(map(sentences.is_negated, texts)), dtype=bool),
+            negated=negated,
             premise_sides=premise_sides[owners],
             sides=sides,
             terms=terms,
             weights=weights,
         )
+
+    def _looked_at(self, texts: list[str], conclusions: Bools) -> tuple[Bools, Reals, Bools]:
+        """Which sentences are fit, how strong those are, which of those are negated."""
+        fit = np.zeros(len(texts), dtype=bool)
+        strength = np.zeros(len(texts))
+        negated = np.zeros(len(texts), dtype=bool)
+        for place, (text, conclusion) in enumerate(zip(texts, conclusions.tolist(), strict=True)):
+            if self._is_candidate(text, conclusion):
+                fit[place] = True
+                strength[place] = self._strength(text)
+                negated[place] = sentences.is_negated(text)
+        return fit, strength, negated
 
     def _terms(self, texts: list[str]) -> tuple[Numbers, Reals]:
         """The distinct stems of each text, shape (n, 2), and the weight of each stem.
@@ -181,7 +197,8 @@ class CandidateReader:
         terms = self._analyzer.term_of_word[words]
         owners, terms = owners[terms != STOPPED], terms[terms != STOPPED]
         self._number_stems()
-        pairs = np.unique(np.stack([owners, self._stem_of_term[terms]], axis=1), axis=0)
+        keys = np.unique(owners * len(self._stems) + self._stem_of_term[terms])
+        pairs = np.stack(np.divmod(keys, max(len(self._stems), 1)), axis=1)
         having = np.bincount(pairs[:, 1], minlength=len(self._stems))
         return pairs, np.log1p(len(texts) / np.maximum(having, 1))
 
@@ -196,14 +213,20 @@ class CandidateReader:
         """The share of the topic's stems, weighted by ln(1 + N/n), that each sentence holds."""
         worths: dict[int, float] = {}
         for term in dict.fromkeys(self._analyzer.terms_of(topic.title)):
-            having = self._postings.read(term).statistics.documents
-            if having:
-                worth = math.log1p(self._index.document_count / having)
+            if worth := self._weight(term):
                 worths[self._stem_number(term)] = worth
         by_stem = np.zeros(len(self._stems))
         by_stem[list(worths)] = list(worths.values())
         covered = np.bincount(terms[:, 0], weights=by_stem[terms[:, 1]], minlength=count)
         return covered / max(sum(worths.values()), 1e-9)
+
+    def _weight(self, term: str) -> float:
+        """ln(1 + N/n), where n of N documents hold the term or another form of its stem."""
+        if term not in self._weights:
+            having = self._postings.read(term).statistics.documents
+            documents = self._index.document_count
+            self._weights[term] = math.log1p(documents / having) if having else 0.0
+        return self._weights[term]
 
     def _stem_number(self, term: str) -> int:
         self._number_stems()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sicetnon.arguments.candidates import Bools, Candidates, Numbers, Reals
 
@@ -70,15 +69,3 @@ def on_one_side(candidates: Candidates, first: Numbers, second: Numbers) -> Bool
 def own_sides(candidates: Candidates) -> Numbers:
     """The side of each sentence towards the conclusion of its argument, shape (sentences,)."""
     return np.where(candidates.conclusions, 1, candidates.premise_sides)
-
-
-def similarity(vectors: NDArray[np.float32], first: Numbers, second: Numbers) -> Reals:
-    """The cosine of pairs of vectors of length 1, shape (pairs,).
-
-    Args:
-        vectors: Shape (sentences, stems).
-        first: The first of each pair.
-        second: The second of each pair.
-    """
-    cosines: Reals = (vectors @ vectors.T)[first, second].astype(np.float64)
-    return cosines

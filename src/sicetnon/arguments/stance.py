@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable, Mapping
 
 from sicetnon.records import PremiseStance
 from sicetnon.text.analysis import Analyzer, named_analysis
@@ -17,40 +18,53 @@ SIDES: dict[PremiseStance | None, int] = {"PRO": AGREES, "CON": DISAGREES, None:
 WORDS = {AGREES: "PRO", DISAGREES: "CON", UNKNOWN: "Q0"}
 """A side as the second column of a run has it."""
 
-_ABOUT_THE_SAME = 0.5
+_ABOUT_THE_SAME = 0.45
+_ABOUT_AN_ALTERNATIVE = 0.25
 
 # each of these turns what a statement asks for round, and two of them turn it back
 _TURNS = re.compile(
-    r"\b(?:not|no|never|cannot|without|nor|neither|none|against|\w+n['’]?t(?<!ment)(?<!ent)(?<!ant)"
-    r"|(?:ban|bans|banned|banning|abolish\w*|prohibit\w*|outlaw\w*|forbid\w*|illegal|illegali\w+"
-    r"|criminali[sz]e\w*|restrict\w*|repeal\w*|remov\w+|eliminat\w+|abandon\w*|reject\w*|oppos\w+"
-    r"|stop|stopped|end|ended|discontinue\w*|get rid of|do away with|unsafe|unhealthy|unethical"
-    r"|immoral|wrong|bad|worse|worst|harm|harms|harmful|dangerous|unfair|unjust|unnecessary"
-    r"|useless|ineffective|unconstitutional|cruel|evil|myth|hoax|false|waste|fail\w*|less)\b)",
+    r"\b(?:not|no|never|cannot|without|nor|neither|none|against|\w+n['’]t"
+    r"|dont|doesnt|isnt|arent|cant|wont|shouldnt|wouldnt|oughtnot"
+    r"|ban|bans|banned|banning|abolish\w*|prohibit\w*|outlaw\w*|forbid\w*|illegali\w+"
+    r"|illegal(?! (?:im|e)?migra| alien)|exempt\w*|regret"
+    r"|criminali[sz]e\w*|restrict\w*|repeal\w*|remov\w+|eliminat\w+|abandon\w*|reject\w*"
+    r"|oppos\w+|stop|stopped|end|ended|ending|cease\w*|discontinue\w*|get rid of|do away with"
+    r"|taken away|unsafe|unhealthy|unethical|immoral|wrong|bad|worse|worst|harm|harms|harmful"
+    r"|dangerous|dangers?|risks?|deadly|toxic|cancer|unfair|unjust|unnecessary|useless|pointless"
+    r"|ineffective|unconstitutional|cruel|evil|myth|hoax|false|waste|fail\w*|less|impossible)\b",
     re.IGNORECASE,
 )
 # words that ask, value or demand, but name no subject
 _FRAME = re.compile(
-    r"\b(?:should|shall|must|ought|can|could|would|will|is|are|do|does|did|be|been|legal\w*|allow\w*"
+    r"\b(?:should|get|gets|become|becomes|remain|stay|keep|kept|shall|must|ought|can|could|would|will|is|are|do|does|did|be|been|legal\w*|allow\w*"
     r"|permit\w*|good|better|best|right|safe|healthy|beneficial|benefits?|effective\w*|necessary"
     r"|worth|useful|fair|ethical|moral|constitutional|true|real|exist\w*|accept\w*|have|has|more"
     r"|people|we|us|usa|america\w*|united|states|government|federal|society|world|used?|made)\b",
     re.IGNORECASE,
 )
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
 _THAN = re.compile(r"\b(?:than|rather than|instead of)\b", re.IGNORECASE)
 
 
-def agreement(question: str, conclusion: str) -> int:
+def agreement(
+    question: str, conclusion: str, weight: Callable[[str], float] = lambda _: 1.0
+) -> int:
     """Whether a conclusion says yes to a question: `AGREES`, `DISAGREES` or `UNKNOWN`.
 
     It does when the two are about the same and ask for the same: each negation, ban or fault in
     one of them turns it round. What is compared unfavourably (*Y is better than X*) counts as
     turned round as well. A bare subject (*Death penalty*) stands for itself.
+
+    Args:
+        question: The question.
+        conclusion: The conclusion.
+        weight: What a stem of the question counts when the two are about the same.
     """
-    subject = _subject(question)
+    subject = {stem: weight(stem) for stem in _subject(question)}
     before, after = _compared(conclusion)
     shares = [_share(subject, _subject(part)) for part in (before, after)]
-    if max(shares) < _ABOUT_THE_SAME:
+    # of alternatives in the question one is enough
+    if max(shares) <= (_ABOUT_AN_ALTERNATIVE if _OR.search(question) else _ABOUT_THE_SAME):
         return UNKNOWN
     turned = _turns(question) + _turns(conclusion) + (shares[1] > shares[0])
     return DISAGREES if turned % 2 else AGREES
@@ -65,8 +79,9 @@ def _turns(statement: str) -> int:
     return len(_TURNS.findall(statement))
 
 
-def _share(wanted: frozenset[str], found: frozenset[str]) -> float:
-    return len(wanted & found) / len(wanted) if wanted else 0.0
+def _share(wanted: Mapping[str, float], found: frozenset[str]) -> float:
+    whole = sum(wanted.values())
+    return sum(wanted[stem] for stem in wanted.keys() & found) / whole if whole else 0.0
 
 
 @functools.lru_cache(maxsize=4096)

@@ -13,19 +13,19 @@ NEARLY_THE_SAME = 0.85
 
 
 def fold(
-    vectors: NDArray[np.float32],
+    cosines: NDArray[np.float32],
     worth: NDArray[np.float64],
     threshold: float = NEARLY_THE_SAME,
 ) -> NDArray[np.int64]:
     """The places of texts that are no near duplicates of better ones, best first.
 
     Args:
-        vectors: Of length 1, or 0 for a text without words; shape (texts, stems).
+        cosines: How alike the texts are, shape (texts, texts).
         worth: What each text is worth, shape (texts,). Of equal ones the first is better.
         threshold: The cosine from which two texts are near duplicates.
     """
     order = np.argsort(-worth, kind="stable")
-    similar = vectors[order] @ vectors[order].T >= threshold
+    similar = cosines[np.ix_(order, order)] >= threshold
     kept = np.ones(len(order), dtype=bool)
     for place in range(len(order)):
         if kept[place]:
@@ -54,18 +54,19 @@ def spread(
         The places of at most `count` results and what they score after paying, never rising.
     """
     used: Counter[Hashable] = Counter()
-    waiting = [(-score, place) for place, score in enumerate(scores.tolist())]
+    worth_of: list[float] = scores.tolist()
+    waiting = [(-score, place) for place, score in enumerate(worth_of)]
     heapq.heapify(waiting)
     places: list[int] = []
     worths: list[float] = []
     while waiting and len(places) < count:
         worth, place = heapq.heappop(waiting)
-        paid = -scores[place] + cost * sum(used[thing] for thing in uses[place])
+        paid = cost * sum(map(used.__getitem__, uses[place])) - worth_of[place]
         # costs only grow, so whatever still leads after paying is the best
         if waiting and paid > worth and (paid, place) > waiting[0]:
-            heapq.heappush(waiting, (float(paid), place))
+            heapq.heappush(waiting, (paid, place))
             continue
         used.update(uses[place])
         places.append(place)
-        worths.append(-float(paid))
+        worths.append(-paid)
     return np.array(places, dtype=np.int64), np.array(worths)

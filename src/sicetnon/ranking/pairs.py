@@ -7,16 +7,16 @@ results are spread over arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from sicetnon.arguments.candidates import CandidateReader, Candidates, Numbers, Reals
-from sicetnon.arguments.coherence import cohesion, contradicts, on_one_side, similarity
+from sicetnon.arguments.candidates import Bools, CandidateReader, Candidates, Numbers, Reals
+from sicetnon.arguments.coherence import cohesion, contradicts, on_one_side
 from sicetnon.arguments.stance import WORDS
 from sicetnon.evaluation.pairs import SEPARATOR
-from sicetnon.ranking.diversity import fold, spread
+from sicetnon.ranking.diversity import NEARLY_THE_SAME, fold, spread
 from sicetnon.records import Ranking, Topic
 
 
@@ -44,7 +44,18 @@ class Pairs:
         return Pairs(self.sentences, self.first[places], self.second[places], self.similar[places])
 
 
-PairScore = Callable[[Pairs], Reals]
+class PairWorth(Protocol):
+    """What pairs, and sentences before they are paired, are worth. A learned one fits in here."""
+
+    def __call__(self, pairs: Pairs) -> Reals:
+        """The score of each pair, shape (pairs,)."""
+
+    def alone(self, sentences: Candidates) -> Reals:
+        """What each sentence brings into a pair, shape (sentences,)."""
+
+
+# more than anything that a pair can be worth
+_UNFIT = 100.0
 
 
 @dataclass(frozen=True)
@@ -60,12 +71,12 @@ class Worth:
         summary: For how much of what their arguments say both sentences say.
     """
 
-    weakest: float = 1.0
+    weakest: float = 2.0
     strongest: float = 0.4
     argument: float = 0.03
-    strength: float = 1.0
+    strength: float = 0.75
     coherence: float = 0.2
-    summary: float = 0.3
+    summary: float = 0.1
 
     def __call__(self, pairs: Pairs) -> Reals:
         """The score of each pair, shape (pairs,)."""
@@ -106,14 +117,23 @@ class Pairing:
             order = order[sentences.fit[order]]
         return order[_places_within(sentences.arguments[order]) < self.per_argument]
 
-    def pair(self, sentences: Candidates) -> tuple[Numbers, Numbers]:
-        """Pairs within arguments and across them, for sentences that stand best first."""
+    def pair(self, sentences: Candidates, unlike: Bools) -> tuple[Numbers, Numbers]:
+        """Pairs within arguments and across them.
+
+        Args:
+            sentences: The sentences, best first.
+            unlike: Which are no near duplicates of better ones; the others stay with their own
+                argument.
+        """
         first, second = np.triu_indices(len(sentences), 1)
         within = sentences.arguments[first] == sentences.arguments[second]
-        leading = _places_within(sentences.arguments) < self.across_per_argument
+        leading = unlike & (_places_within(sentences.arguments) < self.across_per_argument)
         leading &= np.cumsum(leading) <= self.across
         across = leading[first] & leading[second] & on_one_side(sentences, first, second)
-        chosen = within | across
+        # a conclusion that several arguments share is paired with each one's reasons within it
+        shared = sentences.debates[first] == sentences.debates[second]
+        shared &= sentences.conclusions[first] | sentences.conclusions[second]
+        chosen = within | (across & ~shared)
         return first[chosen], second[chosen]
 
 
@@ -133,7 +153,7 @@ class SentencePairs:
     def __init__(
         self,
         reader: CandidateReader,
-        worth: Worth | None = None,
+        worth: PairWorth | None = None,
         pairing: Pairing | None = None,
         depth: int = 100,
         cost: float = 0.05,
@@ -151,20 +171,25 @@ class SentencePairs:
         pairs = self.pairs(sentences, fit_only=True)
         if len(pairs) < self._fewest:
             pairs = self.pairs(sentences, fit_only=False)
-        scores, uses = self._worth(pairs), _uses(pairs)
-        chosen, worths = spread(scores, uses, self._cost, self._most)
+        unfit = ~pairs.sentences.fit
+        scores = self._worth(pairs) - _UNFIT * unfit[pairs.first] - _UNFIT * unfit[pairs.second]
+        chosen, worths = spread(scores, _uses(pairs), self._cost, self._most)
         return _ranking(topic, pairs.taken(chosen), worths)
 
     def pairs(self, sentences: Candidates, fit_only: bool) -> Pairs:
         """All pairs that may be shown."""
         worth = self._worth.alone(sentences)
         chosen = sentences.taken(self._pairing.represent(sentences, worth, fit_only))
-        vectors = chosen.vectors()
-        kept = fold(vectors, self._worth.alone(chosen))
-        chosen, vectors = chosen.taken(kept), vectors[kept]
-        first, second = self._pairing.pair(chosen)
-        pairs = Pairs(chosen, first, second, similarity(vectors, first, second))
-        return pairs.taken(np.flatnonzero(~contradicts(chosen, first, second, pairs.similar)))
+        cosines, alone = chosen.cosines(), self._worth.alone(chosen)
+        unlike = np.zeros(len(chosen), dtype=bool)
+        unlike[fold(cosines, alone)] = True
+        kept = np.argsort(-alone, kind="stable")
+        kept = kept[(unlike | chosen.conclusions)[kept]]
+        chosen, cosines = chosen.taken(kept), cosines[np.ix_(kept, kept)]
+        first, second = self._pairing.pair(chosen, unlike[kept])
+        pairs = Pairs(chosen, first, second, cosines[first, second].astype(np.float64))
+        bad = contradicts(chosen, first, second, pairs.similar) | (pairs.similar > NEARLY_THE_SAME)
+        return pairs.taken(np.flatnonzero(~bad))
 
 
 def _places_within(arguments: Numbers) -> Numbers:
