@@ -56,7 +56,6 @@ S The main disadvantage of a kayak is that it is uncomfortable.
 F I love my kayak. It is reliable. I recommend a kayak to everybody.
 S Avoid the kayak. Kayaks are terrible.
 F The kayak is the best boat that I ever had.
-F Kayaks are excellent and very safe and a canoe is a boat as well.
 S There is a lot to like about a canoe, and canoes are the safest choice.
 N Kayaks and canoes differ in how you sit.
 N What is the difference between a kayak and a canoe? Both float.

@@ -13,10 +13,10 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sicetnon.arguments.adjectives import ADJECTIVES, COMPARATIVES, SUPERLATIVES
-from sicetnon.arguments.mentions import FIRST, SECOND, Mentions, words_of
+from sicetnon.arguments.mentions import FIRST, SECOND, Mentions, key_of, words_of
 
 Stance = Literal["FIRST", "SECOND", "NEUTRAL", "NO"]
 
@@ -117,6 +117,18 @@ _REACH = 7
 _WEIGHT = {"+": 1.0, "-": -1.0, "0": 0.5, "P": 0.8, "N": -0.8}
 
 
+class Sentence(NamedTuple):
+    """A sentence as it is compared.
+
+    Attributes:
+        words: Its words and marks.
+        keys: What is compared of each (see `mentions.key_of`).
+    """
+
+    words: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What a passage says of two objects.
@@ -163,13 +175,19 @@ class Comparer:
         both = min(evidence.mentions) > 0
         return "NEUTRAL" if both and (evidence.weighs or evidence.amount) else "NO"
 
-    def evidence(self, text: str) -> Evidence:
-        """What a passage says of both objects."""
+    def evidence(self, text: str | Sequence[Sentence]) -> Evidence:
+        """What a passage says of both objects.
+
+        Args:
+            text: The passage, or its sentences as `sentences_of` gives them.
+        """
         values: list[float] = []
         named = [0, 0]
         weighs = 0
-        for sentence in _sentences(text):
-            marked = self._mentions.marked(sentence)
+        for sentence in sentences_of(text) if isinstance(text, str) else text:
+            if self._mentions.starts.isdisjoint(sentence.keys):
+                continue
+            marked = self._mentions.marked(sentence.words, sentence.keys)
             counts = marked.count(FIRST), marked.count(SECOND)
             if not any(counts):
                 continue
@@ -195,13 +213,15 @@ def stance(text: str, first: str, second: str) -> Stance:
     return Comparer(first, second).stance(text)
 
 
-def _sentences(text: str) -> list[list[str]]:
-    """The words of each sentence; what runs on without an end is cut."""
+def sentences_of(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a passage; what runs on without an end is cut."""
     found = []
     for sentence in _SENTENCE.split(text):
         words = words_of(sentence)
-        found += [words[at : at + _LONGEST] for at in range(0, len(words), _LONGEST)]
-    return found
+        for at in range(0, len(words), _LONGEST):
+            part = tuple(words[at : at + _LONGEST])
+            found.append(Sentence(part, tuple(map(key_of, part))))
+    return tuple(found)
 
 
 def _tagged(words: Sequence[str]) -> list[str]:

@@ -50,6 +50,9 @@ class Mentions:
     Args:
         first: The name of an object.
         second: The name of the other.
+
+    Attributes:
+        starts: The keys that a mention begins with.
     """
 
     def __init__(self, first: str, second: str):
@@ -59,16 +62,21 @@ class Mentions:
         pairs = [(name, mark) for name, mark in zip(own, (FIRST, SECOND), strict=True)]
         self._marks = {name: mark for each, mark in pairs for name in each}
         self._longest = max(map(len, self._marks), default=0)
-        self._starts = {name[0] for name in self._marks}
+        self.starts = {name[0] for name in self._marks}
         self._exact = {
             key_of(word): word
             for word in [*first.split(), *second.split()]
             if len(word) <= 2 and word[:1].isupper()
         }
 
-    def marked(self, words: Sequence[str]) -> list[str]:
-        """The words in lower case, with each mention of an object as one word: `A` or `B`."""
-        keys = [key_of(word) for word in words]
+    def marked(self, words: Sequence[str], keys: Sequence[str] = ()) -> list[str]:
+        """The words in lower case, with each mention of an object as one word: `A` or `B`.
+
+        Args:
+            words: As `words_of` gives them.
+            keys: Their keys, where they are known.
+        """
+        keys = keys or [key_of(word) for word in words]
         found: list[str] = []
         place = 0
         while place < len(words):
@@ -78,7 +86,7 @@ class Mentions:
         return found
 
     def _at(self, words: Sequence[str], keys: Sequence[str], place: int) -> tuple[int, str | None]:
-        if keys[place] in self._starts:
+        if keys[place] in self.starts:
             for length in range(min(self._longest, len(keys) - place), 0, -1):
                 mark = self._marks.get(tuple(keys[place : place + length]))
                 if mark and self._is_exact(words[place], keys[place]):

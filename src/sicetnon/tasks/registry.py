@@ -14,6 +14,7 @@ from sicetnon.tasks import (
     touche_2021_task_1,
     touche_2021_task_2,
     touche_2022_task_1,
+    touche_2022_task_2,
 )
 from sicetnon.tasks.sources import from_index
 from sicetnon.tasks.system import System, Task
@@ -26,6 +27,7 @@ TASKS: dict[str, Task[Any]] = {
         touche_2021_task_1.TASK,
         touche_2021_task_2.TASK,
         touche_2022_task_1.TASK,
+        touche_2022_task_2.TASK,
     )
 }
 

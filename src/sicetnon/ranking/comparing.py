@@ -1,0 +1,92 @@
+"""Comparing: how far passages weigh the two objects of a question against each other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from sicetnon.arguments.argumentativeness import argumentativeness
+from sicetnon.arguments.comparison import Comparer, Evidence, Sentence, sentences_of
+from sicetnon.arguments.questions import parse_question
+from sicetnon.index.index import Index
+from sicetnon.records import Ranking, Topic
+
+_MOST_KEPT = 20_000
+_MOST_FOUND = 200_000
+_ENOUGH_MENTIONS = 3.0
+_ENOUGH_SENTENCES = 2.0
+
+
+def objects_of(topic: Topic) -> tuple[str, str] | None:
+    """The two objects of a topic: as it gives them, else as its title names them."""
+    if len(topic.objects) >= 2:
+        return topic.objects[0], topic.objects[1]
+    question = parse_question(topic.title)
+    if question.first is None or question.second is None:
+        return None
+    return question.first, question.second
+
+
+class Comparison:
+    """Reads passages of an index for the objects of topics, each passage once.
+
+    Its measures are for `blending.Blend`: one number a result from 0 to 1, and 0 throughout for a
+    topic without two objects.
+    """
+
+    def __init__(self, index: Index):
+        self._index = index
+        self._read: dict[int, tuple[Sentence, ...]] = {}
+        self._found: dict[tuple[str, str], dict[int, Evidence]] = {}
+        self._lock = threading.Lock()
+
+    def comparer(self, topic: Topic) -> Comparer | None:
+        """What compares the objects of a topic; None where it has no two."""
+        objects = objects_of(topic)
+        return None if objects is None else Comparer(*objects)
+
+    def evidence(self, topic: Topic, ranking: Ranking) -> list[Evidence]:
+        """What each passage says of the objects; nothing where the topic has none."""
+        comparer = self.comparer(topic)
+        if comparer is None:
+            return [Evidence(0.0, 0.0, (0, 0), 0)] * len(ranking)
+        numbers = ranking.documents.tolist()
+        with self._lock:
+            known = self._found.setdefault((comparer.first, comparer.second), {})
+            missing = [number for number in numbers if number not in known]
+            for number, sentences in zip(missing, self._sentences(missing), strict=True):
+                known[number] = comparer.evidence(sentences)
+            found = [known[number] for number in numbers]
+            if sum(map(len, self._found.values())) > _MOST_FOUND:
+                self._found.clear()
+        return found
+
+    def both(self, topic: Topic, ranking: Ranking) -> list[float]:
+        """How far the less named object is named: 1 from three mentions on."""
+        found = self.evidence(topic, ranking)
+        return [min(1.0, min(evidence.mentions) / _ENOUGH_MENTIONS) for evidence in found]
+
+    def weighing(self, topic: Topic, ranking: Ranking) -> list[float]:
+        """How far sentences name both and compare: 1 from two such sentences on."""
+        found = self.evidence(topic, ranking)
+        return [min(1.0, evidence.weighs / _ENOUGH_SENTENCES) for evidence in found]
+
+    def arguing(self, topic: Topic, ranking: Ranking) -> list[float]:
+        """How argumentative each passage is that names an object; 0 for the others."""
+        found = self.evidence(topic, ranking)
+        naming = [place for place, evidence in enumerate(found) if any(evidence.mentions)]
+        values = [0.0] * len(ranking)
+        for place, record in zip(
+            naming, self._index.records(ranking.documents[naming]), strict=True
+        ):
+            values[place] = argumentativeness(record.default_text())
+        return values
+
+    def _sentences(self, numbers: Sequence[int]) -> list[tuple[Sentence, ...]]:
+        missing = [number for number in numbers if number not in self._read]
+        if len(self._read) + len(missing) > _MOST_KEPT:
+            self._read.clear()
+            missing = list(numbers)
+        for number, record in zip(missing, self._index.records(missing), strict=True):
+            self._read[number] = sentences_of(record.default_text())
+        return [self._read[number] for number in numbers]

@@ -1,0 +1,40 @@
+"""Retrieval for comparative questions: the objects' names weigh more than the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sicetnon.records import Ranking, Topic
+from sicetnon.retrieval.searcher import LocalRetriever
+
+
+class ObjectsRetriever:
+    """Searches for a topic's title, with more weight on the names of its two objects.
+
+    Args:
+        retriever: Searches the index.
+        objects: The objects of a topic, None where it has none.
+        weight: What is added to the weight of each term of an object. Each object gets it once in
+            all, so that a long name does not outvote a short one.
+    """
+
+    def __init__(
+        self,
+        retriever: LocalRetriever,
+        objects: Callable[[Topic], tuple[str, str] | None],
+        weight: float = 1.0,
+    ):
+        self._retriever, self._objects, self._weight = retriever, objects, weight
+
+    def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
+        """The k best documents of each topic."""
+        return [Ranking(topic, *self._retriever.search(self.query(topic), k)) for topic in topics]
+
+    def query(self, topic: Topic) -> dict[str, float]:
+        """The weighted terms of a topic."""
+        query = self._retriever.terms(topic.title)
+        for name in self._objects(topic) or ():
+            terms = self._retriever.terms(name)
+            for term in terms:
+                query[term] = query.get(term, 0.0) + self._weight / len(terms)
+        return query
