@@ -216,10 +216,10 @@ def test_sentences_are_read_as_columns(index: Index) -> None:
 
 
 @modestly
-@given(st.data())
-def test_taking_sentences_keeps_what_is_known_of_them(data: st.DataObject, index: Index) -> None:
+@given(drawn=st.data())
+def test_taking_sentences_keeps_what_is_known_of_them(drawn: st.DataObject, index: Index) -> None:
     found = read(index, "Should public libraries stay open on Sundays?")
-    places = np.array(data.draw(st.lists(st.integers(0, len(found) - 1), unique=True)), dtype=int)
+    places = np.array(drawn.draw(st.lists(st.integers(0, len(found) - 1), unique=True)), dtype=int)
     taken = found.taken(places)
     assert taken.ids == [found.ids[place] for place in places]
     assert (taken.strength == found.strength[places]).all()
