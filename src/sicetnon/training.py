@@ -125,7 +125,7 @@ def train_ranker(files: Sequence[str], with_entities: bool) -> Parameters:
         "perceptron",
         f"{len(arguments):,} arguments on {len(topics)} topics of {_names(files)}",
         _command(uva.RANKER, files, None) + ("" if with_entities else " --no-entities"),
-        notes="RankNet; for its figures see benchmarks/uva.py",
+        notes="RankNet; benchmarks/uva.py prints its figures on topics that it has not seen",
     )
     return Parameters(card, arrays)
 

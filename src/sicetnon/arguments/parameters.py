@@ -91,7 +91,7 @@ def read_parameters(name: str) -> Parameters:
 def _read(path: Path) -> Parameters:
     try:
         card = msgspec.json.decode(path.with_suffix(".json").read_bytes(), type=Card)
-        with np.load(path, allow_pickle=False) as arrays:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
             return Parameters(card, {name: arrays[name] for name in arrays.files})
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, msgspec.DecodeError) as error:
         raise DataError(f"the parameters are damaged: {error}; train them again", path) from None

@@ -1,0 +1,393 @@
+"""The UvA systems: formats, features, training, predictors, stages, and the commands."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sicetnon.arguments import uva
+from sicetnon.arguments.parameters import Card, Parameters, read_parameters, write_parameters
+from sicetnon.arguments.predictors import Perceptron, predictor_of
+from sicetnon.arguments.representation import ENCODERS, HashedWords, named_encoder
+from sicetnon.cli import main
+from sicetnon.errors import DataError, MissingExtraError, UsageError
+from sicetnon.formats.argquality import majority, read_quality
+from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
+from sicetnon.formats.runs import read_run
+from sicetnon.index.index import Index
+from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.ranking.pairwise import TopicFeatures, Training, score_gradient, train
+from sicetnon.ranking.strength import ByText
+from sicetnon.records import Passage, Ranking, Topic, WebPage
+from sicetnon.tasks.registry import find_task
+from sicetnon.tasks.sources import from_index
+from sicetnon.text.analysis import named_analysis
+
+WEBIS_COLUMNS = (
+    "Topic ID,Argument ID,Discussion ID,Premise,Relevance,Is Argument?,Rhetorical Quality,"
+    "Logical Quality,Dialectical Quality,Text Length,Stance,Combined Quality"
+)
+GOOD = "therefore the evidence shows clear benefits because studies agree"
+BAD = "lol whatever dude you are so dumb haha"
+
+
+def webis(folder: Path, bad_score: str = "-1.5") -> Path:
+    path = folder / "webis.csv"
+    rows = [WEBIS_COLUMNS]
+    for topic in range(6):
+        for n in range(5):
+            rows.append(f'{topic},{n},7,"{GOOD} {n}",1,True,1,1,1,9,Pro,1.{n}')
+            rows.append(f'{topic},{n},8,"{BAD}\n{n}",1,True,1,1,1,9,Con,{bad_score}')
+        rows.append(f"{topic},9,9,hello,-4,False,,,,1,Pro,")
+    path.write_text("\n".join(rows))
+    return path
+
+
+def dagstuhl(folder: Path) -> Path:
+    path = folder / "dagstuhl.csv"
+    columns = "annotator\toverall quality\tcogency\teffectiveness\treasonableness\targument\t#id"
+    lines = [f"{columns}\tissue\tstance"]
+    labels = {"a": ("1 (Low)", "2 (Average)", "1 (Low)"), "b": ("3 (High)", "2 (Average)", "?")}
+    for name, given_labels in labels.items():
+        for annotator, label in enumerate(given_labels):
+            lines.append(f"{annotator}\t" + f"{label}\t" * 4 + f"It’s {name}\t{name}\ttv\tpro")
+    path.write_bytes("\n".join(lines).encode("cp1252"))
+    return path
+
+
+class TestFormats:
+    def test_webis(self, tmp_path: Path) -> None:
+        arguments = read_quality(webis(tmp_path))
+        assert len(arguments) == 60
+        assert arguments[1].text == f"{BAD}\n0"
+        assert (arguments[0].id, arguments[0].scores["combined"]) == ("7/0", 1.0)
+
+    def test_dagstuhl_as_table(self, tmp_path: Path) -> None:
+        first, second = read_quality(dagstuhl(tmp_path))
+        assert (first.labels["overall"], second.labels["overall"]) == (1, 3)
+        assert first.text == "It’s a"
+        assert first.topic == "tv/pro"
+
+    def test_dagstuhl_as_json(self, tmp_path: Path) -> None:
+        path = tmp_path / "d.json"
+        means = {"ArgumentationQuality": 1.667, "Cogency": 1.333}
+        path.write_text(json.dumps(
+            [{"issue": "i", "stance": "s", "id": "1", "text": "t", "scores_mean": means}]
+        ))  # fmt: skip
+        (argument,) = read_quality(path)
+        assert argument.labels == {"overall": 2, "cogency": 1}
+
+    def test_majority(self) -> None:
+        assert [majority(x) for x in ([1, 1, 3], [1, 2, 3], [3], [2, 3])] == [1, 2, 3, 3]
+
+    @pytest.mark.parametrize("text", ["[1]", "a\tb\n1\t2\n", f"{WEBIS_COLUMNS}\n", ""])
+    def test_what_is_neither_is_told(self, text: str, tmp_path: Path) -> None:
+        path = tmp_path / "x"
+        path.write_text(text)
+        with pytest.raises(DataError):
+            read_quality(path)
+
+    def test_a_score_that_is_no_number(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match="expected a number"):
+            read_quality(webis(tmp_path, "high"))
+
+    def test_the_real_files(self, data: Path) -> None:
+        folder = data / "train" / "quality"
+        assert len(read_quality(folder / "dagstuhl-15512-partial.json")) == 51
+        assert len(read_quality(folder / "webis-argquality20-arguments.csv")) == 1271
+
+
+class TestRepresentation:
+    @given(st.lists(st.text(), max_size=5))
+    def test_hashed_words_have_length_1_or_0(self, texts: list[str]) -> None:
+        vectors = HashedWords("averaged").encode(texts)
+        assert vectors.shape == (len(texts), 512)
+        lengths = np.linalg.norm(vectors, axis=1)
+        assert ((abs(lengths - 1) < 1e-5) | (lengths == 0)).all()
+
+    def test_windows(self) -> None:
+        text = "one " * 512 + "two " * 512
+        first, averaged = HashedWords("first"), HashedWords("averaged")
+        assert np.count_nonzero(first.encode([text])) == 1
+        assert np.count_nonzero(averaged.encode([text])) == 2
+        assert (first.encode(["one two"]) == averaged.encode(["one two"])).all()
+
+    def test_names(self) -> None:
+        assert named_encoder("words-first").name == "words-first"
+        assert "minilm-averaged" in ENCODERS
+        with pytest.raises(UsageError, match="unknown encoder 'x'"):
+            named_encoder("x")
+
+    def test_without_the_model_the_extra_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from sicetnon.arguments import representation
+
+        monkeypatch.setattr(representation, "_MODEL", "no_such_package")
+        representation._load_minilm.cache_clear()
+        with pytest.raises(MissingExtraError, match=r"sicetnon\[encoder\]"):
+            representation.MiniLM()
+
+
+def gradient_by_differences(cost: Callable[[Any], float], at: Any) -> Any:
+    steps = np.eye(len(at)) * 1e-6
+    return np.array([(cost(at + step) - cost(at - step)) / 2e-6 for step in steps])
+
+
+class TestRanking:
+    def test_the_gradient_of_ranknet_is_that_of_its_cost(self) -> None:
+        scores, labels = np.array([0.3, -0.2, 1.0, 0.1]), np.array([2.0, 0.0, 1.0, 1.0])
+
+        def cost(s: Any) -> float:
+            pairs = [(i, j) for i in range(4) for j in range(4) if labels[i] > labels[j]]
+            return sum(float(np.log1p(np.exp(s[j] - s[i]))) for i, j in pairs) / len(pairs)
+
+        expected = gradient_by_differences(cost, scores)
+        assert np.allclose(score_gradient(scores, labels, "ranknet"), expected, atol=1e-6)
+
+    @pytest.mark.parametrize("method", ["ranknet", "lambdarank"])
+    def test_a_network_learns_an_order(self, method: Any) -> None:
+        random = np.random.default_rng(1)
+        topics = []
+        for _ in range(12):
+            features = random.normal(size=(10, 4))
+            topics.append(TopicFeatures(features, np.digitize(features[:, 0], [-1, 0, 1]) * 1.0))
+        network = train(topics, method, Training(epochs=60))
+        features = random.normal(size=(200, 4))
+        assert np.corrcoef(network.predict(features), features[:, 0])[0, 1] > 0.9
+        again = train(topics, method, Training(epochs=60))
+        assert (again.predict(features) == network.predict(features)).all()
+
+    def test_only_the_best_are_sorted(self) -> None:
+        topic = Topic("1", "t")
+        ranking = Ranking(topic, np.arange(4), -np.arange(4.0))
+        texts = ["b", "c", "a", "z"]
+        stage = ByText(
+            lambda numbers: [Passage(str(n), texts[n]) for n in numbers],
+            lambda found: np.array([float(ord(text)) for text in found]),
+            depth=3,
+        )
+        after = stage.apply(topic, ranking)
+        assert after.documents.tolist() == [1, 0, 2, 3]
+        assert after.scores.tolist() == ranking.scores.tolist()
+        empty = Ranking(topic, np.arange(0), np.zeros(0))
+        assert stage.apply(topic, empty) is empty
+
+
+class TestParameters:
+    def test_kept_and_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
+        network = Perceptron(np.ones((2, 3)), np.zeros(3), np.ones(3))
+        card = Card("x", "words-first", "perceptron", "nothing", "none")
+        path = write_parameters(tmp_path, Parameters(card, network.arrays()))
+        read = read_parameters("x")
+        assert read.card == card
+        rows = np.array([[0.5, 1.0]])
+        assert predictor_of(read).predict(rows) == network.predict(rows)
+        path.write_bytes(b"PK\x03\x04 no more")
+        with pytest.raises(DataError, match="damaged"):
+            read_parameters("x")
+
+    def test_a_pickle_is_never_loaded(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
+        card = Card("x", "words-first", "svm", "nothing", "none")
+        objects = np.array([{"a": 1}], dtype=object)
+        write_parameters(tmp_path, Parameters(card, {"vectors": objects}))
+        with pytest.raises(DataError, match="damaged"):
+            read_parameters("x")
+
+    @pytest.mark.parametrize("kind", ["svm", "forest", "perceptron", "wizard"])
+    def test_what_is_missing_is_told(self, kind: str) -> None:
+        with pytest.raises(DataError):
+            predictor_of(Parameters(Card("x", "e", kind, "", ""), {}))
+
+    def test_untrained_parts_say_how_to_train_them(self) -> None:
+        with pytest.raises(UsageError, match="sicetnon train nothing"):
+            read_parameters("nothing")
+
+    def test_the_shipped_parts_fit_together(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
+        scores = uva.StrengthRanker.read().score([GOOD, BAD])
+        assert scores[0] > scores[1]
+        assert uva.TextClassifier.read(uva.ARGUMENTATIVENESS).is_good(["", GOOD]).shape == (2,)
+
+
+class TestFitting:
+    def test_predictors_are_those_of_scikit_learn(self) -> None:
+        pytest.importorskip("sklearn")
+        from sklearn.ensemble import RandomForestRegressor
+        from sklearn.svm import SVC
+        from sklearn.tree import DecisionTreeClassifier
+
+        from sicetnon.arguments.fitting import fit_forest, fit_svm, fit_tree
+
+        random = np.random.default_rng(0)
+        rows, more = random.normal(size=(80, 6)), random.normal(size=(300, 6))
+        is_good = rows[:, 0] + rows[:, 1] > 0
+        svm = SVC().fit(rows, is_good)
+        ours = fit_svm(rows, is_good)
+        assert np.allclose(ours.predict(more), svm.decision_function(more), atol=1e-4)
+        tree = DecisionTreeClassifier(random_state=0).fit(rows, is_good)
+        assert ((fit_tree(rows, is_good).predict(more) > 0) == tree.predict(more)).all()
+        labels = rows[:, 2]
+        forest = RandomForestRegressor(20, max_features=0.3, random_state=0).fit(rows, labels)
+        assert np.allclose(fit_forest(rows, labels, 20).predict(more), forest.predict(more))
+
+    def test_without_scikit_learn_the_extra_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        import importlib
+
+        from sicetnon.arguments import fitting
+
+        def lacking(name: str) -> Any:
+            raise ImportError(name)
+
+        monkeypatch.setattr(importlib, "import_module", lacking)
+        with pytest.raises(MissingExtraError, match=r"sicetnon\[train\]"):
+            fitting.fit_tree(np.zeros((1, 1)), np.zeros(1, dtype=np.bool_))
+
+
+class TestEntities:
+    def test_without_spacy_the_extra_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from sicetnon.arguments import entities
+
+        whole = builtins.__import__
+
+        def lacking(name: str, *rest: Any) -> Any:
+            if name == "spacy":
+                raise ImportError(name)
+            return whole(name, *rest)
+
+        entities._pipeline.cache_clear()
+        monkeypatch.setattr(builtins, "__import__", lacking)
+        with pytest.raises(MissingExtraError, match=r"sicetnon\[entities\]"):
+            entities.entity_features(["a"])
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_numbers_and_names(self) -> None:
+        pytest.importorskip("spacy")
+        from sicetnon.arguments import entities
+
+        entities._pipeline.cache_clear()
+        try:
+            found = entities.entity_features(
+                ["It costs $5 in Berlin.", "nothing here", "30% of it"]
+            )
+        except MissingExtraError:
+            pytest.skip("no English model")
+        assert found.tolist() == [[1, 1], [0, 0], [1, 0]]
+
+
+class TestCommands:
+    def test_train_and_run_task_1(
+        self, tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pytest.importorskip("sklearn")
+        models = tmp_path / "models"
+        monkeypatch.setenv("SICETNON_MODELS", str(models))
+        source = str(webis(tmp_path))
+        assert main(["train", "uva-quality", source, "--encoder", "words-averaged"]) == 0
+        assert main(["train", "uva-ranker", source, "--no-entities"]) == 0
+        card = json.loads((models / "uva-ranker.json").read_text())
+        assert card["encoder"] == "words-averaged"
+        assert card["command"] == "sicetnon train uva-ranker webis.csv --no-entities"
+        scores = uva.StrengthRanker.read().score([GOOD, BAD])
+        assert scores[0] > scores[1]
+        out = tmp_path / "out"
+        call = ["run", "touche-2020-task-1", "-i", str(sample / "input"), "-o", str(out)]
+        assert main([*call, "--system", "uva"]) == 0
+        assert len({line.topic for line in read_run(out / "run.txt")}) > 1
+
+    def test_train_argumentativeness(
+        self, tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pytest.importorskip("sklearn")
+        monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
+        others = tmp_path / "others.jsonl"
+        texts = [
+            f"The device number {n} has two ports and a grey case of steel." for n in range(40)
+        ]
+        lines = [json.dumps({"id": str(n), "contents": text}) for n, text in enumerate(texts)]
+        others.write_text("\n".join(lines))
+        call = ["train", "uva-argumentativeness", str(sample / "input"), "--others", str(others)]
+        assert main(call) == 0
+        classifier = uva.TextClassifier.read(uva.ARGUMENTATIVENESS)
+        assert classifier.is_good([texts[0]]).tolist() == [False]
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["uva-argumentativeness", "x"], "--others goes with"),
+            (["uva-quality", "x", "--others", "y"], "--others goes with"),
+            (["uva-quality", "x", "--encoder", "z"], "unknown encoder"),
+            (["uva-ranker", "x", "--encoder", "minilm-first"], "train it again first"),
+        ],
+    )
+    def test_wrong_usage(
+        self,
+        words: list[str],
+        message: str,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
+        assert main(["train", *words]) == 2
+        assert message in capsys.readouterr().err
+
+    def test_one_class_is_not_enough(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        pytest.importorskip("sklearn")
+        path = tmp_path / "d.json"
+        item = {"issue": "i", "stance": "s", "id": "1", "text": "t",
+                "scores_mean": {"ArgumentationQuality": 1.0}}  # fmt: skip
+        path.write_text(json.dumps([item] * 3))
+        assert main(["train", "uva-quality", str(path), "-o", str(tmp_path)]) == 2
+        assert "one class" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("uva") / "index"
+    pages = [
+        WebPage(
+            f"p{n}",
+            "",
+            "laptop or desktop " + "word " * n,
+            "http://a.org/" + ("Forum/1" if n == 5 else "x"),
+            "",
+            1e-9 * (n % 7) if n % 3 else None,
+        )
+        for n in range(30)
+    ]
+    corpus = Corpus("pages", PAGE_FIELDS, (Path("x"),), lambda *_: iter(pages))
+    build_index(corpus, folder, BuildOptions(named_analysis("porter")))
+    with Index.open(folder) as index:
+        yield index
+
+
+class TestTaskTwo:
+    @pytest.mark.parametrize(
+        "system", ["uva", "uva-page-rank", "uva-domain", "uva-argumentativeness"]
+    )
+    def test_nothing_gets_far_from_where_it_stood(self, system: str, index: Index) -> None:
+        task, topic = find_task("touche-2021-task-2"), Topic("1", "laptop")
+        source = from_index(index)
+        before = task.system("bm25", source).rank([topic], 30)[0].documents.tolist()
+        after = task.system(system, source).rank([topic], 30)[0].documents.tolist()
+        assert sorted(after) == sorted(before)
+        furthest = max(abs(before.index(n) - after.index(n)) for n in before)
+        assert furthest <= (28 if system == "uva" else 10)
+        if system == "uva-domain":
+            # the sixth of the first chunk
+            assert after[:2] == [5, 0]
