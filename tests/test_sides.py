@@ -28,6 +28,8 @@ modestly = settings(max_examples=60, deadline=None, derandomize=True)
         ("Are night trains better?", "Night trains are better than planes", AGREES),
         ("Should tea or coffee be taxed?", "Coffee should be taxed", AGREES),
         ("Should illegal immigrants get a vote?", "Immigrants should vote", AGREES),
+        ("Are zoos worth it?", "The cost of zoos outweighs the benefits", DISAGREES),
+        ("Are zoos worth it?", "The benefits of zoos outweigh the cost", AGREES),
         ("", "Zoos", UNKNOWN),
     ],
 )

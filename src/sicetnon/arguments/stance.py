@@ -31,7 +31,8 @@ _TURNS = re.compile(
     r"|oppos\w+|stop|stopped|end|ended|ending|cease\w*|discontinue\w*|get rid of|do away with"
     r"|taken away|unsafe|unhealthy|unethical|immoral|wrong|bad|worse|worst|harm|harms|harmful"
     r"|dangerous|dangers?|risks?|deadly|toxic|cancer|unfair|unjust|unnecessary|useless|pointless"
-    r"|ineffective|unconstitutional|cruel|evil|myth|hoax|false|waste|fail\w*|less|impossible)\b",
+    r"|ineffective|unconstitutional|cruel|evil|myth|hoax|false|waste|fail\w*|less|impossible"
+    r"|outweigh\w* (?:the |its |their )?(?:benefits|advantages|pros|gains))\b",
     re.IGNORECASE,
 )
 # words that ask, value or demand, but name no subject
