@@ -104,8 +104,8 @@ def read_lines(path: Path | str, reading: Reading | None = None) -> Iterator[tup
             yield number, text.rstrip("\r\n")
 
 
-def write_whole(texts: Mapping[Path, str]) -> None:
-    """Write each text to its file, so that a reader finds every file whole or as it was.
+def write_whole(texts: Mapping[Path, str | bytes]) -> None:
+    """Write each text (or bytes) to its file, so that a reader finds it whole or as it was.
 
     All are written beside their places first, and put there only when the last is on disk: a full
     disk or a kill loses nothing.
@@ -119,7 +119,7 @@ def write_whole(texts: Mapping[Path, str]) -> None:
             handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
             waiting[Path(name)] = path
             with os.fdopen(handle, "wb") as file:
-                file.write(text.encode("utf-8"))
+                file.write(text if isinstance(text, bytes) else text.encode("utf-8"))
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).chmod(0o666 & ~_umask())

@@ -1,0 +1,427 @@
+"""Fusion: what it promises on any runs, against plain transcriptions, and as a command."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sicetnon.cli import main
+from sicetnon.errors import UsageError
+from sicetnon.evaluation import OFFICIAL_NDCG, Run, load_qrels, load_run
+from sicetnon.evaluation.runs import Lines
+from sicetnon.evaluation.validation import validate
+from sicetnon.ranking.fusion import METHODS, NORMALISATIONS, Fusion, are_usable, fuse
+from sicetnon.records import RunLine
+
+STANCES = ("FIRST", "SECOND", "NEUTRAL", "NO", "Q0")
+FUSIONS = [
+    Fusion("rrf"),
+    *itertools.starmap(Fusion, itertools.product(METHODS[1:], NORMALISATIONS)),
+]
+WEIGHTS = st.sampled_from([0.25, 0.5, 1.0, 3.0, 7.5])
+
+any_fusion = pytest.mark.parametrize("fusion", FUSIONS, ids=lambda f: f"{f.method}-{f.normalise}")
+
+
+def lines(*rows: tuple[str, float] | tuple[str, float, str]) -> Lines:
+    """Lines from documents with their scores and, where they have one, stances."""
+    stances = [row[2] if len(row) > 2 else "Q0" for row in rows]
+    return Lines([row[0] for row in rows], stances, np.array([row[1] for row in rows], dtype=float))
+
+
+def run(**topics: Lines) -> Run:
+    return Run("run", "tag", {name.removeprefix("t"): each for name, each in topics.items()})
+
+
+def plain(*documents: str) -> Run:
+    """A run of one topic whose scores are as the ranks."""
+    return run(t1=lines(*((name, -place) for place, name in enumerate(documents))))
+
+
+@st.composite
+def topic_lines(draw: st.DrawFn) -> Lines:
+    names = draw(st.lists(st.sampled_from("abcdefghijkl"), unique=True, min_size=1))
+    number = st.integers(-3, 3).map(float) | st.floats(allow_nan=False)
+    scores = draw(st.lists(number, min_size=len(names), max_size=len(names)))
+    if draw(st.booleans()):
+        scores.sort(reverse=True)
+    stances = [draw(st.sampled_from(STANCES)) for _ in names]
+    return Lines(names, stances, np.array(scores))
+
+
+RUNS = st.dictionaries(st.sampled_from(["1", "2", "10"]), topic_lines(), min_size=1).map(
+    lambda topics: Run("run", "tag", topics)
+)
+
+
+def content(fused: Run) -> dict[str, tuple[list[str], list[str], list[float]]]:
+    return {
+        topic: (each.documents, each.stances, each.scores.tolist())
+        for topic, each in fused.topics.items()
+    }
+
+
+class TestPromises:
+    @any_fusion
+    @given(st.lists(st.tuples(RUNS, WEIGHTS), min_size=1, max_size=4), st.randoms())
+    @settings(max_examples=15)
+    def test_the_order_of_the_runs_does_not_matter(self, fusion, pairs, random) -> None:
+        def fused(pairs):
+            runs, weights = zip(*pairs, strict=True)
+            return content(fuse(runs, Fusion(fusion.method, fusion.normalise, weights)))
+
+        other = random.sample(pairs, len(pairs))
+        assert fused(other) == fused(pairs)
+
+    @any_fusion
+    @given(RUNS, st.integers(1, 3))
+    @settings(max_examples=15)
+    def test_a_run_fused_with_itself_keeps_its_order_and_stances(self, fusion, one, times) -> None:
+        fused = fuse([one] * times, fusion)
+        for topic, given_lines in one.topics.items():
+            assert fused.topics[topic].documents == given_lines.documents
+            assert fused.topics[topic].stances == given_lines.stances
+
+    @any_fusion
+    @given(RUNS, RUNS, RUNS)
+    @settings(max_examples=15)
+    def test_a_run_without_weight_is_left_out(self, fusion, first, second, third) -> None:
+        weighted = Fusion(fusion.method, fusion.normalise, (1, 0, 2))
+        without = Fusion(fusion.method, fusion.normalise, (1, 2))
+        assert content(fuse([first, second, third], weighted)) == content(
+            fuse([first, third], without)
+        )
+
+    @any_fusion
+    @given(st.lists(RUNS, min_size=1, max_size=4), st.integers(1, 15))
+    @settings(max_examples=15)
+    def test_nothing_is_lost_or_doubled_and_scores_never_rise(self, fusion, runs, depth) -> None:
+        fused = fuse(runs, fusion, depth)
+        whole = fuse(runs, fusion)
+        topics = {topic for each in runs for topic in each.topics}
+        assert list(fused.topics) == sorted(topics, key=int)
+        for topic, each in whole.topics.items():
+            held = [one.topics[topic].documents for one in runs if topic in one.topics]
+            assert Counter(each.documents) == Counter(set(itertools.chain(*held)))
+            assert np.isfinite(each.scores).all()
+            assert (np.diff(each.scores) <= 0).all()
+            assert fused.topics[topic].documents == each.documents[:depth]
+
+    @given(st.lists(RUNS, min_size=2, max_size=4))
+    def test_only_the_ratios_of_weights_matter(self, runs) -> None:
+        weights = tuple(range(1, len(runs) + 1))
+        doubled = tuple(2.0 * weight for weight in weights)
+        assert content(fuse(runs, Fusion(weights=weights))) == content(
+            fuse(runs, Fusion(weights=doubled))
+        )
+
+    @given(RUNS, RUNS)
+    def test_a_document_both_put_first_is_first(self, one, other) -> None:
+        fused = fuse([one, other])
+        for topic in one.topics.keys() & other.topics.keys():
+            first = one.topics[topic].documents[0]
+            if other.topics[topic].documents[0] == first:
+                assert fused.topics[topic].documents[0] == first
+
+
+def standard(scores: list[float]) -> list[float]:
+    mean, deviation = statistics.mean(scores), statistics.pstdev(scores)
+    return [(score - mean) / deviation for score in scores]
+
+
+TRANSCRIBED: dict[str, Callable[[list[float]], list[float]]] = {
+    "min-max": lambda s: [(x - min(s)) / (max(s) - min(s)) for x in s],
+    "sum": lambda s: [(x - min(s)) / sum(y - min(s) for y in s) for x in s],
+    "z-score": lambda s: [z - min(standard(s)) for z in standard(s)],
+    "rank": lambda s: [1 - place / len(s) for place in range(len(s))],
+}
+
+
+@st.composite
+def scored_lists(draw: st.DrawFn) -> dict[str, float]:
+    names = draw(st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=2))
+    size = len(names)
+    scores = draw(st.lists(st.integers(-99, 99), unique=True, min_size=size, max_size=size))
+    return dict(zip(names, sorted(map(float, scores), reverse=True), strict=True))
+
+
+WEIGHTED_LISTS = st.lists(st.tuples(scored_lists(), WEIGHTS), min_size=1, max_size=4)
+
+
+class TestTranscriptions:
+    """The formulas as they are printed, in plain Python."""
+
+    @given(WEIGHTED_LISTS)
+    def test_reciprocal_rank_fusion(self, given_lists) -> None:
+        top = max(weight for _, weight in given_lists)
+        expected: dict[str, float] = {}
+        for scores, weight in given_lists:
+            for rank, name in enumerate(scores, start=1):
+                expected[name] = expected.get(name, 0) + weight / top / (60 + rank)
+        self.check(Fusion("rrf"), given_lists, expected)
+
+    @pytest.mark.parametrize("normalise", NORMALISATIONS)
+    @pytest.mark.parametrize("method", ["sum", "mnz"])
+    @given(WEIGHTED_LISTS)
+    @settings(max_examples=25)
+    def test_sum_and_mnz(self, method, normalise, given_lists) -> None:
+        top = max(weight for _, weight in given_lists)
+        expected: dict[str, float] = {}
+        for scores, weight in given_lists:
+            values = TRANSCRIBED[normalise](list(scores.values()))
+            for name, value in zip(scores, values, strict=True):
+                expected[name] = expected.get(name, 0) + weight / top * value
+        if method == "mnz":
+            for name in expected:
+                expected[name] *= sum(name in scores for scores, _ in given_lists)
+        self.check(Fusion(method, normalise), given_lists, expected)
+
+    def check(self, fusion, given_lists, expected) -> None:
+        runs = [run(t1=lines(*scores.items())) for scores, _ in given_lists]
+        weights = tuple(weight for _, weight in given_lists)
+        fused = fuse(runs, Fusion(fusion.method, fusion.normalise, weights)).topics["1"]
+        found = dict(zip(fused.documents, fused.scores.tolist(), strict=True))
+        assert found == pytest.approx(expected, abs=1e-12)
+
+    def test_the_paper_s_constant_in_numbers(self) -> None:
+        fused = fuse([plain("a", "b"), plain("b", "c")]).topics["1"]
+        assert fused.documents == ["b", "a", "c"]
+        assert fused.scores.tolist() == pytest.approx([1 / 62 + 1 / 61, 1 / 61, 1 / 62])
+
+
+class TestTies:
+    def test_even_documents_go_by_best_rank_then_by_id(self) -> None:
+        # b and d swap places 1 and 3, so that they are even, and so are y and x
+        first, second = plain("d", "a", "b", "y", "x"), plain("b", "a", "d", "x", "y")
+        fused = fuse([first, second])
+        assert fused.topics["1"].documents == ["b", "d", "a", "x", "y"]
+        # at equal sums the one that somebody puts higher
+        fused = fuse([plain("a", "m", "z"), plain("z", "m", "a")], Fusion("sum", "min-max"))
+        assert fused.topics["1"].documents == ["a", "z", "m"]
+
+    def test_the_ranks_decide_among_tied_scores(self, tmp_path: Path) -> None:
+        path = tmp_path / "run.txt"
+        path.write_text("1 Q0 z 2 5 t\n1 Q0 y 1 5 t\n1 Q0 a 3 5 t\n1 Q0 b 4 4 t\n")
+        for fusion in FUSIONS:
+            assert fuse([load_run(path)], fusion).topics["1"].documents == ["y", "z", "a", "b"]
+
+    @pytest.mark.parametrize(
+        "scores",
+        [[1.0, 2.0, 3.0], [7.0, 7.0, 7.0], [math.inf, 1.0, 0.0], [0.0, -1.0, -math.inf]],
+    )
+    def test_ranks_stand_in_for_scores_that_say_nothing(self, scores) -> None:
+        odd = run(t1=lines(*zip("abc", scores, strict=True)))
+        assert not are_usable(odd.topics["1"].scores)
+        for fusion in FUSIONS:
+            assert content(fuse([odd], fusion)) == content(fuse([plain("a", "b", "c")], fusion))
+
+    def test_scores_at_the_ends_of_the_range_do_not_overflow(self) -> None:
+        wide = run(t1=lines(("a", 1.7e308), ("b", 0.0), ("c", -1.7e308)))
+        fused = fuse([wide], Fusion("sum"))
+        assert fused.topics["1"].scores.tolist() == [1, 0.5, 0]
+
+
+class TestStances:
+    def elect(self, *votes: tuple[str, int], weights: tuple[float, ...] | None = None) -> str:
+        """The stance of `x`, which each run holds at some place with some stance."""
+        runs = []
+        for stance, place in votes:
+            names = [f"other{number}" for number in range(place)]
+            rows = [(name, -float(n), "Q0") for n, name in enumerate(names)]
+            runs.append(run(t1=lines(*rows, ("x", -float(place), stance))))
+        fused = fuse(runs, Fusion(weights=weights)).topics["1"]
+        return fused.stances[fused.documents.index("x")]
+
+    def test_most_votes_win(self) -> None:
+        assert self.elect(("FIRST", 0), ("SECOND", 5), ("SECOND", 3)) == "SECOND"
+
+    def test_votes_are_weighted(self) -> None:
+        votes = ("FIRST", 9), ("SECOND", 0), ("SECOND", 0)
+        assert self.elect(*votes, weights=(3, 1, 1)) == "FIRST"
+
+    def test_q0_abstains(self) -> None:
+        assert self.elect(("Q0", 0), ("Q0", 0), ("NO", 4)) == "NO"
+        assert self.elect(("Q0", 0), ("Q0", 0)) == "Q0"
+
+    def test_even_votes_go_to_the_better_rank_then_by_name(self) -> None:
+        assert self.elect(("FIRST", 3), ("SECOND", 2)) == "SECOND"
+        assert self.elect(("SECOND", 2), ("FIRST", 2)) == "FIRST"
+
+
+class TestRuns:
+    def test_a_topic_may_be_missing(self) -> None:
+        one, other = run(t2=lines(("a", 1))), run(t2=lines(("b", 1)), t10=lines(("c", 1)))
+        fused = fuse([one, other])
+        assert {topic: each.documents for topic, each in fused.topics.items()} == {
+            "2": ["a", "b"],
+            "10": ["c"],
+        }
+        assert list(fused.topics) == ["2", "10"]
+
+    def test_topics_without_numbers_come_last(self) -> None:
+        names = {"b": lines(("x", 1)), "10": lines(("x", 1)), "9": lines(("x", 1))}
+        assert list(fuse([Run("r", "t", names)]).topics) == ["9", "10", "b"]
+
+    def test_a_pair_is_one_however_it_is_written(self) -> None:
+        fused = fuse([plain("s1,s2", "s3,s4"), plain("s2,s1", "s5,s4")])
+        assert fused.topics["1"].documents == ["s1,s2", "s3,s4", "s4,s5"]
+
+    def test_commas_alone_make_no_pairs(self) -> None:
+        fused = fuse([plain("b,a", "x"), plain("a,b", "x")])
+        assert set(fused.topics["1"].documents) == {"b,a", "a,b", "x"}
+
+    def test_records_will_do(self) -> None:
+        records = [RunLine("1", "PRO", name, n, -n, "t") for n, name in enumerate("ab", start=1)]
+        assert fuse([load_run(records, "r")]).topics["1"].documents == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Fusion("borda"), "method 'borda'"),  # type: ignore[arg-type]
+        (lambda: Fusion("sum", "max"), "normalisation 'max'"),  # type: ignore[arg-type]
+        (lambda: Fusion(weights=(1, -1)), "weight -1"),
+        (lambda: Fusion(weights=(1, math.nan)), "weight nan"),
+        (lambda: Fusion(weights=(0, 0)), "no weight above 0"),
+        (lambda: Fusion(constant=-1), "constant -1"),
+        (lambda: fuse([]), "no run"),
+        (lambda: fuse([plain("a")], Fusion(weights=(1, 1))), "2 weights for 1 runs"),
+    ],
+)
+def test_what_cannot_be_is_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        make()
+
+
+class TestCommand:
+    @pytest.fixture
+    def runs(self, tmp_path: Path) -> list[Path]:
+        first, second = tmp_path / "first.txt", tmp_path / "second.txt.gz"
+        first.write_text("2 FIRST a 1 9 one\n2 NO b 2 9 one\n3 Q0 a 1 1 one\n")
+        # ranks out of order, a tag with spaces, tabs: as participants' files are
+        text = "2\tSECOND\tb\t2\t1\ttwo words\n2 SECOND c 1 2 two words\n"
+        second.write_bytes(gzip.compress(text.encode()))
+        return [first, second]
+
+    def fuse(self, *arguments: object) -> int:
+        return main(["fuse", *map(str, arguments)])
+
+    def test_writes_a_strict_run(self, runs: list[Path], tmp_path: Path, capsys) -> None:
+        output = tmp_path / "run.txt"
+        assert self.fuse(*runs, "-o", output, "--tag", "both") == 0
+        rows = [line.split(" ") for line in output.read_text().splitlines()]
+        assert [row[:4] for row in rows] == [
+            ["2", "NO", "b", "1"],
+            ["2", "FIRST", "a", "2"],
+            ["2", "SECOND", "c", "3"],
+            ["3", "Q0", "a", "1"],
+        ]
+        assert {row[5] for row in rows} == {"both"}
+        assert validate(output, "touche-2022-task-2", ["2", "3"]).ok
+        said = capsys.readouterr().err
+        assert "4 results for 2 topics from 2 runs" in said
+        assert "second.txt.gz: leaves out 1 of 2 topics" in said
+
+    def test_zips_by_the_name(self, runs: list[Path], tmp_path: Path) -> None:
+        plain_file, zipped = tmp_path / "run.txt", tmp_path / "run.txt.gz"
+        assert self.fuse(*runs, "-o", plain_file) == self.fuse(*runs, "-o", zipped) == 0
+        assert gzip.decompress(zipped.read_bytes()) == plain_file.read_bytes()
+
+    def test_weights_methods_and_depth(self, runs: list[Path], tmp_path: Path, capsys) -> None:
+        output = tmp_path / "run.txt"
+        options = ["--method", "sum", "--normalise", "rank", "--weights", "0.1,1", "-k", "2"]
+        assert self.fuse(*runs, "-o", output, *options) == 0
+        assert [line.split()[2] for line in output.read_text().splitlines()] == ["c", "b", "a"]
+        assert self.fuse(*runs, "-o", output, "--method", "mnz") == 0
+        assert "ranks stand in for scores in 2 of 2 topics" in capsys.readouterr().err
+
+    def test_the_output_may_be_one_of_the_runs(self, runs: list[Path], tmp_path: Path) -> None:
+        assert self.fuse(*runs, "-o", tmp_path / "other.txt") == 0
+        assert self.fuse(*runs, "-o", runs[0]) == 0
+        assert runs[0].read_text() == (tmp_path / "other.txt").read_text()
+
+    def test_lines_that_repeat_a_document_are_told_of(self, tmp_path: Path, capsys) -> None:
+        run_file = tmp_path / "r.txt"
+        run_file.write_text("2 Q0 a 1 2 t\n2 Q0 a 2 1 t\n")
+        assert self.fuse(run_file, "-o", tmp_path / "run.txt", "--task", "touche-2022-task-2") == 0
+        said = capsys.readouterr().err
+        assert "1 lines repeat a document" in said
+        assert "warning" in said  # the topics that are missing, by the task's rules
+
+    def test_what_breaks_a_rule_of_the_task_is_not_written(
+        self, runs: list[Path], tmp_path: Path, capsys
+    ) -> None:
+        output = tmp_path / "run.txt"
+        output.write_text("as it was")
+        assert self.fuse(*runs, "-o", output, "--task", "touche-2021-task-1") == 1
+        assert output.read_text() == "as it was"
+        *_, last = capsys.readouterr().err.strip().splitlines()
+        assert "was not written" in last
+        assert "touche-2021-task-1" in last
+
+    @pytest.mark.parametrize(
+        ("options", "status", "message"),
+        [
+            (["--weights", "1"], 2, "1 weights for 2 runs"),
+            (["--weights", "0,0"], 2, "no weight above 0"),
+            (["--normalise", "sum"], 2, "--method sum and mnz"),
+            (["--tag", "two words"], 2, "white space"),
+            (["--task", "touche-1999"], 2, "touche-1999"),
+            (["-o", "no/such/folder/run.txt"], 1, "No such file"),
+        ],
+    )
+    def test_wrong_usage_is_one_line(
+        self, runs: list[Path], tmp_path: Path, capsys, options, status: int, message: str
+    ) -> None:
+        output = tmp_path / "run.txt"
+        assert self.fuse(*runs, "-o", output, *options) == status
+        assert message in capsys.readouterr().err.strip().splitlines()[-1]
+        assert not output.exists()
+
+    @pytest.mark.parametrize("weights", ["1;2", "a,b", ","])
+    def test_weights_are_numbers(self, runs: list[Path], capsys, weights: str) -> None:
+        with pytest.raises(SystemExit) as stop:
+            self.fuse(*runs, "-o", "run.txt", "--weights", weights)
+        assert stop.value.code == 2
+        assert "with commas between them" in capsys.readouterr().err
+
+    def test_a_broken_run_is_named(self, runs: list[Path], tmp_path: Path, capsys) -> None:
+        runs[1].write_bytes(runs[1].read_bytes()[:-12])
+        assert self.fuse(*runs, "-o", tmp_path / "run.txt") == 1
+        assert "second.txt.gz" in capsys.readouterr().err
+        assert not (tmp_path / "run.txt").exists()
+
+
+@pytest.fixture(scope="module")
+def official(data: Path) -> list[Run]:
+    return [load_run(file) for file in sorted(data.glob("runs/touche-2022-task-2/*/*.txt.gz"))]
+
+
+class TestOfficialRuns:
+    """On the 21 runs of 2022 task 2, which have ties, gaps, and tags with spaces."""
+
+    def test_the_measured_score(self, official: list[Run], data: Path) -> None:
+        qrels = load_qrels(data / "qrels" / "touche-2022-task-2-relevance.qrels")
+        assert round(OFFICIAL_NDCG(fuse(official), qrels).mean, 3) == 0.629
+
+    def test_each_alone_keeps_its_order(self, official: list[Run]) -> None:
+        for one in official:
+            for fusion in (Fusion("rrf"), Fusion("sum")):
+                fused = fuse([one], fusion)
+                assert {t: each.documents for t, each in fused.topics.items()} == {
+                    t: each.documents[:1000] for t, each in one.topics.items()
+                }
+
+    def test_backwards_is_the_same(self, official: list[Run]) -> None:
+        for fusion in (Fusion("rrf"), Fusion("sum")):
+            assert content(fuse(official, fusion)) == content(fuse(official[::-1], fusion))
