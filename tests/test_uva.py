@@ -126,6 +126,23 @@ class TestRepresentation:
         with pytest.raises(UsageError, match="unknown encoder 'x'"):
             named_encoder("x")
 
+    def test_windows_of_a_model_are_averaged(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from sicetnon.arguments import representation
+
+        class Model:
+            def tokenizer(self, text: str, **_: Any) -> dict[str, list[tuple[int, int]]]:
+                return {"offset_mapping": [(n, n + 1) for n in range(len(text))]}
+
+            def encode(self, texts: list[str], **_: Any) -> Any:
+                return np.array([[text.count("a") > 0, text.count("b") > 0] for text in texts])
+
+        monkeypatch.setattr(representation, "_load_minilm", Model)
+        text = "a" * 510 + "b" * 3
+        averaged = representation.MiniLM("averaged")
+        assert np.allclose(averaged.encode([text, "a", ""]), [[0.5**0.5] * 2, [1, 0], [0, 0]])
+        assert representation.MiniLM("first").encode(["b"]).tolist() == [[0, 1]]
+        assert averaged.encode([]).shape == (0, 384)
+
     def test_without_the_model_the_extra_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from sicetnon.arguments import representation
 
