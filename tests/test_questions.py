@@ -137,6 +137,13 @@ Which has more sugar, figs, dates or plums? -> figs | dates
 What tastes better: figs or dates? -> figs | dates
 Cats: long-haired or short-haired? -> long-haired cats | short-haired cats
 Between oak and pine, which is better for a table? -> oak | pine
+Which should I choose, a two-seat or a three-seat sofa? -> two-seat sofa | three-seat sofa
+Hot or cold milk before bed? -> hot milk | cold milk | bed
+Who would win in a fight between a bear and a tiger? -> bear | tiger
+Can owls see better than hawks? -> owls | hawks
+Why do people prefer rye to oats? -> rye | oats
+Are boats really better for freight than planes? -> boats | planes
+Slate vs thatch vs tiles for a barn -> slate | thatch
 What is the best wood for a table? -> -
 Which is the tallest tree? -> -
 best wood for a table -> -

@@ -203,6 +203,11 @@ class Comparer:
         amount = math.fsum(map(abs, values))
         return Evidence(math.fsum(values), amount, (named[0], named[1]), weighs)
 
+    @property
+    def starts(self) -> set[str]:
+        """The keys of words one of which must be in a passage that names an object."""
+        return self._mentions.starts
+
     @functools.cached_property
     def _mentions(self) -> Mentions:
         return Mentions(self.first, self.second)

@@ -22,8 +22,8 @@ _TAIL = re.compile(
 # the predicate of a question, behind the objects: "is A or B better", "A or B is better"
 _ASPECT = re.compile(
     r"\s(in terms of|with respect to|with regards? to|when it comes to|regarding|concerning"
-    r"|according to|on the basis of|based on|for|at|in|on|to|as|when|if|while|during|because|of"
-    r"|with|by)\s+",
+    r"|according to|on the basis of|based on|for|at|in|on|to|as|when|if|while|during|after|before"
+    r"|because|of|with|by)\s+",
     re.IGNORECASE,
 )
 _ALWAYS = frozenset(

@@ -45,6 +45,7 @@ _FRAME = re.compile(
     rf"|(?:by )?how much|to what extent|under what circumstances)\s+)*(?P<aux>{AUXILIARY}\s+)?",
     re.IGNORECASE,
 )
+_DOING = ("do", "does", "did", "can", "could", "will", "would")
 _OR = re.compile(r"\s+(?:or|vs)\s+|\s*/\s*", re.IGNORECASE)
 STRONG = re.compile(r"\s*[:;?!]\s*|\s+[-–—]+\s+|\.\s+")
 
@@ -61,7 +62,8 @@ def _between(text: str) -> Found | None:
     """The difference between A and B."""
     match = re.search(
         r"\b(differen\w+|similarit\w+|distinction|distinguish|comparison|compare|choice|choose|choosing"
-        r"|decide|deciding|differentiate|tell)\b(?: (?:in|of) (.+?))? (?:between|among) (.+)",
+        r"|decide|deciding|differentiate|tell|fight|match|battle|race)\b"
+        r"(?: (?:in|of) (.+?))? (?:between|among) (.+)",
         text,
         re.IGNORECASE,
     )
@@ -196,7 +198,7 @@ def _subject(text: str) -> tuple[str, tuple[str, ...]]:
     """What stands before a comparative, without question words and verbs."""
     frame = _FRAME.match(text)
     rest = text[frame.end() :] if frame else text
-    acts = bool(frame and frame["aux"] and frame["aux"].strip().lower() in ("do", "does", "did"))
+    acts = bool(frame and frame["aux"] and frame["aux"].strip().lower() in _DOING)
     before = None
     while rest != before:
         before, rest = rest, _TRAIL.sub("", rest)
@@ -237,7 +239,7 @@ _CHOOSER = (
     r"|prefer|get) ))"
 )
 _CHOICE = re.compile(
-    rf"^(?:(?:which|what|where|when|why|if|whether)\s+)?(?:should|would|shall|do|does|did|can|could|must)"
+    rf"^(?!(?:which|what)\b.*, )(?:(?:which|what|where|when|why|if|whether)\s+)?(?:should|would|shall|do|does|did|can|could|must)"
     rf"\s+{_CHOOSER}\s*(?:rather|ever|better|first)?\s*(?P<verb>(?:prefer|like|love|enjoy|want|hate"
     rf"|need|recommend|suggest)\s+)?(?P<rest>.+?)$",
     re.IGNORECASE,
@@ -271,7 +273,7 @@ def _graded(text: str) -> Found | None:
     second, rest = words[:place], words[place:]
     while len(second) > 1 and _TRAIL.fullmatch(second[-1]):
         second.pop()
-    if match[1].lower() in ("do", "does", "did", "will", "would") and len(second) > 1:
+    if match[1].lower() in _DOING and len(second) > 1:
         second = second[:-1] if len(second) == place else second
     until = next(
         (n for n, word in enumerate(rest) if word.lower() in ("for", "at", "in", "to")), 99
@@ -336,9 +338,16 @@ def _alternatives(text: str) -> Found | None:
         if not _OR.search(piece) or re.match(rf"{AUXILIARY}\b", piece, re.IGNORECASE):
             continue
         parts = piece.split(", ")
-        names = [part for part in parts if not _ASKING.match(part) and _may_name(part)]
+        names = [part for part in parts if _OR.search(part) or not _PREPOSITION.match(part)]
+        names = [part for part in names if not _ASKING.match(part)]
         items = [item for name in names for item in _OR.split(f" {name}") if phrases.stripped(item)]
-        outside = " ; ".join([*pieces[:number], *pieces[number + 1 :], *_without(parts, names)])
+        outside = " ; ".join(
+            [
+                *pieces[:number],
+                *pieces[number + 1 :],
+                *(part for part in parts if part not in names),
+            ]
+        )
         if len(items) < 2:
             inline = _inline(piece)
             if inline:
@@ -350,14 +359,6 @@ def _alternatives(text: str) -> Found | None:
         aspects = aspects_of(outside.replace(" ; ", ": "), "\0")
         return Found(items[0], items[1], predicate_in(outside), aspects)
     return None
-
-
-def _may_name(part: str) -> bool:
-    return bool(_OR.search(part)) or not _PREPOSITION.match(part)
-
-
-def _without(parts: list[str], names: list[str]) -> list[str]:
-    return [part for part in parts if part not in names]
 
 
 def _with_head(items: list[str], heading: str) -> list[str]:

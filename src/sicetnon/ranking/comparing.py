@@ -13,7 +13,9 @@ from sicetnon.records import Ranking, Topic
 
 _MOST_KEPT = 20_000
 _MOST_FOUND = 200_000
-_ENOUGH_MENTIONS = 3.0
+_NOTHING = Evidence(0.0, 0.0, (0, 0), 0)
+# the keys of all words of a passage, and its sentences
+_Text = tuple[frozenset[str], tuple[Sentence, ...]]
 _ENOUGH_SENTENCES = 2.0
 
 
@@ -36,7 +38,7 @@ class Comparison:
 
     def __init__(self, index: Index):
         self._index = index
-        self._read: dict[int, tuple[Sentence, ...]] = {}
+        self._read: dict[int, _Text] = {}
         self._found: dict[tuple[str, str], dict[int, Evidence]] = {}
         self._lock = threading.Lock()
 
@@ -49,22 +51,18 @@ class Comparison:
         """What each passage says of the objects; nothing where the topic has none."""
         comparer = self.comparer(topic)
         if comparer is None:
-            return [Evidence(0.0, 0.0, (0, 0), 0)] * len(ranking)
+            return [_NOTHING] * len(ranking)
         numbers = ranking.documents.tolist()
         with self._lock:
             known = self._found.setdefault((comparer.first, comparer.second), {})
             missing = [number for number in numbers if number not in known]
-            for number, sentences in zip(missing, self._sentences(missing), strict=True):
-                known[number] = comparer.evidence(sentences)
+            for number, (keys, sentences) in zip(missing, self._texts(missing), strict=True):
+                unnamed = comparer.starts.isdisjoint(keys)
+                known[number] = _NOTHING if unnamed else comparer.evidence(sentences)
             found = [known[number] for number in numbers]
             if sum(map(len, self._found.values())) > _MOST_FOUND:
                 self._found.clear()
         return found
-
-    def both(self, topic: Topic, ranking: Ranking) -> list[float]:
-        """How far the less named object is named: 1 from three mentions on."""
-        found = self.evidence(topic, ranking)
-        return [min(1.0, min(evidence.mentions) / _ENOUGH_MENTIONS) for evidence in found]
 
     def weighing(self, topic: Topic, ranking: Ranking) -> list[float]:
         """How far sentences name both and compare: 1 from two such sentences on."""
@@ -82,11 +80,13 @@ class Comparison:
             values[place] = argumentativeness(record.default_text())
         return values
 
-    def _sentences(self, numbers: Sequence[int]) -> list[tuple[Sentence, ...]]:
+    def _texts(self, numbers: Sequence[int]) -> list[_Text]:
         missing = [number for number in numbers if number not in self._read]
         if len(self._read) + len(missing) > _MOST_KEPT:
             self._read.clear()
             missing = list(numbers)
         for number, record in zip(missing, self._index.records(missing), strict=True):
-            self._read[number] = sentences_of(record.default_text())
+            sentences = sentences_of(record.default_text())
+            keys = frozenset(key for sentence in sentences for key in sentence.keys)
+            self._read[number] = keys, sentences
         return [self._read[number] for number in numbers]
