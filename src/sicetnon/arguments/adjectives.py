@@ -28,7 +28,8 @@ disappointing defective outdated overpriced wasteful fattening addictive uncomfo
 inaccurate awkward brittle bloated unsuitable verbose sluggish obsolete polluting
 """
 _NEITHER = """
-hard heavy big large small tall short long wide narrow thick thin high low deep hot cold warm dark old young
+hard heavy
+big large small tall short long wide narrow thick thin high low deep hot cold warm dark old young
 new early late near far full empty wet dry soft loose tight common rare close hairy tiny huge
 great broad dense crazy funny spicy salty sour bitter busy
 """

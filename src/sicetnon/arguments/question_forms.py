@@ -239,7 +239,7 @@ _CHOOSER = (
     r"|prefer|get) ))"
 )
 _CHOICE = re.compile(
-    rf"^(?!(?:which|what)\b.*, )(?:(?:which|what|where|when|why|if|whether)\s+)?(?:should|would|shall|do|does|did|can|could|must)"
+    rf"^(?!(?:which|what)\b.*, )(?:(?:which|what|where|when|why|if)\s+)?(?:should|would|shall|do|does|did|can|could|must)"
     rf"\s+{_CHOOSER}\s*(?:rather|ever|better|first)?\s*(?P<verb>(?:prefer|like|love|enjoy|want|hate"
     rf"|need|recommend|suggest)\s+)?(?P<rest>.+?)$",
     re.IGNORECASE,
