@@ -239,9 +239,9 @@ _CHOOSER = (
     r"|prefer|get) ))"
 )
 _CHOICE = re.compile(
-    rf"^(?!(?:which|what)\b.*, )(?:(?:which|what|where|when|why|if)\s+)?(?:should|would|shall|do|does|did|can|could|must)"
-    rf"\s+{_CHOOSER}\s*(?:rather|ever|better|first)?\s*(?P<verb>(?:prefer|like|love|enjoy|want|hate"
-    rf"|need|recommend|suggest)\s+)?(?P<rest>.+?)$",
+    rf"^(?!(?:which|what)\b.*, )(?:(?:which|what|where|when|why|if)\s+)?"
+    rf"(?:should|would|shall|do|does|did|can|could|must)\s+{_CHOOSER}\s*(?:rather|ever|better|first)?"
+    rf"\s*(?P<verb>(?:prefer|like|love|enjoy|want|hate|need|recommend|suggest)\s+)?(?P<rest>.+?)$",
     re.IGNORECASE,
 )
 
