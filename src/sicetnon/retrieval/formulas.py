@@ -73,8 +73,8 @@ def saturation(tf: float, norm: float, a: float, b: float) -> float:
 
 @formula
 def log_ratio(tf: float, norm: float, a: float, b: float) -> float:
-    """ln(1 + a · tf / norm): a term that occurs, against the collection alone."""
-    return math.log(1.0 + a * tf / norm)
+    """ln(1 + a · (tf / norm)): a term that occurs, against the collection alone."""
+    return math.log(1.0 + a * (tf / norm))
 
 
 @formula

@@ -117,7 +117,9 @@ class PostingsReader:
         own = [] if number is None else [(number, 1.0)]
         if segment.forms is None or not self._other_forms:
             return own
-        others = (form for form in segment.forms.of(stem) if form != number)
+        # by the alphabet: equal documents get equal sums in whatever segment they are
+        found = sorted(segment.forms.of(stem), key=segment.terms.word)
+        others = (form for form in found if form != number)
         return own + [(form, self._other_forms) for form in others]
 
     def _gathered(
