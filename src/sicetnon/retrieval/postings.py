@@ -101,15 +101,17 @@ class PostingsReader:
 
     def _plain(self, term: str) -> TermPostings:
         documents, occurrences, segments = 0, 0.0, []
+        alike = len(set(self._columns)) == 1
         for segment in self._index.segments:
             number = segment.terms.number(term)
             begin, end = (0, 0) if number is None else _range(segment, number)
             documents += end - begin
             if number is not None:
                 occurrences += float(self.weights @ segment.totals[number])
-            segments.append((segment.documents[begin:end], segment.frequencies[begin:end]))
-        statistics = TermStatistics(documents, occurrences)
-        return TermPostings(statistics, tuple(segments), self._columns)
+            frequencies = segment.sums if alike else segment.frequencies
+            segments.append((segment.documents[begin:end], frequencies[begin:end]))
+        columns = self._columns[:1] if alike else self._columns
+        return TermPostings(TermStatistics(documents, occurrences), tuple(segments), columns)
 
     def _forms(self, segment: Segment, term: str, stem: str) -> list[tuple[int, float]]:
         """The terms of a segment that count for a term, with their weights."""

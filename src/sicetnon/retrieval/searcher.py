@@ -22,7 +22,7 @@ from sicetnon.retrieval.formulas import UNSEEN
 from sicetnon.retrieval.postings import ALL_LIVE, PostingsReader
 from sicetnon.retrieval.scoring import Score
 
-_SAMPLE_STEP = 32
+_SAMPLE_STEP = 64
 
 
 class Retriever(Protocol):
