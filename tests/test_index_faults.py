@@ -231,7 +231,7 @@ def test_damaged_files_are_named(tmp_path: Path, analysis: Any) -> None:
     longer = {f"long-{i}": (f"{text} words" * 9,) for i, (text,) in NEW.items()}
     build_index(entries(longer), other, BuildOptions(analysis))
     (entry,) = read_manifest(folder).segments
-    assert len(entry.files) == (21 if analysis.forms else 15)
+    assert len(entry.files) == (22 if analysis.forms else 16)
     for name, stored in entry.files.items():
         path = folder / entry.name / name
         data = path.read_bytes()
