@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ from plain_models import (
     pl2,
     tf_idf,
 )
-from sicetnon.errors import BrokenIndexError
+from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.index import Index
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval import formulas
@@ -288,3 +288,20 @@ def test_an_unknown_field_is_refused_by_name() -> None:
         ):
             with pytest.raises(BrokenIndexError, match=r"no field premise.*title, text"):
                 LocalRetriever(index, [score])
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters"),
+    [
+        (BM25, {"variant": "okapi"}),
+        (BM25, {"b": 1.5}),
+        (DirichletLM, {"mu": 0.0}),
+        (DirichletLM, {"variant": "lucene"}),
+        (JelinekMercer, {"lambda_": 1.0}),
+        (PL2, {"c": 0.0}),
+        (TFIDF, {"slope": -0.1}),
+    ],
+)
+def test_illegal_parameters_are_refused(model: Any, parameters: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(parameters))):
+        model(**parameters)

@@ -81,8 +81,7 @@ def search(index: Index, question: str, k: int = 10, system: str = "default") ->
     Raises:
         UsageError: There is no such system for this index.
     """
-    # stages look at more documents than are shown, so that a better one can rise into view
-    ranking = search_system(system, index).rank([Topic("1", question)], max(k, 100))[0]
+    ranking = search_system(system, index).rank([Topic("1", question)], k)[0]
     return answers(index, ranking, k)
 
 

@@ -19,17 +19,19 @@ class System:
     Attributes:
         retriever: What finds documents.
         stages: What reorders them.
+        depth: How many documents the stages must see, however few are wanted in the end.
     """
 
     retriever: Retriever
     stages: Sequence[Stage] = ()
+    depth: int = 0
 
     def rank(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
         """A ranking of at most k documents for each topic."""
-        rankings = self.retriever.retrieve(topics, k)
+        rankings = self.retriever.retrieve(topics, max(k, self.depth))
         for stage in self.stages:
             rankings = [stage.apply(ranking.topic, ranking) for ranking in rankings]
-        return rankings
+        return [ranking.best(k) for ranking in rankings]
 
 
 @dataclass(frozen=True)

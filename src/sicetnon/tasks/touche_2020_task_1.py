@@ -30,8 +30,8 @@ def default(index: Index) -> System:
     """
     premise = FieldScore(DirichletLM(3000), {"premise": 1.0}, other_forms=0.1)
     heading = Coverage(("conclusion", "title"))
-    faults = Penalties(index, {housekeeping: 0.3, shouting: 2.0})
-    return System(LocalRetriever(index, [premise, heading]), [faults])
+    faults = Penalties(index, {housekeeping: 0.3, shouting: 2.0}, depth=100)
+    return System(LocalRetriever(index, [premise, heading]), [faults], depth=100)
 
 
 def dirichlet(index: Index) -> System:
