@@ -137,7 +137,7 @@ def _header(contents: Contents) -> Html:
         element("h1", "Evaluation"),
         element(
             "p", ", ".join(known), ". Set against ",
-            word(reference_name(first, dict(contents.labels))), ".",
+            element("b", word(reference_name(first, dict(contents.labels)))), ".",
         ),
         element("nav", element("ul", [element("li", link) for link in links]), aria_label="Parts"),
     )  # fmt: skip

@@ -33,14 +33,19 @@ def heat_map(table: Table, labels: dict[str, str], identity: str) -> Html:
         identity: A name that no other picture of the page has.
     """
     topics = sorted(table.topics, key=lambda topic: -table.medians[topic])
-    top = max(_width(topic) for topic in topics) + 12
+    widest = max(map(_width, topics))
     room = (_PAGE - 2 * _COLUMNS) / len(topics)
     cell = min(max(math.floor(room), _CELLS[0]), _CELLS[1])
     right = cell * len(topics)
+    # names that do not fit above their columns stand on end
+    top = 22 if widest < cell else widest + 12
     picture = Picture(right + 2 * _COLUMNS + 2, top + _ROW * len(table.scores))
     for place, topic in enumerate(topics):
-        x = (place + 0.5) * cell + 3.5
-        picture.write(x, top - 6, cut(topic), size=10, colour="soft", rotation=90)
+        x = (place + 0.5) * cell
+        if widest < cell:
+            picture.write(x, top - 6, topic, at="center", size=10, colour="soft")
+        else:
+            picture.write(x + 3.5, top - 6, cut(topic), size=10, colour="soft", rotation=90)
     heads = ((right + _COLUMNS, _mean_name(table)), (right + 2 * _COLUMNS, judged_name(table)))
     for x, head in heads:
         picture.write(x, top - 6, head, at="right", size=10, colour="soft")

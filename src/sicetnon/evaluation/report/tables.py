@@ -63,7 +63,7 @@ def leaderboard(table: Table, labels: Mapping[str, str]) -> Html:
         note = element(
             "p",
             "Differences are to ",
-            word(reference_name(table, dict(labels))),
+            element("b", word(reference_name(table, dict(labels)))),
             ", over the topics that count for both. p is that of Fisher’s randomisation test, "
             "p (t) that of Student’s paired t test, both corrected for the number of runs (Holm).",
             class_="note",
