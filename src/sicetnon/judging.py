@@ -71,7 +71,7 @@ def _report(
         qrels=qrels,
         baseline=options.baseline,
         topics=read_topics(options.topics) if options.topics else None,
-        index=index,
+        texts=index,
     )
 
 
