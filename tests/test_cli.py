@@ -435,3 +435,14 @@ class TestJudging:
         )
         assert status == 1
         assert "no.txt" in line
+
+    def test_report(self, sample: Path, index: Path, tmp_path: Path, capsys) -> None:
+        out = tmp_path / "out"
+        source = str(sample / "input")
+        assert main(["run", TASK, "-i", source, "-o", str(out), "--index", str(index)]) == 0
+        command = ["evaluate", str(out / "run.txt"), "--qrels", str(sample / "relevance.qrels")]
+        command += ["--index", str(index), "--topics", str(sample / "input" / "topics.xml")]
+        assert main([*command, "--report", str(tmp_path / "report")]) == 0
+        page = (tmp_path / "report" / "index.html").read_text()
+        assert "Should teachers get tenure?" in page
+        assert not re.search(r'(?:src|href)="(?!#)', page)
