@@ -46,8 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, status: int) -> int:
-    print(f"sicetnon: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    print(f"sicetnon: {_shown(message)}", file=sys.stderr)  # noqa: T201
     return status
+
+
+def _shown(message: str) -> str:
+    """A message as one line that cannot steer the terminal, whatever it quotes."""
+    words = " ".join(message.split())
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words
+    )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -178,7 +186,7 @@ def _add_evaluate(commands: Commands) -> None:
         "evaluate",
         help="score runs",
         description="Score runs by the organisers' rule (or trec_eval's, or on condensed lists), "
-        "with 95%% intervals over topics. Files may be gzipped; - is standard input.",
+        "with 95% intervals over topics. Files may be gzipped; - is standard input.",
     )
     command.add_argument("runs", nargs="+", metavar="RUN")
     command.add_argument("--qrels", nargs="+", required=True, metavar="FILE", help="judgments")

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from sicetnon import terminal
-from sicetnon.errors import DataError, UsageError
+from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.index.index import Index
 from sicetnon.index.storage import total_size
@@ -59,8 +59,20 @@ def build(options: argparse.Namespace) -> None:
         elif options.replace:
             raise UsageError("--replace goes with --add")
         else:
+            replaced = _documents_there(options.output)
             build_index(corpus, options.output, build_options)
+            if replaced:
+                screen.print(f"replaced an index of {replaced:,} documents (--add would add to it)")
     _sum_up(options.output, time.monotonic() - start, skipped.count)
+
+
+def _documents_there(folder: Path) -> int:
+    """How many documents the index in a folder holds; 0 where there is none to read."""
+    try:
+        with Index.open(folder) as index:
+            return index.document_count
+    except BrokenIndexError:
+        return 0
 
 
 def _analysis(options: argparse.Namespace, corpus: Corpus) -> Analysis:
@@ -91,7 +103,7 @@ def _sum_up(folder: Path, seconds: float, skipped: int) -> None:
             ("fields", ", ".join(index.fields)),
             ("analysis", index.analysis.name),
             ("terms", f"{int(index.field_totals.sum()):,}"),
-            ("size", f"{size / 1e6:,.1f} MB"),
+            ("size", f"{size / 1e6:,.1f} MB" if size > 1e6 else f"{size / 1e3:,.1f} kB"),
             ("time", f"{seconds:,.1f} s"),
         ]
     if skipped:
@@ -103,10 +115,8 @@ def delete(options: argparse.Namespace) -> None:
     """Delete documents by id, and say how many there were."""
     count = delete_documents(options.output, options.delete)
     unknown = len(set(options.delete)) - count
-    terminal.console().print(
-        f"deleted {count:,} documents"
-        + (f"; {unknown:,} ids were not in the index" if unknown else "")
-    )
+    told = f"deleted: {count:,}" + (f"; not in the index: {unknown:,}" if unknown else "")
+    terminal.console().print(told)
 
 
 def verify(options: argparse.Namespace) -> None:

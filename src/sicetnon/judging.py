@@ -18,7 +18,7 @@ from sicetnon.evaluation.leaderboard import placed
 from sicetnon.evaluation.validation import validate as validate_run
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.index import Index
-from sicetnon.terminal import console
+from sicetnon.terminal import console, printable
 
 _SHOWN_WARNINGS = 10
 
@@ -46,7 +46,7 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def _scores(options: argparse.Namespace, qrels: Sequence[Qrels]) -> list[Score]:
-    return evaluate_runs(
+    scores = evaluate_runs(
         options.runs,
         qrels,
         options.measure or ["nDCG@5"],
@@ -54,6 +54,15 @@ def _scores(options: argparse.Namespace, qrels: Sequence[Qrels]) -> list[Score]:
         baseline=options.baseline,
         seed=options.seed,
     )
+    for score in scores:
+        if not score.judged:
+            warnings.warn(
+                f"{score.run}: none of its documents is judged in {score.qrels}; are these the "
+                "judgments of this task, topics and corpus?",
+                EvaluationWarning,
+                stacklevel=1,
+            )
+    return scores
 
 
 def _report(
@@ -93,7 +102,8 @@ def validate(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(report.as_json(), ensure_ascii=False, indent=1))  # noqa: T201
     else:
-        console().print(str(report), soft_wrap=True, markup=False)
+        for line in str(report).splitlines():
+            console().print(printable(line), soft_wrap=True, markup=False)
     if not report.ok:
         raise _FaultyRunError("")
 

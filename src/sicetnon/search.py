@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from sicetnon.records import (
 )
 from sicetnon.tasks.registry import search_system
 from sicetnon.text.snippets import Snippet, snippet
+from sicetnon.text.stopwords import stop_list
 
 SNIPPET_LENGTH = 300
 
@@ -89,7 +91,7 @@ def answers(index: Index, ranking: Ranking, k: int) -> list[Answer]:
     """The first k documents of a ranking as answers."""
     numbers = ranking.documents[:k].tolist()
     analyzer = index.analysis.analyzer()
-    wanted = frozenset(analyzer.stems_of(ranking.topic.title))
+    wanted = frozenset(analyzer.stems_of(_content(ranking.topic.title)))
     ids = index.identifiers(numbers)
     found = []
     for place, record in enumerate(index.records(numbers)):
@@ -98,6 +100,13 @@ def answers(index: Index, ranking: Ranking, k: int) -> list[Answer]:
         score = float(ranking.scores[place])
         found.append(Answer(place + 1, score, ids[place], stance, heading, part, source, record))
     return found
+
+
+def _content(question: str) -> str:
+    """The words of a question that say what it is about; all of them if there are none."""
+    common = stop_list("snowball")
+    words = [word for word in re.findall(r"\w+", question) if word.lower() not in common]
+    return " ".join(words) or question
 
 
 def _parts(record: Record) -> tuple[str, str, str, PremiseStance | None]:

@@ -157,7 +157,7 @@ def _recognise(file: Path | str, fields: Sequence[str], id_field: str | None) ->
 
 
 def _entries(file: Path, fields: Sequence[str], id_field: str | None) -> Corpus:
-    first = entries.first_record(file)
+    first = entries.known_fields(file)
     names = list(first)
     identifier = id_field or next((name for name in entries.ID_NAMES if name in names), "")
     if identifier not in names:
@@ -174,7 +174,7 @@ def _entries(file: Path, fields: Sequence[str], id_field: str | None) -> Corpus:
         name for name, value in first.items() if name != identifier and isinstance(value, str)
     )
     if not chosen:
-        raise DataError(f"the first record has no text beside its {identifier!r}", file)
+        raise DataError(f"the first records have no text beside its {identifier!r}", file)
     read = functools.partial(_read_entries, fields=chosen, id_field=identifier)
     return Corpus("entries", chosen, (file,), read)
 

@@ -109,7 +109,7 @@ def check_size(path: Path, stored: StoredFile) -> None:
         )
 
 
-REBUILD = "build the index again with: sicetnon index SOURCE -o DIR"
+REBUILD = "build an index with: sicetnon index SOURCE -o DIR"
 
 
 def checksum(path: Path) -> int:

@@ -56,11 +56,13 @@ class Progress:
         documents: Documents read.
         bytes_read: Bytes read from the corpus' files.
         seconds: Since the start.
+        is_read: Whether all is read, and what was read is being put together.
     """
 
     documents: int
     bytes_read: int
     seconds: float
+    is_read: bool = False
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,7 @@ def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
                 options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start))
         documents += len(batch.ids)
         yield batch
-    options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start))
+    options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start, True))
 
 
 def _with_deleted(index: Index, numbers: set[int]) -> tuple[SegmentEntry, ...]:

@@ -23,6 +23,9 @@ from sicetnon.tasks.metadata import run_metadata
 from sicetnon.tasks.registry import find_task
 from sicetnon.text.analysis import named_analysis
 
+MADE_BY = "run"
+"""Marks an index that `run` made for itself, and may make anew."""
+
 RUN, METADATA = "run.txt", "ir-metadata.yml"
 MAX_RESULTS = 1000
 
@@ -109,12 +112,24 @@ def _index(corpus: Corpus, analysis: str, target: Path, options: RunOptions) -> 
     """The index of a corpus: the one that is there if it fits, else a new one."""
     checksum = corpus.checksum()
     with contextlib.ExitStack() as stack:
-        folder = options.index or _place_beside(target, stack, options.listener)
-        if not _fits(folder, checksum, analysis, options.listener):
+        folder, fits = options.index, False
+        if folder is not None:
+            fits = _fits(folder, checksum, analysis)
+            if not fits and not _is_free(folder):
+                options.listener.say(f"{folder} is an index of something else, and is left alone")
+                folder = None
+        if folder is None:
+            folder = _place_beside(target, stack, options.listener)
+            fits = _fits(folder, checksum, analysis)
+        if not fits:
             build = BuildOptions(
                 named_analysis(analysis),
                 progress=lambda progress: options.listener.building(corpus, progress),
-                source={"sha256": checksum, "files": [Path(f).name for f in corpus.files]},
+                source={
+                    "sha256": checksum,
+                    "files": [Path(f).name for f in corpus.files],
+                    "made_by": MADE_BY,
+                },
             )
             build_index(corpus, folder, build)
         yield stack.enter_context(Index.open(folder))
@@ -132,22 +147,19 @@ def _place_beside(target: Path, stack: contextlib.ExitStack, listener: Listener)
     return folder
 
 
-def _fits(folder: Path, checksum: str, analysis: str, listener: Listener) -> bool:
+def _fits(folder: Path, checksum: str, analysis: str) -> bool:
     """Whether a folder holds an index of this corpus, made by this analysis."""
     try:
         manifest = read_manifest(folder)
     except BrokenIndexError:
         return False
-    if not manifest.source.get("sha256"):
-        raise DataError(
-            "this index was changed by hand or not made from one input directory; name another "
-            "folder with --index",
-            folder,
-        )
-    if manifest.source["sha256"] != checksum:
-        listener.say(f"{folder} is of another input; building it again")
-        return False
-    if manifest.analysis != named_analysis(analysis).signature():
-        listener.say(f"{folder} was made with another text analysis; building it again")
-        return False
-    return True
+    same = manifest.source.get("sha256") == checksum
+    return same and manifest.analysis == named_analysis(analysis).signature()
+
+
+def _is_free(folder: Path) -> bool:
+    """Whether an index may be built there: nothing is, or what a run made for itself."""
+    try:
+        return read_manifest(folder).source.get("made_by") == MADE_BY
+    except BrokenIndexError:
+        return True
