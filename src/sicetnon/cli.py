@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import json
 import os
 import sys
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     # argparse has no public name for what add_subparsers gives
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
+_MOST_DIGITS = 10
 EPILOG = "Documentation: README.md and docs/. Every command explains itself with --help."
 
 
@@ -26,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0, 1 for bad data, 2 for wrong usage, 130 when interrupted.
     """
+    _ready_streams()
     options = parser().parse_args(arguments)
     try:
         options.command(options)
@@ -41,8 +45,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("out of memory; see --memory", 1)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}", 1)
+        advice = "; free some space, nothing was changed" if error.errno == errno.ENOSPC else ""
+        return _fail(f"{where}{error.strerror or error}{advice}", 1)
     return 0
+
+
+def _ready_streams() -> None:
+    """Let output go nowhere where it was closed, and show `?` for what its encoding lacks."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _fail(message: str, status: int) -> int:
@@ -132,6 +147,8 @@ def _index(options: argparse.Namespace) -> None:
     from sicetnon import indexing
 
     if options.verify or options.delete:
+        if options.verify and options.delete:
+            raise UsageError("--verify and --delete are two commands; choose one")
         if options.source:
             raise UsageError("--verify and --delete take no SOURCE")
         (indexing.verify if options.verify else indexing.delete)(options)
@@ -200,7 +217,9 @@ def _add_evaluate(commands: Commands) -> None:
         "--measure", nargs="+", metavar="NAME", help="as ir-measures writes them (nDCG@5)"
     )
     command.add_argument("--baseline", metavar="RUN", help="compare all others with this one")
-    command.add_argument("--seed", type=int, default=2022, help="of intervals and tests (2022)")
+    command.add_argument(
+        "--seed", type=_natural, default=2022, help="of intervals and tests (2022)"
+    )
     command.add_argument("--index", type=Path, metavar="DIR", help="the corpus that was searched")
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the report")
     command.add_argument("--report", type=Path, metavar="DIR", help="write a page to look at")
@@ -243,7 +262,13 @@ def _judge(name: str) -> Callable[[argparse.Namespace], None]:
     return call
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected a whole number above 0")
+def _natural(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
+        raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a whole number")
     return int(text)
+
+
+def _positive(text: str) -> int:
+    if text.strip("0") == "" or not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a whole number above 0")
+    return _natural(text)

@@ -11,7 +11,7 @@ from rich.console import Console
 from sicetnon import terminal
 from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
-from sicetnon.index.index import Index
+from sicetnon.index.index import Index, verify_index
 from sicetnon.index.storage import total_size
 from sicetnon.index.writing import (
     BuildOptions,
@@ -43,7 +43,7 @@ def build(options: argparse.Namespace) -> None:
     fields = [name.strip() for name in (options.fields or "").split(",") if name.strip()]
     corpus = open_corpus(options.source, fields, options.id_field)
     skipped = _Skipped(screen)
-    start = time.monotonic()
+    start, replaced = time.monotonic(), 0
     with terminal.building(screen) as show:
         build_options = BuildOptions(
             _analysis(options, corpus),
@@ -61,9 +61,7 @@ def build(options: argparse.Namespace) -> None:
         else:
             replaced = _documents_there(options.output)
             build_index(corpus, options.output, build_options)
-            if replaced:
-                screen.print(f"replaced an index of {replaced:,} documents (--add would add to it)")
-    _sum_up(options.output, time.monotonic() - start, skipped.count)
+    _sum_up(options.output, time.monotonic() - start, skipped.count, replaced)
 
 
 def _documents_there(folder: Path) -> int:
@@ -93,7 +91,7 @@ def _with(options: BuildOptions, **changes: object) -> BuildOptions:
     return dataclasses.replace(options, **changes)  # type: ignore[arg-type]
 
 
-def _sum_up(folder: Path, seconds: float, skipped: int) -> None:
+def _sum_up(folder: Path, seconds: float, skipped: int, replaced: int) -> None:
     with Index.open(folder) as index:
         entries = index.manifest.segments
         size = sum(total_size(entry.files.values()) for entry in entries)
@@ -106,6 +104,8 @@ def _sum_up(folder: Path, seconds: float, skipped: int) -> None:
             ("size", f"{size / 1e6:,.1f} MB" if size > 1e6 else f"{size / 1e3:,.1f} kB"),
             ("time", f"{seconds:,.1f} s"),
         ]
+    if replaced:
+        facts.insert(1, ("replaced", f"an index of {replaced:,} documents (--add adds to it)"))
     if skipped:
         facts.insert(2, ("left out", f"{skipped:,}"))
     terminal.show_facts(facts, terminal.console())
@@ -121,7 +121,6 @@ def delete(options: argparse.Namespace) -> None:
 
 def verify(options: argparse.Namespace) -> None:
     """Compare all checksums, and say that they fit."""
-    with Index.open(options.output) as index:
-        index.verify()
+    verify_index(options.output)
     message = f"{options.output}: all files are as they were written"
     terminal.console().print(message, soft_wrap=True, markup=False)

@@ -29,6 +29,8 @@ class _FaultyRunError(SicetnonError):
 
 def evaluate(options: argparse.Namespace) -> None:
     """Score runs, and print a table for each file of judgments, or JSON, or write a report."""
+    if [*map(str, options.runs), *map(str, options.qrels)].count("-") > 1:
+        raise UsageError("standard input (-) can be named only once")
     with _warnings_as_lines(), contextlib.ExitStack() as stack:
         qrels = [load_qrels(file) for file in options.qrels]
         index = stack.enter_context(Index.open(options.index)) if options.index else None

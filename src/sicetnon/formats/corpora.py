@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ class Corpus:
         """SHA-256 over the names and contents of all files."""
         digest = hashlib.sha256()
         for file in self.files:
-            digest.update(f"{Path(file).name}\0".encode())
+            digest.update(os.fsencode(Path(file).name) + b"\0")
             if Path(file).is_file():
                 with Path(file).open("rb") as opened:
                     while data := opened.read(CHUNK_BYTES):
@@ -135,8 +136,8 @@ def _files_of_directory(directory: Path) -> list[Path]:
 def _recognise(file: Path | str, fields: Sequence[str], id_field: str | None) -> Corpus:
     if isinstance(file, str):
         return _dataset(file)
-    if str(file) == "-":
-        raise UsageError("a corpus cannot be read from standard input; save it to a file")
+    if not file.is_file():
+        raise UsageError(f"{file}: is no regular file, but a corpus is read twice; save it first")
     if fields or id_field:
         return _entries(file, fields, id_field)
     with open_bytes(file) as opened:

@@ -86,7 +86,7 @@ def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str
 
 def _entry(row: Mapping[str, Any], fields: Sequence[str], id_field: str) -> Entry:
     identifier = row.get(id_field)
-    if not isinstance(identifier, str | int):
+    if isinstance(identifier, bool) or not isinstance(identifier, str | int):
         raise ValueError(f"found no id in {id_field!r}")
     check_identifier(str(identifier))
     texts = {name: row.get(name) for name in fields}

@@ -12,7 +12,7 @@ from sicetnon.errors import BrokenIndexError
 from sicetnon.index.documents import DocumentReader
 from sicetnon.index.forms import OFFSETS, StoredForms
 from sicetnon.index.manifest import SegmentEntry
-from sicetnon.index.storage import REBUILD, MappedArray, check_size, checksum
+from sicetnon.index.storage import REBUILD, MappedArray, check_size
 from sicetnon.index.words import StoredWords
 
 STORE = "documents.sqlite"
@@ -77,11 +77,3 @@ class Segment:
         """Let the system take back the memory of what was read."""
         for mapped in self._mapped.values():
             mapped.release()
-
-    def damaged_files(self) -> list[str]:
-        """The files whose content is not what was written (reads them all)."""
-        return [
-            str(self.folder / name)
-            for name, stored in self.entry.files.items()
-            if checksum(self.folder / name) != stored.crc32
-        ]

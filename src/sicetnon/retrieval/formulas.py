@@ -56,8 +56,9 @@ def accumulator(function: Formula) -> Accumulate:
             tf = 0.0
             for field in range(len(field_weights)):
                 tf += field_weights[field] * frequencies[posting, field]
-            if tf > 0.0:
-                document = documents[posting]
+            document = documents[posting]
+            # a number that is out of range can only be damage; it must not reach past the array
+            if tf > 0.0 and 0 <= document < scores.size:
                 score = query_weight * function(tf, norms[document], a, b)
                 known = scores[document]
                 scores[document] = score if known == UNSEEN else known + score

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -139,9 +140,7 @@ def _place_beside(target: Path, stack: contextlib.ExitStack, listener: Listener)
     """`OUTPUT.index` beside `OUTPUT`, or a passing folder where that cannot be made."""
     absolute = target.absolute()
     folder = absolute.with_name(f"{absolute.name}.index")
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError:
+    if not os.access(folder if folder.exists() else folder.parent, os.W_OK):
         listener.say(f"{folder} cannot be written, so the index will not be kept; see --index")
         return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sicetnon-"))) / "index"
     return folder
