@@ -472,3 +472,26 @@ class TestJudging:
         page = (tmp_path / "report" / "index.html").read_text()
         assert "Should teachers get tenure?" in page
         assert not re.search(r'(?:src|href)="(?!#)', page)
+
+
+def test_run_leaves_an_index_beside_the_output_alone_too(
+    sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, beside = tmp_path / "docs.jsonl", tmp_path / "out.index"
+    source.write_text('{"id": "1", "text": "mine"}\n')
+    assert main(["index", str(source), "-o", str(beside)]) == 0
+    before = (beside / "manifest.json").read_bytes()
+    command = ["run", TASK, "-i", str(sample / "input"), "-o", str(tmp_path / "out"), "-k", "3"]
+    assert main(command) == 0
+    assert "left alone" in capsys.readouterr().err
+    assert (beside / "manifest.json").read_bytes() == before
+
+
+def test_run_makes_its_own_damaged_index_anew(sample: Path, tmp_path: Path) -> None:
+    command = ["run", TASK, "-i", str(sample / "input"), "-o", str(tmp_path / "out"), "-k", "3"]
+    assert main(command) == 0
+    first = (tmp_path / "out" / "run.txt").read_bytes()
+    damaged = tmp_path / "out.index" / "segment-000001" / "frequencies"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    assert main(command) == 0
+    assert (tmp_path / "out" / "run.txt").read_bytes() == first

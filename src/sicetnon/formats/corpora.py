@@ -188,7 +188,9 @@ def _read_entries(
 
 def _dataset(identifier: str) -> Corpus:
     datasets.load_dataset(identifier)
-    first = next(iter(datasets.read_dataset(identifier)))
+    first = next(iter(datasets.read_dataset(identifier)), None)
+    if first is None:
+        raise DataError(f"the ir_datasets id {identifier!r} holds no document")
     records, fields = {
         Argument: ("arguments", ARGUMENT_FIELDS),
         ProcessedArgument: ("processed", ARGUMENT_FIELDS),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.index.postings import MAX_FREQUENCY, copy_postings, count_live
+from sicetnon.index.postings import copy_postings, count_live
 from sicetnon.index.storage import ArrayWriter, StoredFile, write_array
 
 BLOCK_POSTINGS = 1 << 22
@@ -104,13 +104,13 @@ def _merge_block(
     postings = int(offsets[end] - offsets[first])
     documents = np.empty(postings, dtype=np.int32)
     frequencies = np.empty((postings, fields), dtype=np.uint16)
+    sums = np.empty(postings, dtype=np.uint16)
     totals = np.zeros((end - first, fields), dtype=np.int64)
     places = offsets[first:end] - offsets[first]
     for source in sources:
         copy_postings(
             source.terms[first:end], source.offsets, source.documents, source.frequencies,
-            source.renumbered, places, documents, frequencies, totals,
+            source.renumbered, places, documents, frequencies, sums, totals,
         )  # fmt: skip
         source.release()
-    sums = frequencies.sum(axis=1, dtype=np.int64).clip(max=MAX_FREQUENCY).astype(np.uint16)
     return documents, frequencies, sums[:, None], totals

@@ -17,7 +17,7 @@ from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_lines
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.index import Index
-from sicetnon.index.manifest import read_manifest
+from sicetnon.index.manifest import MANIFEST, read_manifest
 from sicetnon.index.writing import BuildOptions, Progress, build_index
 from sicetnon.records import Ranking
 from sicetnon.tasks.metadata import run_metadata
@@ -113,15 +113,7 @@ def _index(corpus: Corpus, analysis: str, target: Path, options: RunOptions) -> 
     """The index of a corpus: the one that is there if it fits, else a new one."""
     checksum = corpus.checksum()
     with contextlib.ExitStack() as stack:
-        folder, fits = options.index, False
-        if folder is not None:
-            fits = _fits(folder, checksum, analysis)
-            if not fits and not _is_free(folder):
-                options.listener.say(f"{folder} is an index of something else, and is left alone")
-                folder = None
-        if folder is None:
-            folder = _place_beside(target, stack, options.listener)
-            fits = _fits(folder, checksum, analysis)
+        folder, fits = _place(target, checksum, analysis, options, stack)
         if not fits:
             build = BuildOptions(
                 named_analysis(analysis),
@@ -136,20 +128,35 @@ def _index(corpus: Corpus, analysis: str, target: Path, options: RunOptions) -> 
         yield stack.enter_context(Index.open(folder))
 
 
-def _place_beside(target: Path, stack: contextlib.ExitStack, listener: Listener) -> Path:
-    """`OUTPUT.index` beside `OUTPUT`, or a passing folder where that cannot be made."""
-    absolute = target.absolute()
-    folder = absolute.with_name(f"{absolute.name}.index")
-    if not os.access(folder if folder.exists() else folder.parent, os.W_OK):
-        listener.say(f"{folder} cannot be written, so the index will not be kept; see --index")
-        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sicetnon-"))) / "index"
-    return folder
+def _place(
+    target: Path, checksum: str, analysis: str, options: RunOptions, stack: contextlib.ExitStack
+) -> tuple[Path, bool]:
+    """Where the index is or goes, and whether it is there and fits.
+
+    The folder that the user names comes first, then `OUTPUT.index` beside `OUTPUT`, then a passing
+    one; an index of something else, and a folder that cannot be written, are passed over.
+    """
+    beside = target.absolute().with_name(f"{target.absolute().name}.index")
+    for folder in filter(None, (options.index, beside)):
+        if _fits(folder, checksum, analysis):
+            return folder, True
+        if not _is_free(folder):
+            options.listener.say(f"{folder} is an index of something else, and is left alone")
+        elif folder is options.index or os.access(
+            folder if folder.exists() else folder.parent, os.W_OK
+        ):
+            return folder, False
+        else:
+            options.listener.say(f"{folder} cannot be written, so the index will not be kept")
+    passing = stack.enter_context(tempfile.TemporaryDirectory(prefix="sicetnon-"))
+    return Path(passing) / "index", False
 
 
 def _fits(folder: Path, checksum: str, analysis: str) -> bool:
-    """Whether a folder holds an index of this corpus, made by this analysis."""
+    """Whether a folder holds a sound index of this corpus, made by this analysis."""
     try:
-        manifest = read_manifest(folder)
+        with Index.open(folder) as index:
+            manifest = index.manifest
     except BrokenIndexError:
         return False
     same = manifest.source.get("sha256") == checksum
@@ -158,7 +165,9 @@ def _fits(folder: Path, checksum: str, analysis: str) -> bool:
 
 def _is_free(folder: Path) -> bool:
     """Whether an index may be built there: nothing is, or what a run made for itself."""
+    if not (folder / MANIFEST).exists():
+        return True
     try:
         return read_manifest(folder).source.get("made_by") == MADE_BY
     except BrokenIndexError:
-        return True
+        return False
