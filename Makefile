@@ -9,15 +9,11 @@ QUESTION ?= Should teachers get tenure?
 .PHONY: run test check clean
 
 run: .venv/ready
-	@echo "== sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out"
-	@$(BIN)/sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out --index .cache/sample
+	$(BIN)/sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out --index .cache/sample
 	@echo
-	@echo "== sicetnon search \"$(QUESTION)\""
-	@$(BIN)/sicetnon search "$(QUESTION)" --index .cache/sample -k 6
+	$(BIN)/sicetnon search "$(QUESTION)" --index .cache/sample -k 6
 	@echo
-	@echo "== sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels"
-	@$(BIN)/sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels \
-	  --measure nDCG@5 nDCG@10
+	$(BIN)/sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels
 
 test: .venv/ready-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90

@@ -192,7 +192,6 @@ class TestRun:
         (source / "idebate.json").write_text('{"arguments": []}')
         capsys.readouterr()
         assert main(arguments) == 0
-        assert "another input" in capsys.readouterr().err
         assert manifest.stat().st_mtime_ns != built
 
     def test_every_system_gives_its_own_run(
@@ -291,23 +290,30 @@ class TestRun:
         assert "file" in line
         assert (tmp_path / "file").read_text() == "in the way"
 
-    def test_an_index_of_something_else_is_not_overwritten(
-        self, sample: Path, tmp_path: Path, failing
+    def test_an_index_of_something_else_is_left_alone(
+        self, sample: Path, tmp_path: Path, capsys
     ) -> None:
-        folder = tmp_path / "index"
-        assert main(["index", str(sample / "input"), "-o", str(folder)]) == 0
-        identifier = next(iter(read_qrels_ids(sample)))
-        assert main(["index", "-o", str(folder), "--delete", identifier]) == 0
+        source, folder = tmp_path / "docs.jsonl", tmp_path / "index"
+        source.write_text('{"id": "1", "text": "mine"}\n')
+        assert main(["index", str(source), "-o", str(folder)]) == 0
         before = (folder / "manifest.json").read_bytes()
         out = tmp_path / "out"
-        status, line = failing("run", TASK, "-i", sample / "input", "-o", out, "--index", folder)
-        assert status == 1
-        assert "--index" in line
+        command = ["run", TASK, "-i", str(sample / "input"), "-o", str(out)]
+        assert main([*command, "--index", str(folder)]) == 0
+        assert "left alone" in capsys.readouterr().err
         assert (folder / "manifest.json").read_bytes() == before
+        assert (tmp_path / "out.index" / "manifest.json").is_file()
+        assert validate(out / "run.txt", TASK, sample / "input" / "topics.xml").ok
 
-
-def read_qrels_ids(sample: Path) -> list[str]:
-    return [line.split()[2] for line in (sample / "relevance.qrels").read_text().splitlines()]
+    def test_an_index_made_by_hand_of_the_same_input_is_used(
+        self, sample: Path, index: Path, tmp_path: Path
+    ) -> None:
+        before = (index / "manifest.json").stat().st_mtime_ns
+        out = tmp_path / "out"
+        command = ["run", TASK, "-i", str(sample / "input"), "-o", str(out)]
+        assert main([*command, "--index", str(index)]) == 0
+        assert (index / "manifest.json").stat().st_mtime_ns == before
+        assert not (tmp_path / "out.index").exists()
 
 
 class TestIndex:
@@ -329,7 +335,7 @@ class TestIndex:
         assert "--replace" in line
         assert main(["index", str(second), "-o", folder, "--add", "--replace"]) == 0
         assert main(["index", "-o", folder, "--delete", "3", "9"]) == 0
-        assert "1 ids were not in the index" in capsys.readouterr().out
+        assert "deleted: 1; not in the index: 1" in capsys.readouterr().out
         assert main(["index", "-o", folder, "--verify"]) == 0
         capsys.readouterr()
         for word, found in (("pears", []), ("quinces", ["2"]), ("plums", []), ("apples", ["1"])):
@@ -350,6 +356,26 @@ class TestIndex:
         captured = capsys.readouterr()
         assert re.search(r"left out\s+2", captured.out)
         assert "line 2" in captured.err
+
+
+class TestHostileText:
+    def test_documents_and_questions_cannot_steer_the_terminal(self, tmp_path, capsys, failing):
+        source = tmp_path / "docs.jsonl"
+        record = {
+            "id": "a",
+            "title": "\x1b]0;pwned\x07title",
+            "text": "\x1b[31mred\x1b[0m \u202eetar",
+        }
+        source.write_text(json.dumps(record) + "\n")
+        folder = str(tmp_path / "index")
+        assert main(["index", str(source), "-o", folder]) == 0
+        capsys.readouterr()
+        assert main(["search", "red \x1b[31m", "--index", folder]) == 0
+        shown = capsys.readouterr().out
+        assert "red" in shown
+        assert not set(shown) & {"\x1b", "\x07", "\u202e"}
+        _, line = failing("search", "x", "--index", folder, "--system", "\x1b[31m")
+        assert line.isprintable()
 
 
 class TestJudging:
@@ -435,3 +461,37 @@ class TestJudging:
         )
         assert status == 1
         assert "no.txt" in line
+
+    def test_report(self, sample: Path, index: Path, tmp_path: Path, capsys) -> None:
+        out = tmp_path / "out"
+        source = str(sample / "input")
+        assert main(["run", TASK, "-i", source, "-o", str(out), "--index", str(index)]) == 0
+        command = ["evaluate", str(out / "run.txt"), "--qrels", str(sample / "relevance.qrels")]
+        command += ["--index", str(index), "--topics", str(sample / "input" / "topics.xml")]
+        assert main([*command, "--report", str(tmp_path / "report")]) == 0
+        page = (tmp_path / "report" / "index.html").read_text()
+        assert "Should teachers get tenure?" in page
+        assert not re.search(r'(?:src|href)="(?!#)', page)
+
+
+def test_run_leaves_an_index_beside_the_output_alone_too(
+    sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, beside = tmp_path / "docs.jsonl", tmp_path / "out.index"
+    source.write_text('{"id": "1", "text": "mine"}\n')
+    assert main(["index", str(source), "-o", str(beside)]) == 0
+    before = (beside / "manifest.json").read_bytes()
+    command = ["run", TASK, "-i", str(sample / "input"), "-o", str(tmp_path / "out"), "-k", "3"]
+    assert main(command) == 0
+    assert "left alone" in capsys.readouterr().err
+    assert (beside / "manifest.json").read_bytes() == before
+
+
+def test_run_makes_its_own_damaged_index_anew(sample: Path, tmp_path: Path) -> None:
+    command = ["run", TASK, "-i", str(sample / "input"), "-o", str(tmp_path / "out"), "-k", "3"]
+    assert main(command) == 0
+    first = (tmp_path / "out" / "run.txt").read_bytes()
+    damaged = tmp_path / "out.index" / "segment-000001" / "frequencies"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    assert main(command) == 0
+    assert (tmp_path / "out" / "run.txt").read_bytes() == first

@@ -184,9 +184,10 @@ def test_half_characters_become_replacement_characters(
     found.default_text().encode("utf-8")
 
 
-def test_bytes_that_are_no_utf8_become_replacement_characters(write: Write) -> None:
+def test_bytes_that_are_no_utf8_are_refused(write: Write) -> None:
     data = json.dumps([argument(conclusion="caf#")]).encode().replace(b"#", b"\xe9")
-    assert next(read_arguments(write(data))).conclusion == "caf\ufffd"
+    with pytest.raises(DataError, match=r"line 1: .* is not UTF-8"):
+        next(read_arguments(write(data)))
 
 
 @pytest.mark.parametrize("layout", ["pretty", "one line", "Windows", "BOM", "gzip", "list"])

@@ -80,7 +80,7 @@ def test_fields_may_be_chosen(tmp_path: Path) -> None:
         ("x.jsonl", lines({"a": "x"}), [], None, "found the fields a; expected one of id, docno"),
         ("x.jsonl", lines({"id": "1", "a": "x"}), [], "key", "expected key with the id"),
         ("x.jsonl", lines({"id": "1", "a": "x"}), ["a", "b"], None, "no field b; there are id, a"),
-        ("x.jsonl", lines({"id": "1", "a": 5}), [], None, "has no text beside its 'id'"),
+        ("x.jsonl", lines({"id": "1", "a": 5}), [], None, "no text beside its 'id'"),
         ("x.csv", "id,a\n", [], None, "the file holds no record"),
         ("x.csv", "", [], None, "the file holds no record"),
         ("x.jsonl", "nonsense\n", [], None, "line 1: the line cannot be used"),

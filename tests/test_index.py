@@ -662,7 +662,7 @@ def test_the_command_builds_adds_deletes_verifies(
     assert "documents  3 entries" in capsys.readouterr().out
     assert content_of(Path(index)).records["b"] == Entry("b", {"text": "z"})
     assert cli.main(["index", "-o", index, "--delete", "a", "nobody"]) == 0
-    assert capsys.readouterr().out == "deleted 1 documents; 1 ids were not in the index\n"
+    assert capsys.readouterr().out == "deleted: 1; not in the index: 1\n"
     assert cli.main(["index", "-o", index, "--delete", "b", "c"]) == 2
     assert cli.main(["index", "-o", index, "--verify"]) == 0
     assert capsys.readouterr().out == f"{index}: all files are as they were written\n"

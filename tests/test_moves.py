@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_equal_keys_keep_their_order(keys: list[float], bound: int) -> None:
 def test_bounded_moves_never_leave_a_swap_that_would_help(keys: list[float], bound: int) -> None:
     order = bounded_order(keys, bound).tolist()
     worth = [-math.inf if math.isnan(key) else key for key in keys]
-    for place, (here, behind) in enumerate(zip(order, order[1:], strict=False)):
+    for place, (here, behind) in enumerate(pairwise(order)):
         if worth[behind] > worth[here]:
             assert here == place - bound or behind == place + 1 + bound
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import json
 import os
 import sys
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     # argparse has no public name for what add_subparsers gives
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
+_MOST_DIGITS = 10
 EPILOG = "Documentation: README.md and docs/. Every command explains itself with --help."
 
 
@@ -26,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0, 1 for bad data, 2 for wrong usage, 130 when interrupted.
     """
+    _ready_streams()
     options = parser().parse_args(arguments)
     try:
         options.command(options)
@@ -41,13 +45,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("out of memory; see --memory", 1)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}", 1)
+        advice = "; free some space, nothing was changed" if error.errno == errno.ENOSPC else ""
+        return _fail(f"{where}{error.strerror or error}{advice}", 1)
     return 0
 
 
+def _ready_streams() -> None:
+    """Let output go nowhere where it was closed, and show `?` for what its encoding lacks."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def _fail(message: str, status: int) -> int:
-    print(f"sicetnon: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    print(f"sicetnon: {_shown(message)}", file=sys.stderr)  # noqa: T201
     return status
+
+
+def _shown(message: str) -> str:
+    """A message as one line that cannot steer the terminal, whatever it quotes."""
+    words = " ".join(message.split())
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words
+    )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -150,6 +173,8 @@ def _index(options: argparse.Namespace) -> None:
     from sicetnon import indexing
 
     if options.verify or options.delete:
+        if options.verify and options.delete:
+            raise UsageError("--verify and --delete are two commands; choose one")
         if options.source:
             raise UsageError("--verify and --delete take no SOURCE")
         (indexing.verify if options.verify else indexing.delete)(options)
@@ -190,7 +215,7 @@ def _run(options: argparse.Namespace) -> None:
     screen = terminal.console(stderr=True)
 
     def say(line: str) -> None:
-        screen.print(line, soft_wrap=True, markup=False)
+        screen.print(terminal.printable(line), soft_wrap=True, markup=False)
 
     cache = options.cache or cache_folder() / "chatnoir.sqlite"
     with terminal.building(screen) as show, terminal.fetching(screen) as show_fetched:
@@ -260,7 +285,7 @@ def _add_evaluate(commands: Commands) -> None:
         "evaluate",
         help="score runs",
         description="Score runs by the organisers' rule (or trec_eval's, or on condensed lists), "
-        "with 95%% intervals over topics. Files may be gzipped; - is standard input.",
+        "with 95% intervals over topics. Files may be gzipped; - is standard input.",
     )
     command.add_argument("runs", nargs="+", metavar="RUN")
     command.add_argument("--qrels", nargs="+", required=True, metavar="FILE", help="judgments")
@@ -274,7 +299,9 @@ def _add_evaluate(commands: Commands) -> None:
         "--measure", nargs="+", metavar="NAME", help="as ir-measures writes them (nDCG@5)"
     )
     command.add_argument("--baseline", metavar="RUN", help="compare all others with this one")
-    command.add_argument("--seed", type=int, default=2022, help="of intervals and tests (2022)")
+    command.add_argument(
+        "--seed", type=_natural, default=2022, help="of intervals and tests (2022)"
+    )
     command.add_argument("--index", type=Path, metavar="DIR", help="the corpus that was searched")
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the report")
     command.add_argument("--report", type=Path, metavar="DIR", help="write a page to look at")
@@ -353,9 +380,9 @@ def _judge(name: str) -> Callable[[argparse.Namespace], None]:
     return call
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected a whole number above 0")
+def _natural(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
+        raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a whole number")
     return int(text)
 
 
@@ -363,5 +390,11 @@ def _numbers(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        message = f"found {text!r}; expected numbers with commas between them, like 2,1,0.5"
+        message = f"found {text[:40]!r}; expected numbers with commas between them, like 2,1,0.5"
         raise argparse.ArgumentTypeError(message) from None
+
+
+def _positive(text: str) -> int:
+    if text.strip("0") == "" or not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a whole number above 0")
+    return _natural(text)

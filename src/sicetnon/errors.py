@@ -49,4 +49,5 @@ class MissingExtraError(SicetnonError):
     """
 
     def __init__(self, what: str, extra: str):
-        super().__init__(f'{what} needs an extra: pip install "sicetnon[{extra}]"')
+        install = f'pip install "sicetnon[{extra}]" (in a checkout: ".[{extra}]")'
+        super().__init__(f"{what} needs an extra: {install}")

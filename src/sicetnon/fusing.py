@@ -12,7 +12,7 @@ from sicetnon.evaluation.validation import validate
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_lines
 from sicetnon.ranking.fusion import Fusion, are_usable, fuse
-from sicetnon.terminal import console
+from sicetnon.terminal import console, printable
 
 
 def write_fused(options: argparse.Namespace) -> None:
@@ -34,7 +34,7 @@ def write_fused(options: argparse.Namespace) -> None:
     screen = console(stderr=True)
 
     def say(line: str) -> None:
-        screen.print(line, soft_wrap=True, markup=False)
+        screen.print(printable(line), soft_wrap=True, markup=False)
 
     for line in notices(runs, fusion):
         say(f"warning: {line}")

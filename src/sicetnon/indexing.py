@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.console import Console
 
 from sicetnon import terminal
-from sicetnon.errors import DataError, UsageError
+from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.webpages import read_scores
-from sicetnon.index.index import Index
+from sicetnon.index.index import Index, verify_index
 from sicetnon.index.storage import total_size
 from sicetnon.index.writing import (
     BuildOptions,
@@ -47,7 +47,7 @@ def build(options: argparse.Namespace) -> None:
         scores = read_scores(options.page_ranks, options.spam_ranks)
     corpus = open_corpus(options.source, fields, options.id_field, scores)
     skipped = _Skipped(screen)
-    start = time.monotonic()
+    start, replaced = time.monotonic(), 0
     with terminal.building(screen) as show:
         build_options = BuildOptions(
             _analysis(options, corpus),
@@ -63,8 +63,18 @@ def build(options: argparse.Namespace) -> None:
         elif options.replace:
             raise UsageError("--replace goes with --add")
         else:
+            replaced = _documents_there(options.output)
             build_index(corpus, options.output, build_options)
-    _sum_up(options.output, time.monotonic() - start, skipped.count)
+    _sum_up(options.output, time.monotonic() - start, skipped.count, replaced)
+
+
+def _documents_there(folder: Path) -> int:
+    """How many documents the index in a folder holds; 0 where there is none to read."""
+    try:
+        with Index.open(folder) as index:
+            return index.document_count
+    except BrokenIndexError:
+        return 0
 
 
 def _analysis(options: argparse.Namespace, corpus: Corpus) -> Analysis:
@@ -85,7 +95,7 @@ def _with(options: BuildOptions, **changes: object) -> BuildOptions:
     return dataclasses.replace(options, **changes)  # type: ignore[arg-type]
 
 
-def _sum_up(folder: Path, seconds: float, skipped: int) -> None:
+def _sum_up(folder: Path, seconds: float, skipped: int, replaced: int) -> None:
     with Index.open(folder) as index:
         entries = index.manifest.segments
         size = sum(total_size(entry.files.values()) for entry in entries)
@@ -95,9 +105,11 @@ def _sum_up(folder: Path, seconds: float, skipped: int) -> None:
             ("fields", ", ".join(index.fields)),
             ("analysis", index.analysis.name),
             ("terms", f"{int(index.field_totals.sum()):,}"),
-            ("size", f"{size / 1e6:,.1f} MB"),
+            ("size", f"{size / 1e6:,.1f} MB" if size > 1e6 else f"{size / 1e3:,.1f} kB"),
             ("time", f"{seconds:,.1f} s"),
         ]
+    if replaced:
+        facts.insert(1, ("replaced", f"an index of {replaced:,} documents (--add adds to it)"))
     if skipped:
         facts.insert(2, ("left out", f"{skipped:,}"))
     terminal.show_facts(facts, terminal.console())
@@ -107,15 +119,12 @@ def delete(options: argparse.Namespace) -> None:
     """Delete documents by id, and say how many there were."""
     count = delete_documents(options.output, options.delete)
     unknown = len(set(options.delete)) - count
-    terminal.console().print(
-        f"deleted {count:,} documents"
-        + (f"; {unknown:,} ids were not in the index" if unknown else "")
-    )
+    told = f"deleted: {count:,}" + (f"; not in the index: {unknown:,}" if unknown else "")
+    terminal.console().print(told)
 
 
 def verify(options: argparse.Namespace) -> None:
     """Compare all checksums, and say that they fit."""
-    with Index.open(options.output) as index:
-        index.verify()
+    verify_index(options.output)
     message = f"{options.output}: all files are as they were written"
     terminal.console().print(message, soft_wrap=True, markup=False)

@@ -18,7 +18,7 @@ from sicetnon.evaluation.leaderboard import placed
 from sicetnon.evaluation.validation import validate as validate_run
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.index import Index
-from sicetnon.terminal import console
+from sicetnon.terminal import console, printable
 
 _SHOWN_WARNINGS = 10
 
@@ -29,6 +29,8 @@ class _FaultyRunError(SicetnonError):
 
 def evaluate(options: argparse.Namespace) -> None:
     """Score runs, and print a table for each file of judgments, or JSON, or write a report."""
+    if [*map(str, options.runs), *map(str, options.qrels)].count("-") > 1:
+        raise UsageError("standard input (-) can be named only once")
     with _warnings_as_lines(), contextlib.ExitStack() as stack:
         qrels = [load_qrels(file) for file in options.qrels]
         index = stack.enter_context(Index.open(options.index)) if options.index else None
@@ -46,7 +48,7 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def _scores(options: argparse.Namespace, qrels: Sequence[Qrels]) -> list[Score]:
-    return evaluate_runs(
+    scores = evaluate_runs(
         options.runs,
         qrels,
         options.measure or ["nDCG@5"],
@@ -54,6 +56,15 @@ def _scores(options: argparse.Namespace, qrels: Sequence[Qrels]) -> list[Score]:
         baseline=options.baseline,
         seed=options.seed,
     )
+    for score in scores:
+        if not score.judged:
+            warnings.warn(
+                f"{score.run}: none of its documents is judged in {score.qrels}; are these the "
+                "judgments of this task, topics and corpus?",
+                EvaluationWarning,
+                stacklevel=1,
+            )
+    return scores
 
 
 def _report(
@@ -71,7 +82,7 @@ def _report(
         qrels=qrels,
         baseline=options.baseline,
         topics=read_topics(options.topics) if options.topics else None,
-        index=index,
+        texts=index,
     )
 
 
@@ -93,7 +104,8 @@ def validate(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(report.as_json(), ensure_ascii=False, indent=1))  # noqa: T201
     else:
-        console().print(str(report), soft_wrap=True, markup=False)
+        for line in str(report).splitlines():
+            console().print(printable(line), soft_wrap=True, markup=False)
     if not report.ok:
         raise _FaultyRunError("")
 

@@ -217,6 +217,12 @@ class Ranking:
             self.names and tuple(self.names[place] for place in at),
         )
 
+    def best(self, k: int) -> Ranking:
+        """The first k results."""
+        if k >= len(self):
+            return self
+        return self.taken(np.arange(k), self.scores[:k])
+
     def __len__(self) -> int:
         return len(self.documents)
 

@@ -40,13 +40,13 @@ def cache_folder() -> Path:
     """
     named = os.environ.get("SICETNON_CACHE")
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    folder = Path(named).expanduser() if named else Path(home).expanduser() / "sicetnon"
     try:
+        folder = Path(named).expanduser() if named else Path(home).expanduser() / "sicetnon"
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return folder
-    except OSError:
-        pass
+    except (OSError, RuntimeError):
+        pass  # no such user, no such folder, no permission: all the same here
     fallback = Path(tempfile.gettempdir()) / f"sicetnon-{os.getuid()}"
     fallback.mkdir(mode=0o700, exist_ok=True)
     return fallback

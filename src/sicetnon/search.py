@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from sicetnon.records import (
 from sicetnon.tasks.registry import search_system
 from sicetnon.text.analysis import Analyzer
 from sicetnon.text.snippets import Snippet, snippet
+from sicetnon.text.stopwords import stop_list
 
 SNIPPET_LENGTH = 300
 
@@ -86,8 +88,7 @@ def search(index: Index, question: str, k: int = 10, system: str = "default") ->
     Raises:
         UsageError: There is no such system for this index.
     """
-    # stages look at more documents than are shown, so that a better one can rise into view
-    ranking = search_system(system, index).rank([Topic("1", question)], max(k, 100))[0]
+    ranking = search_system(system, index).rank([Topic("1", question)], k)[0]
     return answers(index, ranking, k)
 
 
@@ -109,7 +110,7 @@ def record_answers(
         records: Those documents.
         analyzer: Says which words of a text are words of the question.
     """
-    wanted = frozenset(analyzer.stems_of(ranking.topic.title))
+    wanted = frozenset(analyzer.stems_of(_content(ranking.topic.title)))
     found = []
     for place, record in enumerate(records):
         text, heading, source, stance = _parts(record)
@@ -117,6 +118,13 @@ def record_answers(
         score = float(ranking.scores[place])
         found.append(Answer(place + 1, score, ids[place], stance, heading, part, source, record))
     return found
+
+
+def _content(question: str) -> str:
+    """The words of a question that say what it is about; all of them if there are none."""
+    common = stop_list("snowball")
+    words = [word for word in re.findall(r"\w+", question) if word.lower() not in common]
+    return " ".join(words) or question
 
 
 def _parts(record: Record) -> tuple[str, str, str, PremiseStance | None]:

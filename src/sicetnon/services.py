@@ -14,7 +14,7 @@ from sicetnon.retrieval.argsme_api import ArgsMeRetriever
 from sicetnon.retrieval.chatnoir import ChatNoirRetriever
 from sicetnon.sample import cache_folder
 from sicetnon.search import Answer, as_json, record_answers
-from sicetnon.terminal import QUESTION_SIDES, SIDES, console, show_answers
+from sicetnon.terminal import QUESTION_SIDES, SIDES, console, printable, show_answers
 from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
 
 SOURCES = ("argsme", "chatnoir")
@@ -72,9 +72,11 @@ def service_json(source: str, question: str, found: Sequence[Answer]) -> dict[st
 def show(question: str, source: str, k: int, is_json: bool) -> None:
     """Print a service's answers to a question; what goes wrong meanwhile goes to stderr."""
     notices = console(stderr=True)
-    found = search_service(
-        source, question, k, say=lambda line: notices.print(line, soft_wrap=True, markup=False)
-    )
+
+    def say(line: str) -> None:
+        notices.print(printable(line), soft_wrap=True, markup=False)
+
+    found = search_service(source, question, k, say=say)
     if is_json:
         print(json.dumps(service_json(source, question, found), ensure_ascii=False, indent=1))  # noqa: T201
         return

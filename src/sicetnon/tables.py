@@ -14,6 +14,7 @@ from rich.text import Text
 
 from sicetnon.evaluation import Score
 from sicetnon.evaluation.leaderboard import Leaderboard, Row
+from sicetnon.terminal import printable
 
 _BOX = SIMPLE_HEAD
 
@@ -45,13 +46,13 @@ def _score_table(rows: Sequence[Score], names: dict[str, str]) -> Table:
         cells = [
             names[score.run],
             _number(score.mean),
-            f"{_number(score.low)} – {_number(score.high)}",
+            "–" if math.isnan(score.low) else f"{_number(score.low)} – {_number(score.high)}",
             str(score.topics),
             _number(score.judged),
         ]
         if stances:
             cells.append(f"{score.lines or 0:,}")
-        table.add_row(*map(Text, cells))
+        table.add_row(*map(_cell, cells))
     return table
 
 
@@ -65,11 +66,11 @@ def _comparison_table(rows: Sequence[Score], names: dict[str, str]) -> Table:
             cells = (
                 names[score.run],
                 f"{other.difference:+.3f}",
-                _number(other.p_randomisation_corrected),
-                _number(other.p_t_corrected),
+                _p(other.p_randomisation_corrected),
+                _p(other.p_t_corrected),
                 f"{other.wins}/{other.ties}/{other.losses}",
             )
-            table.add_row(*map(Text, cells))
+            table.add_row(*map(_cell, cells))
     return table
 
 
@@ -105,7 +106,15 @@ def _row(row: Row, run: str | None) -> list[Text]:
     known = row.low is not None and row.high is not None
     interval = f"{_number(row.low)} – {_number(row.high)}" if known else ""
     team = "→ yours" if run is not None else row.team
-    return [Text(cell) for cell in (team, row.tag or run or "", _number(row.mean), interval)]
+    return [_cell(cell) for cell in (team, row.tag or run or "", _number(row.mean), interval)]
+
+
+def _cell(text: str) -> Text:
+    return Text(printable(text))
+
+
+def _p(value: float) -> str:
+    return "<0.001" if value < 0.001 else _number(value)
 
 
 def _number(value: float | None) -> str:

@@ -25,6 +25,8 @@ from sicetnon.records import Argument, PremiseStance
 from sicetnon.search import Answer
 
 PLAIN_WIDTH = 80
+# texts of strangers must not steer the terminal
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _INDENT = " " * 4
 SIDES: dict[PremiseStance | None, tuple[str, str, str]] = {
     "PRO": ("for", "green", "Reasons given for a claim"),
@@ -38,8 +40,6 @@ QUESTION_SIDES: dict[PremiseStance | None, tuple[str, str, str]] = {
     "CON": ("against", "red", "Against"),
     None: ("", "default", "Results"),
 }
-# texts of strangers must not steer the terminal
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def console(stderr: bool = False) -> Console:
@@ -50,6 +50,11 @@ def console(stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, emoji=False, width=PLAIN_WIDTH, no_color=True)
 
 
+def printable(text: str) -> str:
+    """A text without the characters that steer a terminal; as long as the text."""
+    return _CONTROL.sub(" ", text)
+
+
 def show_answers(
     question: str,
     answers: Sequence[Answer],
@@ -57,10 +62,12 @@ def show_answers(
     sides: Mapping[PremiseStance | None, tuple[str, str, str]] = SIDES,
 ) -> None:
     """Print answers, those of one side apart from those of the other, best first."""
-    screen.print(Text(_shown(question), style="bold"))
+    screen.print(Text(printable(question), style="bold"))
     if not answers:
-        screen.print("Nothing was found: no document holds a word of the question.")
+        screen.print("Nothing was found: no document holds a word of the question that counts.")
         return
+    if sides is SIDES and any(answer.stance for answer in answers):
+        screen.print(Text("Each reason is for or against the claim printed above it.", style="dim"))
     for side in ("PRO", "CON", None):
         chosen = [answer for answer in answers if answer.stance == side]
         if not chosen:
@@ -79,25 +86,23 @@ def _show(answer: Answer, screen: Console) -> None:
     head.append(f"{answer.rank:>2}  ", style="bold")
     if answer.heading:
         head.append(f"{word}: " if word else "", style=colour)
-        head.append(_shown(answer.heading), style="bold")
+        head.append(printable(answer.heading), style="bold")
     else:
-        head.append(answer.id, style="bold")
+        head.append(printable(answer.id), style="bold")
     screen.print()
     screen.print(head)
-    body = Text(_shown(answer.snippet.text))
+    # without a blank before it, the last ellipsis cannot wrap to a line of its own
+    body = Text(re.sub(r"\s…$", "…", printable(answer.snippet.text)))
     for start, end in answer.snippet.marks:
         body.stylize("bold yellow" if not screen.no_color else "bold", start, end)
     for line in body.wrap(screen, screen.width - len(_INDENT)):
         line.rstrip()
         screen.print(Text(_INDENT).append_text(line))
-    foot = "  ".join(filter(None, (f"{answer.score:.2f}", answer.id, answer.source)))
-    shown = Text(_INDENT + _shown(foot), style="dim")
+    identifier = answer.id if answer.heading else ""
+    foot = "  ".join(filter(None, (f"{answer.score:.2f}", identifier, answer.source)))
+    shown = Text(_INDENT + printable(foot), style="dim")
     shown.truncate(screen.width, overflow="ellipsis")
     screen.print(shown, soft_wrap=True)
-
-
-def _shown(text: str) -> str:
-    return _CONTROL.sub(" ", text)
 
 
 @contextmanager
@@ -106,10 +111,9 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.fields[documents]:,} documents"),
-        TextColumn("{task.fields[speed]:,.0f}/s"),
-        TimeElapsedColumn(),
+        TextColumn("{task.fields[documents]:>11,} documents {task.fields[speed]:>9,.0f}/s"),
         TimeRemainingColumn(compact=True),
+        TextColumn("left"),
         console=screen,
         transient=True,
         disable=not screen.is_terminal,
@@ -123,6 +127,7 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
                 total=corpus.size() or None,
                 completed=progress.bytes_read,
                 documents=progress.documents,
+                description="Merging" if progress.is_read else "Indexing",
                 speed=progress.documents / max(progress.seconds, 1e-3),
             )
 
@@ -159,6 +164,7 @@ def fetching(screen: Console) -> Iterator[Callable[[str, int, int], None]]:
 def show_facts(facts: Sequence[tuple[str, str]], screen: Console) -> None:
     """Print names and values in two columns."""
     width = max(len(name) for name, _ in facts)
-    for name, value in facts:
+    for name, fact in facts:
+        value = printable(fact)
         line = Text(f"{name:<{width}}  ", style="dim")
         screen.print(line.append(value, style="default not dim"), soft_wrap=True)

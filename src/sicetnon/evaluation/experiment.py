@@ -48,7 +48,7 @@ class _Settings:
 def evaluate(
     runs: Sources,
     qrels: Sources,
-    measures: Sequence[str | Measure | ir_measures.Measure] = DEFAULT_MEASURES,
+    measures: str | Sequence[str | Measure | ir_measures.Measure] = DEFAULT_MEASURES,
     *,
     rule: str = "official",
     baseline: Source | None = None,
@@ -81,7 +81,8 @@ def evaluate(
         EvaluationWarning: A run leaves judged topics unanswered, or repeats documents.
     """
     check_rule(rule)
-    parsed = tuple(parse_measure(measure, rule) for measure in measures)
+    each = [measures] if isinstance(measures, str) else measures
+    parsed = tuple(parse_measure(measure, rule) for measure in each)
     settings = _Settings(parsed, samples, seed)
     judgments = [load_qrels(source, name) for name, source in each_source(qrels)]
     named = each_source(runs)

@@ -93,6 +93,8 @@ def check_identifier(identifier: str) -> None:
     """
     if identifier.split() != [identifier]:
         raise ValueError(f"the id {identifier!r} is empty or holds white space")
+    if not identifier.isprintable():
+        raise ValueError(f"the id {identifier!r} holds characters that do not print")
 
 
 def java_hash(text: str) -> int:

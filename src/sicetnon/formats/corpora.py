@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class Corpus:
         """SHA-256 over the names and contents of all files."""
         digest = hashlib.sha256()
         for file in (*self.files, *self.side_files):
-            digest.update(f"{Path(file).name}\0".encode())
+            digest.update(os.fsencode(Path(file).name) + b"\0")
             if Path(file).is_file():
                 with Path(file).open("rb") as opened:
                     while data := opened.read(CHUNK_BYTES):
@@ -163,8 +164,8 @@ def _files_of_directory(directory: Path) -> list[Path]:
 def _recognise(file: Path | str, fields: Sequence[str], id_field: str | None) -> Corpus:
     if isinstance(file, str):
         return _dataset(file)
-    if str(file) == "-":
-        raise UsageError("a corpus cannot be read from standard input; save it to a file")
+    if not file.is_file():
+        raise UsageError(f"{file}: is no regular file, but a corpus is read twice; save it first")
     if fields or id_field:
         return _entries(file, fields, id_field)
     with open_bytes(file) as opened:
@@ -185,7 +186,7 @@ def _recognise(file: Path | str, fields: Sequence[str], id_field: str | None) ->
 
 
 def _entries(file: Path, fields: Sequence[str], id_field: str | None) -> Corpus:
-    first = entries.first_record(file)
+    first = entries.known_fields(file)
     names = list(first)
     identifier = id_field or next((name for name in entries.ID_NAMES if name in names), "")
     if identifier not in names:
@@ -202,7 +203,7 @@ def _entries(file: Path, fields: Sequence[str], id_field: str | None) -> Corpus:
         name for name, value in first.items() if name != identifier and isinstance(value, str)
     )
     if not chosen:
-        raise DataError(f"the first record has no text beside its {identifier!r}", file)
+        raise DataError(f"the first records have no text beside its {identifier!r}", file)
     read = functools.partial(_read_entries, fields=chosen, id_field=identifier)
     return Corpus("entries", chosen, (file,), read)
 
@@ -215,7 +216,9 @@ def _read_entries(
 
 def _dataset(identifier: str) -> Corpus:
     datasets.load_dataset(identifier)
-    first = next(iter(datasets.read_dataset(identifier)))
+    first = next(iter(datasets.read_dataset(identifier)), None)
+    if first is None:
+        raise DataError(f"the ir_datasets id {identifier!r} holds no document")
     records, fields = {
         Argument: ("arguments", ARGUMENT_FIELDS),
         ProcessedArgument: ("processed", ARGUMENT_FIELDS),

@@ -31,8 +31,19 @@ def load_dataset(identifier: str) -> Any:
 
 def read_dataset(identifier: str) -> Iterator[Record]:
     """Stream the documents of an ir_datasets id as this package's records."""
-    for document in load_dataset(identifier).docs_iter():
-        yield to_record(document)
+    documents = load_dataset(identifier).docs_iter()
+    try:
+        for document in documents:
+            yield to_record(document)
+    except (OSError, RuntimeError) as error:
+        raise DataError(
+            f"the ir_datasets id {identifier!r} cannot be downloaded or read: {_brief(error)}"
+        ) from None
+
+
+def _brief(error: BaseException) -> str:
+    """The first words of an error, which may hold a list of errors or a page of text."""
+    return " ".join(str(error).split())[:160]
 
 
 def to_record(document: Any) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from sicetnon.formats.files import Reading, read_lines
 from sicetnon.formats.passages import read_json_lines
 from sicetnon.records import Entry
 
+LOOKED_AT = 100
 ID_NAMES = ("id", "docno", "doc_id", "_id", "docid")
 
 
@@ -39,15 +41,23 @@ def read_entries(
             reading.on_error(DataError(f"the record cannot be used: {error}", path, line))
 
 
-def first_record(path: Path | str) -> Mapping[str, Any]:
-    """The fields of the first record of a file, by name.
+def known_fields(path: Path | str) -> Mapping[str, Any]:
+    """The fields of the first records of a file (a hundred), each with the first value it has.
 
     Raises:
         DataError: The file holds no record.
     """
-    for _, row in _rows(path, Reading()):
-        return row
-    raise DataError("the file holds no record; expected JSON Lines, or CSV with a header", path)
+    found: dict[str, Any] = {}
+    errors: list[DataError] = []
+    for _, row in itertools.islice(_rows(path, Reading(errors.append)), LOOKED_AT):
+        for name, value in row.items():
+            if found.get(name) is None:
+                found[name] = value
+    if not found and errors:
+        raise errors[0]
+    if not found:
+        raise DataError("the file holds no record; expected JSON Lines, or CSV with a header", path)
+    return found
 
 
 def is_table(path: Path | str) -> bool:
@@ -76,7 +86,7 @@ def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str
 
 def _entry(row: Mapping[str, Any], fields: Sequence[str], id_field: str) -> Entry:
     identifier = row.get(id_field)
-    if not isinstance(identifier, str | int):
+    if isinstance(identifier, bool) or not isinstance(identifier, str | int):
         raise ValueError(f"found no id in {id_field!r}")
     check_identifier(str(identifier))
     texts = {name: row.get(name) for name in fields}

@@ -11,18 +11,27 @@ Shape = TypeVar("Shape")
 
 
 def decode(decoder: msgspec.json.Decoder[Shape], data: bytes) -> Shape:
-    r"""Decode JSON; a lone `\\ud83d` or a byte that is no UTF-8 becomes U+FFFD.
+    r"""Decode JSON; a lone `\\ud83d` becomes U+FFFD.
 
     Raises:
-        ValueError: It is no JSON, or of another shape than the decoder's.
+        ValueError: It is no UTF-8, no JSON, or of another shape than the decoder's.
     """
     try:
         return decoder.decode(data)
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
-        parsed = json.loads(data.decode("utf-8", "replace"))
+        parsed = json.loads(_text(data))
         return msgspec.convert(mended(parsed), decoder.type)
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"byte {error.start + 1} of it is not UTF-8; save the file as UTF-8"
+        ) from None
 
 
 def mended(value: Any) -> Any:

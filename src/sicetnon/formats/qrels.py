@@ -12,6 +12,7 @@ from sicetnon.records import Judgment
 
 STANCES = ("FIRST", "SECOND", "NEUTRAL", "NO")
 EXPECTED = "qid 0 doc label"
+MOST = 1000
 
 
 def read_qrels(path: Path | str) -> Iterator[Judgment]:
@@ -37,7 +38,7 @@ def _label(text: str, path: Path | str, line: int) -> int | str:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not value.is_integer():
+    if not value.is_integer() or abs(value) > MOST:
         raise DataError(
             f"found the label {text!r}; expected a whole number or one of {', '.join(STANCES)}",
             path,

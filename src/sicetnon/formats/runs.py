@@ -15,6 +15,7 @@ from sicetnon.records import RunLine
 
 EXPECTED = "qid Q0 doc rank score tag"
 UNSTANCED = "Q0"
+MOST = 10**9
 
 
 def read_run(path: Path | str) -> Iterator[RunLine]:
@@ -31,13 +32,20 @@ def read_run(path: Path | str) -> Iterator[RunLine]:
             raise DataError(f"found {len(columns)} columns; expected 6: {EXPECTED}", path, number)
         topic, stance, document, rank, score, tag = columns
         try:
-            yield RunLine(topic, stance, document, int(rank), _number(score), tag.rstrip())
+            yield RunLine(topic, stance, document, _whole(rank), _number(score), tag.rstrip())
         except ValueError:
             raise DataError(
                 f"found rank {rank!r} and score {score!r}; expected a whole number and a number",
                 path,
                 number,
             ) from None
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if abs(value) > MOST:
+        raise ValueError(text)
+    return value
 
 
 def _number(text: str) -> float:
@@ -102,4 +110,6 @@ def check_tag(tag: str) -> str:
     """
     if tag.split() != [tag]:
         raise UsageError(f"the tag {tag!r} is empty or holds white space; use one word")
+    if not tag.isprintable():
+        raise UsageError(f"the tag {tag!r} holds characters that do not print; leave them out")
     return tag

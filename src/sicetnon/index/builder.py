@@ -25,7 +25,7 @@ from sicetnon.text.analysis import Analysis, Analyzer
 from sicetnon.text.words import WordTable, join
 
 DEFAULT_MEMORY = 400 << 20
-MIN_ROWS = 1 << 12
+MIN_ROWS, MAX_ROWS = 1 << 12, 1 << 28
 _WAITING_BATCHES = 2
 
 
@@ -109,7 +109,7 @@ class SegmentBuilder:
         self._ids = WordTable()
         # a row, and its place in the sorted copy that is made to spill it
         row_bytes = (8 + 2 * fields) + (4 + 2 * fields)
-        self._rows = _Rows(max(memory // row_bytes, MIN_ROWS), fields)
+        self._rows = _Rows(min(max(memory // row_bytes, MIN_ROWS), MAX_ROWS), fields)
         self._last_row = np.zeros(0, dtype=np.int64)
         self._lengths: list[NDArray[np.int32]] = []
         self._runs: list[dict[str, StoredFile]] = []

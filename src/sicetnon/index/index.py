@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
 from sicetnon.index.segment import Segment
-from sicetnon.index.storage import REBUILD
+from sicetnon.index.storage import REBUILD, check_size, checksum
 from sicetnon.records import Record
 from sicetnon.text.analysis import Analysis
 
@@ -93,21 +93,9 @@ class Index:
                 found[number + segment.base] = record
         return [found[number] for number in wanted]
 
-    def verify(self, progress: Callable[[str], None] = lambda _: None) -> None:
-        """Read every file and compare its checksum.
-
-        Args:
-            progress: Called with the name of each segment before it is read.
-
-        Raises:
-            BrokenIndexError: Some file is not what was written; all such files are named.
-        """
-        damaged = []
-        for segment in self.segments:
-            progress(segment.entry.name)
-            damaged += segment.damaged_files()
-        if damaged:
-            raise BrokenIndexError(f"{', '.join(damaged)}: the checksum does not fit; {REBUILD}")
+    def verify(self) -> None:
+        """See `verify_index`."""
+        verify_index(self.folder)
 
     def close(self) -> None:
         """Close the document stores."""
@@ -125,3 +113,20 @@ class Index:
             if number < segment.base + len(segment):
                 return segment, number - segment.base
         raise IndexError(f"document {number} of {self.size}")
+
+
+def verify_index(folder: Path) -> None:
+    """Read every file of an index and compare its checksum.
+
+    Raises:
+        BrokenIndexError: Some file is not what was written; all such files are named.
+    """
+    damaged = []
+    for entry in read_manifest(folder).segments:
+        for name, stored in entry.files.items():
+            path = folder / entry.name / name
+            check_size(path, stored)
+            if checksum(path) != stored.crc32:
+                damaged.append(str(path))
+    if damaged:
+        raise BrokenIndexError(f"{', '.join(damaged)}: the checksum does not fit; {REBUILD}")

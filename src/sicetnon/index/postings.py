@@ -129,6 +129,7 @@ def copy_postings(
     places: NDArray[np.int64],
     merged_documents: NDArray[np.int32],
     merged_frequencies: NDArray[np.uint16],
+    merged_sums: NDArray[np.uint16],
     totals: NDArray[np.int64],
 ) -> None:
     """Copy one source's postings of a block of merged terms to their places.
@@ -142,6 +143,7 @@ def copy_postings(
         places: Where the next posting of each merged term goes; moved on.
         merged_documents: Written.
         merged_frequencies: Written.
+        merged_sums: Written: the sum of a posting's frequencies, `MAX_FREQUENCY` at most.
         totals: Collection frequencies, shape (terms of the block, fields); added to.
     """
     for merged in range(source_terms.size):
@@ -155,6 +157,10 @@ def copy_postings(
             place = places[merged]
             places[merged] = place + 1
             merged_documents[place] = document
+            total = 0
             for field in range(frequencies.shape[1]):
-                merged_frequencies[place, field] = frequencies[posting, field]
-                totals[merged, field] += frequencies[posting, field]
+                frequency = np.int64(frequencies[posting, field])
+                merged_frequencies[place, field] = frequency
+                totals[merged, field] += frequency
+                total += int(frequency)
+            merged_sums[place] = min(total, MAX_FREQUENCY)

@@ -12,7 +12,7 @@ from sicetnon.errors import BrokenIndexError
 from sicetnon.index.documents import DocumentReader
 from sicetnon.index.forms import OFFSETS, StoredForms
 from sicetnon.index.manifest import SegmentEntry
-from sicetnon.index.storage import REBUILD, MappedArray, check_size, checksum
+from sicetnon.index.storage import REBUILD, MappedArray, check_size
 from sicetnon.index.words import StoredWords
 
 STORE = "documents.sqlite"
@@ -30,6 +30,7 @@ class Segment:
         posting_offsets: Where each term's postings begin, int64, shape (terms + 1,).
         documents: Documents of the postings, from 0 in this segment, int32.
         frequencies: Term frequencies of the postings, uint16, shape (postings, fields).
+        sums: The same over all fields, uint16, shape (postings, 1).
         totals: Collection frequencies, int64, shape (terms, fields).
         lengths: Terms by document and field, int32, shape (documents, fields).
         live: uint8, 0 for a deleted document, shape (documents,); None when none is deleted.
@@ -50,6 +51,7 @@ class Segment:
             self.forms = StoredForms(arrays) if OFFSETS in arrays else None
             self.posting_offsets = arrays["posting_offsets"]
             self.documents, self.frequencies = arrays["documents"], arrays["frequencies"]
+            self.sums = arrays["sums"]
             self.totals, self.lengths = arrays["totals"], arrays["lengths"]
             self.live = arrays[entry.deleted] if entry.deleted else None
             check_size(folder / STORE, entry.files[STORE])
@@ -75,11 +77,3 @@ class Segment:
         """Let the system take back the memory of what was read."""
         for mapped in self._mapped.values():
             mapped.release()
-
-    def damaged_files(self) -> list[str]:
-        """The files whose content is not what was written (reads them all)."""
-        return [
-            str(self.folder / name)
-            for name, stored in self.entry.files.items()
-            if checksum(self.folder / name) != stored.crc32
-        ]

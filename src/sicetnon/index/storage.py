@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sicetnon.errors import BrokenIndexError
 
 CHECK_BYTES = 1 << 22
+CHECKED_AT_OPENING = 1 << 20
 
 
 class StoredFile(msgspec.Struct, frozen=True):
@@ -84,6 +85,9 @@ class MappedArray:
         if stored.size:
             with path.open("rb") as file:
                 data = self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            # the checksum of a small file costs nothing; large ones wait for `--verify`
+            if stored.size <= CHECKED_AT_OPENING and zlib.crc32(data) != stored.crc32:
+                raise BrokenIndexError(f"{path}: the checksum does not fit; {REBUILD}")
         self.array: NDArray[Any] = np.frombuffer(data, dtype=stored.dtype).reshape(stored.shape)
 
     def release(self) -> None:
@@ -109,7 +113,7 @@ def check_size(path: Path, stored: StoredFile) -> None:
         )
 
 
-REBUILD = "build the index again with: sicetnon index SOURCE -o DIR"
+REBUILD = "build an index with: sicetnon index SOURCE -o DIR"
 
 
 def checksum(path: Path) -> int:

@@ -53,7 +53,7 @@ class RM3:
     """Relevance model 1, mixed with the question (Abdul-Jaleel et al., TREC 2004).
 
     The relevance model is Lavrenko and Croft's (SIGIR 2001, equation 9), each document counted by
-    its share of the scores; terms of a single letter or document are left out of it.
+    its share of the scores, as in Anserini; terms of a single letter are left out of it.
 
     Attributes:
         documents: Documents taken for relevant.

@@ -56,8 +56,9 @@ def accumulator(function: Formula) -> Accumulate:
             tf = 0.0
             for field in range(len(field_weights)):
                 tf += field_weights[field] * frequencies[posting, field]
-            if tf > 0.0:
-                document = documents[posting]
+            document = documents[posting]
+            # a number that is out of range can only be damage; it must not reach past the array
+            if tf > 0.0 and 0 <= document < scores.size:
                 score = query_weight * function(tf, norms[document], a, b)
                 known = scores[document]
                 scores[document] = score if known == UNSEEN else known + score
@@ -73,8 +74,8 @@ def saturation(tf: float, norm: float, a: float, b: float) -> float:
 
 @formula
 def log_ratio(tf: float, norm: float, a: float, b: float) -> float:
-    """ln(1 + a · tf / norm): a term that occurs, against the collection alone."""
-    return math.log(1.0 + a * tf / norm)
+    """ln(1 + a · (tf / norm)): a term that occurs, against the collection alone."""
+    return math.log(1.0 + a * (tf / norm))
 
 
 @formula

@@ -39,8 +39,8 @@ def gather(
         tf = 0.0
         for field in range(len(field_weights)):
             tf += field_weights[field] * frequencies[posting, field]
-        if tf > 0.0:
-            document = documents[posting]
+        document = documents[posting]
+        if tf > 0.0 and 0 <= document < sums.size:
             if sums[document] == 0.0:
                 seen[count] = document
                 count += 1

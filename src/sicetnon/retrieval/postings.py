@@ -101,15 +101,17 @@ class PostingsReader:
 
     def _plain(self, term: str) -> TermPostings:
         documents, occurrences, segments = 0, 0.0, []
+        alike = len(set(self._columns)) == 1
         for segment in self._index.segments:
             number = segment.terms.number(term)
             begin, end = (0, 0) if number is None else _range(segment, number)
             documents += end - begin
             if number is not None:
                 occurrences += float(self.weights @ segment.totals[number])
-            segments.append((segment.documents[begin:end], segment.frequencies[begin:end]))
-        statistics = TermStatistics(documents, occurrences)
-        return TermPostings(statistics, tuple(segments), self._columns)
+            frequencies = segment.sums if alike else segment.frequencies
+            segments.append((segment.documents[begin:end], frequencies[begin:end]))
+        columns = self._columns[:1] if alike else self._columns
+        return TermPostings(TermStatistics(documents, occurrences), tuple(segments), columns)
 
     def _forms(self, segment: Segment, term: str, stem: str) -> list[tuple[int, float]]:
         """The terms of a segment that count for a term, with their weights."""
@@ -117,7 +119,9 @@ class PostingsReader:
         own = [] if number is None else [(number, 1.0)]
         if segment.forms is None or not self._other_forms:
             return own
-        others = (form for form in segment.forms.of(stem) if form != number)
+        # by the alphabet: equal documents get equal sums in whatever segment they are
+        found = sorted(segment.forms.of(stem), key=segment.terms.word)
+        others = (form for form in found if form != number)
         return own + [(form, self._other_forms) for form in others]
 
     def _gathered(

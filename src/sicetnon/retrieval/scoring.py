@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sicetnon.index.index import Index
 from sicetnon.retrieval import formulas, kernels
-from sicetnon.retrieval.postings import PostingsReader
+from sicetnon.retrieval.postings import PostingsReader, field_weights
 from sicetnon.retrieval.weighting import BM25, WeightingModel, inverse_document_frequency
 
 
@@ -101,10 +101,11 @@ class BM25F:
     """BM25 over fields whose frequencies are normalised and weighted before they saturate.
 
     Zaragoza, Craswell, Taylor, Saria and Robertson, TREC 2004; Robertson and Zaragoza, "The
-    Probabilistic Relevance Framework", 2009, equations 3.19 to 3.21.
+    Probabilistic Relevance Framework", 2009, equations 3.19 to 3.21. The inverse document frequency
+    is Lucene's (see `BM25`), over documents with the term in any of the fields.
 
     Attributes:
-        fields: Field names with their weights.
+        fields: Field names with their weights; all fields with weight 1 when left empty.
         k1: How slowly repeated terms saturate.
         b: Field names with how far their lengths are normalised, from 0 to 1 (0.75 unless named).
         weight: The part that this score has in a sum of several.
@@ -125,8 +126,13 @@ class BoundBM25F:
 
     def __init__(self, score: BM25F, index: Index):
         self.weight, self._k1 = score.weight, score.k1
-        self._fields = [(name, float(weight)) for name, weight in score.fields.items()]
-        self._any = PostingsReader(index, dict.fromkeys(score.fields, 1.0))
+        field_weights(index, score.b)  # refuses names of fields that the index lacks
+        weights = field_weights(index, score.fields).tolist()
+        # a field without weight finds no document, and does not make a term more common
+        self._fields = [
+            (n, weight) for n, weight in zip(index.fields, weights, strict=True) if weight
+        ]
+        self._any = PostingsReader(index, {name: 1.0 for name, _ in self._fields})
         self._readers = [PostingsReader(index, {name: 1.0}) for name, _ in self._fields]
         self._norms = [
             [self._norm(index, segment.lengths, name, score.b) for segment in index.segments]
@@ -203,7 +209,7 @@ class BoundCoverage:
             if having:
                 odds = self._anywhere.collection.documents / having
                 worths[term] = query_weight * math.log(1 + odds)
-        total = sum(worths.values())
+        total = sum(worths.values()) or 1.0
         for term, worth in worths.items():
             postings = self._reader.read(term)
             for (documents, frequencies), norms, into in zip(

@@ -22,7 +22,7 @@ from sicetnon.retrieval.formulas import UNSEEN
 from sicetnon.retrieval.postings import ALL_LIVE, PostingsReader
 from sicetnon.retrieval.scoring import Score
 
-_SAMPLE_STEP = 32
+_SAMPLE_STEP = 64
 
 
 class Retriever(Protocol):
@@ -163,6 +163,9 @@ def _best(
     A sample of the scores says where the k-th best must about lie, so that few documents need to
     be compared; when it lies, all are.
     """
+    k = min(k, len(scores))
+    if k < 1:
+        return np.empty(0, dtype=np.int64), np.empty(0)
     found, found_scores = np.empty(2 * k + 64, dtype=np.int64), np.empty(2 * k + 64)
     sample = scores[::_SAMPLE_STEP]
     expected = k / _SAMPLE_STEP

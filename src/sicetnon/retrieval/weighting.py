@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.errors import UsageError
 from sicetnon.retrieval import formulas
 from sicetnon.retrieval.formulas import Accumulate
 
 Constants = tuple[float, float]
 Lengths = NDArray[np.float64]
+BM25Variant = Literal["lucene", "robertson", "atire", "plus"]
+DirichletVariant = Literal["full", "matched", "clipped"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,11 @@ class WeightingModel(Protocol):
         """µ, for a model that also scores the terms that a document lacks; else None."""
 
 
+def _check(legal: bool, name: str, value: object) -> None:
+    if not legal:
+        raise UsageError(f"{name} = {value!r} is not legal for this weighting model")
+
+
 @dataclass(frozen=True)
 class _Model:
     def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
@@ -99,8 +107,13 @@ class BM25(_Model):
 
     k1: float = 1.2
     b: float = 0.75
-    variant: Literal["lucene", "robertson", "atire", "plus"] = "lucene"
+    variant: BM25Variant = "lucene"
     delta: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check(self.variant in get_args(BM25Variant), "variant", self.variant)
+        _check(self.k1 >= 0, "k1", self.k1)
+        _check(0 <= self.b <= 1, "b", self.b)
 
     @property
     def accumulate(self) -> Accumulate:
@@ -143,7 +156,11 @@ class DirichletLM(_Model):
     """
 
     mu: float = 2000.0
-    variant: Literal["full", "matched", "clipped"] = "clipped"
+    variant: DirichletVariant = "clipped"
+
+    def __post_init__(self) -> None:
+        _check(self.variant in get_args(DirichletVariant), "variant", self.variant)
+        _check(self.mu > 0, "mu", self.mu)
 
     @property
     def accumulate(self) -> Accumulate:
@@ -172,6 +189,9 @@ class JelinekMercer(_Model):
     """
 
     lambda_: float = 0.4
+
+    def __post_init__(self) -> None:
+        _check(0 < self.lambda_ < 1, "lambda_", self.lambda_)
 
     @property
     def accumulate(self) -> Accumulate:
@@ -225,6 +245,9 @@ class PL2(_Model):
 
     c: float = 1.0
 
+    def __post_init__(self) -> None:
+        _check(self.c > 0, "c", self.c)
+
     @property
     def accumulate(self) -> Accumulate:
         return formulas.accumulate_poisson_laplace
@@ -245,6 +268,9 @@ class TFIDF(_Model):
     """
 
     slope: float = 0.2
+
+    def __post_init__(self) -> None:
+        _check(0 <= self.slope <= 1, "slope", self.slope)
 
     @property
     def accumulate(self) -> Accumulate:

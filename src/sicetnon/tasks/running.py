@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_lines
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.index import Index
-from sicetnon.index.manifest import read_manifest
+from sicetnon.index.manifest import MANIFEST, read_manifest
 from sicetnon.index.writing import BuildOptions, Progress, build_index
 from sicetnon.records import Ranking
 from sicetnon.retrieval.chatnoir import ChatNoirRetriever
@@ -26,6 +27,9 @@ from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.sources import from_chatnoir, from_index
 from sicetnon.tasks.system import Task
 from sicetnon.text.analysis import named_analysis
+
+MADE_BY = "run"
+"""Marks an index that `run` made for itself, and may make anew."""
 
 RUN, METADATA = "run.txt", "ir-metadata.yml"
 MAX_RESULTS = 1000
@@ -131,12 +135,16 @@ def _corpus_index(
     target.mkdir(parents=True, exist_ok=True)
     checksum, analysis = corpus.checksum(), task.analysis_for(options.system)
     with contextlib.ExitStack() as stack:
-        folder = options.index or _place_beside(target, stack, options.listener)
-        if not _fits(folder, checksum, analysis, options.listener):
+        folder, fits = _place(target, checksum, analysis, options, stack)
+        if not fits:
             build = BuildOptions(
                 named_analysis(analysis),
                 progress=lambda progress: options.listener.building(corpus, progress),
-                source={"sha256": checksum, "files": [Path(f).name for f in corpus.files]},
+                source={
+                    "sha256": checksum,
+                    "files": [Path(f).name for f in corpus.files],
+                    "made_by": MADE_BY,
+                },
             )
             build_index(corpus, folder, build)
         index = stack.enter_context(Index.open(folder))
@@ -162,34 +170,46 @@ def _web_pages(
         yield _Documents(from_chatnoir(service))
 
 
-def _place_beside(target: Path, stack: contextlib.ExitStack, listener: Listener) -> Path:
-    """`OUTPUT.index` beside `OUTPUT`, or a passing folder where that cannot be made."""
-    absolute = target.absolute()
-    folder = absolute.with_name(f"{absolute.name}.index")
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError:
-        listener.say(f"{folder} cannot be written, so the index will not be kept; see --index")
-        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sicetnon-"))) / "index"
-    return folder
+def _place(
+    target: Path, checksum: str, analysis: str, options: RunOptions, stack: contextlib.ExitStack
+) -> tuple[Path, bool]:
+    """Where the index is or goes, and whether it is there and fits.
+
+    The folder that the user names comes first, then `OUTPUT.index` beside `OUTPUT`, then a passing
+    one; an index of something else, and a folder that cannot be written, are passed over.
+    """
+    beside = target.absolute().with_name(f"{target.absolute().name}.index")
+    for folder in filter(None, (options.index, beside)):
+        if _fits(folder, checksum, analysis):
+            return folder, True
+        if not _is_free(folder):
+            options.listener.say(f"{folder} is an index of something else, and is left alone")
+        elif folder is options.index or os.access(
+            folder if folder.exists() else folder.parent, os.W_OK
+        ):
+            return folder, False
+        else:
+            options.listener.say(f"{folder} cannot be written, so the index will not be kept")
+    passing = stack.enter_context(tempfile.TemporaryDirectory(prefix="sicetnon-"))
+    return Path(passing) / "index", False
 
 
-def _fits(folder: Path, checksum: str, analysis: str, listener: Listener) -> bool:
-    """Whether a folder holds an index of this corpus, made by this analysis."""
+def _fits(folder: Path, checksum: str, analysis: str) -> bool:
+    """Whether a folder holds a sound index of this corpus, made by this analysis."""
     try:
-        manifest = read_manifest(folder)
+        with Index.open(folder) as index:
+            manifest = index.manifest
     except BrokenIndexError:
         return False
-    if not manifest.source.get("sha256"):
-        raise DataError(
-            "this index was changed by hand or not made from one input directory; name another "
-            "folder with --index",
-            folder,
-        )
-    if manifest.source["sha256"] != checksum:
-        listener.say(f"{folder} is of another input; building it again")
+    same = manifest.source.get("sha256") == checksum
+    return same and manifest.analysis == named_analysis(analysis).signature()
+
+
+def _is_free(folder: Path) -> bool:
+    """Whether an index may be built there: nothing is, or what a run made for itself."""
+    if not (folder / MANIFEST).exists():
+        return True
+    try:
+        return read_manifest(folder).source.get("made_by") == MADE_BY
+    except BrokenIndexError:
         return False
-    if manifest.analysis != named_analysis(analysis).signature():
-        listener.say(f"{folder} was made with another text analysis; building it again")
-        return False
-    return True

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-import numpy as np
-
 from sicetnon.errors import UsageError
 from sicetnon.ranking.stage import Stage
 from sicetnon.records import Ranking, Topic
@@ -21,7 +19,7 @@ class System:
     Attributes:
         retriever: What finds documents.
         stages: What reorders them.
-        depth: How many documents the stages want, even where fewer results are.
+        depth: How many documents the stages must see, however few are wanted in the end.
     """
 
     retriever: Retriever
@@ -33,11 +31,7 @@ class System:
         rankings = self.retriever.retrieve(topics, max(k, self.depth))
         for stage in self.stages:
             rankings = [stage.apply(ranking.topic, ranking) for ranking in rankings]
-        return [ranking if len(ranking) <= k else _first(ranking, k) for ranking in rankings]
-
-
-def _first(ranking: Ranking, k: int) -> Ranking:
-    return ranking.taken(np.arange(k), ranking.scores[:k])
+        return [ranking.best(k) for ranking in rankings]
 
 
 # what systems are made for: an index, or a source of web pages

@@ -27,12 +27,12 @@ def default(index: Index) -> System:
     3. The best 100 arguments pay for phrases that run a debate instead of arguing (0.3 for one in
        a hundred words) and for shouting (2 for capitals or repetition throughout).
 
-    Parameters were chosen on the odd topics by leaving topics out; see docs/effectiveness.md.
+    Parameters were chosen on the odd topics; docs/effectiveness.md says what that is worth.
     """
     premise = FieldScore(DirichletLM(3000), {"premise": 1.0}, other_forms=0.1)
     heading = Coverage(("conclusion", "title"))
-    faults = Penalties(index, {housekeeping: 0.3, shouting: 2.0})
-    return System(LocalRetriever(index, [premise, heading]), [faults])
+    faults = Penalties(index, {housekeeping: 0.3, shouting: 2.0}, depth=100)
+    return System(LocalRetriever(index, [premise, heading]), [faults], depth=100)
 
 
 def dirichlet(index: Index) -> System:

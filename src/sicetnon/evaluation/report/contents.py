@@ -1,0 +1,336 @@
+"""What a report shows, gathered from scores, runs and judgments; nothing of how it looks."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePath
+
+from sicetnon.errors import UsageError
+from sicetnon.evaluation.measures import parse_measure
+from sicetnon.evaluation.qrels import Qrels, load_qrels
+from sicetnon.evaluation.rules import Rule, shorten_all
+from sicetnon.evaluation.runs import Lines, Run, load_run
+from sicetnon.evaluation.scores import Score
+from sicetnon.evaluation.sources import Source, Sources, each_source
+from sicetnon.formats.qrels import STANCES
+from sicetnon.formats.topics import read_topics
+from sicetnon.records import Topic
+
+TOP = 5
+"""How many documents of a run are shown for a topic."""
+
+Shares = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The scores of all runs by one measure and one file of judgments.
+
+    Attributes:
+        scores: Best first.
+        depth: The cut of the measure; None for none, and for stances.
+        topics: The topics that count for at least one run, in the order of their numbers.
+        judged: For each run whose lines are at hand, the share of judged documents by topic.
+        baseline: The score of the run that the others are set against; None for the median.
+    """
+
+    scores: tuple[Score, ...]
+    depth: int | None
+    topics: tuple[str, ...]
+    judged: Mapping[str, Shares]
+    baseline: Score | None
+
+    @property
+    def first(self) -> Score:
+        """Any of its scores: measure, rule and judgments are the same for all."""
+        return self.scores[0]
+
+    @property
+    def is_stance(self) -> bool:
+        """Whether it is about stances."""
+        return self.first.dimension == "stance"
+
+    @cached_property
+    def medians(self) -> Shares:
+        """The median over the runs, by topic."""
+        return {
+            topic: statistics.median(
+                score.values[topic] for score in self.scores if topic in score.values
+            )
+            for topic in self.topics
+        }
+
+    @property
+    def reference(self) -> Shares:
+        """What runs are set against, by topic."""
+        return self.medians if self.baseline is None else self.baseline.values
+
+    @property
+    def compared(self) -> list[Score]:
+        """The scores of the runs that are set against the reference."""
+        return [score for score in self.scores if score is not self.baseline]
+
+    def differences(self, score: Score) -> dict[str, float]:
+        """A run's values less the reference's, by topic, greatest first."""
+        pairs = (
+            (topic, score.values[topic] - self.reference[topic])
+            for topic in self.topics
+            if topic in score.values and topic in self.reference
+        )
+        return dict(sorted(pairs, key=lambda pair: -pair[1]))
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document that a run found.
+
+    Attributes:
+        document: Its id.
+        stance: What the run calls it, where that is a stance; else empty.
+    """
+
+    document: str
+    stance: str
+
+
+@dataclass(frozen=True)
+class TopicHits:
+    """What the runs found for a topic.
+
+    Attributes:
+        number: The topic.
+        title: Its question; empty where it is not known.
+        hits: The first documents of each run that answers it, by run.
+    """
+
+    number: str
+    title: str
+    hits: Mapping[str, tuple[Hit, ...]]
+
+    @property
+    def documents(self) -> list[str]:
+        """All documents found, none twice."""
+        return list(dict.fromkeys(hit.document for hits in self.hits.values() for hit in hits))
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a report shows.
+
+    Attributes:
+        labels: What each run is called on the page; runs in the order of the first table.
+        tables: One a file of judgments and measure.
+        topics: The judged topics.
+        qrels: The judgments, by what they are called on the page.
+        by_rank: Whether the documents of a run stand in the order of its ranks.
+    """
+
+    labels: Mapping[str, str]
+    tables: tuple[Table, ...]
+    topics: tuple[TopicHits, ...]
+    qrels: Mapping[str, Qrels]
+    by_rank: bool
+
+
+def gather(
+    scores: Sequence[Score],
+    runs: Sources,
+    qrels: Sources,
+    baseline: Source | None,
+    topics: Iterable[Topic] | Path | str | None,
+) -> Contents:
+    """Gather what a report shows. Runs are read one after the other, and not kept.
+
+    Raises:
+        UsageError: Scores, runs, judgments and baseline do not belong together.
+        DataError: A file cannot be used.
+    """
+    if not scores:
+        raise UsageError("found no score to report; evaluate at least one run")
+    judgments = {each.name: each for each in _each_qrels(qrels)}
+    groups = _grouped(scores, judgments)
+    order = list(dict.fromkeys(score.run for score in scores))
+    chosen = _chosen(scores, baseline, order)
+    by_rank = _by_rank(scores)
+    judged_topics = sorted({topic for each in judgments.values() for topic in each.topics}, key=key)
+    hits: dict[str, dict[str, tuple[Hit, ...]]] = {}
+    judged: list[dict[str, Shares]] = [{} for _ in groups]
+    for name, source in _sources(runs, baseline):
+        run = load_run(source, name)
+        if run.name not in order or run.name in hits:
+            continue
+        answered = [topic for topic in judged_topics if topic in run.topics]
+        hits[run.name] = {topic: _top(run.topics[topic], by_rank) for topic in answered}
+        for shares, group in zip(judged, groups, strict=True):
+            shares[run.name] = _judged(run, judgments[group[0].qrels], group[0])
+    # a baseline that is none of the runs has scores, and nothing else is known of it
+    if missing := [name for name in order if name not in hits and name != chosen]:
+        raise UsageError(f"found scores of {missing[0]}, which is not among the runs; give it too")
+    return Contents(
+        labels_of(scores, [name for name, _ in each_source(runs) if name]),
+        tuple(map(_table, groups, judged, [chosen] * len(groups))),
+        tuple(_topic_hits(judged_topics, _titles(topics), hits, order)),
+        _named(judgments),
+        by_rank,
+    )
+
+
+def key(topic: str) -> tuple[bool, int, str]:
+    """What topics are sorted by: their numbers, then those that are no numbers."""
+    return (False, int(topic), topic) if topic.isdecimal() else (True, 0, topic)
+
+
+def labels_of(scores: Sequence[Score], given: Collection[str] = ()) -> dict[str, str]:
+    """Short names of runs: those that the caller gave, else their tags, or what tells paths apart.
+
+    Args:
+        scores: The scores of the runs.
+        given: Names of runs that the caller chose.
+    """
+    tags = {score.run: score.run if score.run in given else score.tag for score in scores}
+    if all(tags.values()) and len(set(tags.values())) == len(tags):
+        return tags
+    return short_names(list(tags))
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Names without the folders that all share and without their endings, if they differ so."""
+    parts = {name: PurePath(name).parts or (name,) for name in names}
+    shared = 0
+    while len({part[shared] for part in parts.values() if len(part) > shared}) == 1 and all(
+        len(part) > shared + 1 for part in parts.values()
+    ):
+        shared += 1
+    short = {name: "/".join(part[shared:]) for name, part in parts.items()}
+    bare = {name: text.removesuffix(".gz").removesuffix(".txt") for name, text in short.items()}
+    bare = {name: text.removesuffix(".qrels") for name, text in bare.items()}
+    return bare if all(bare.values()) and len(set(bare.values())) == len(bare) else short
+
+
+def _each_qrels(qrels: Sources) -> list[Qrels]:
+    return [load_qrels(source, name) for name, source in each_source(qrels)]
+
+
+def _grouped(scores: Sequence[Score], judgments: Mapping[str, Qrels]) -> list[list[Score]]:
+    """The scores of each table."""
+    groups: dict[tuple[str, Rule, str], list[Score]] = {}
+    for score in scores:
+        if score.qrels not in judgments:
+            raise UsageError(f"found scores on {score.qrels}, which is not among the judgments")
+        if not score.values.keys() <= set(judgments[score.qrels].topics):
+            raise UsageError(f"{score.qrels} lacks topics of its scores; give what was evaluated")
+        group = groups.setdefault((score.qrels, score.rule, score.measure), [])
+        if any(other.run == score.run for other in group):
+            raise UsageError(
+                f"found two scores of {score.run} by {score.measure} on {score.qrels}; "
+                "give the runs different names: a mapping from names to runs"
+            )
+        group.append(score)
+    return list(groups.values())
+
+
+def _chosen(scores: Sequence[Score], baseline: Source | None, order: Sequence[str]) -> str | None:
+    """The name of the baseline."""
+    compared = next((score.comparison.baseline for score in scores if score.comparison), None)
+    if baseline is None:
+        return compared
+    if isinstance(baseline, str | Path):
+        name = str(baseline)
+    elif isinstance(baseline, Run):
+        name = baseline.name
+    else:
+        # nothing names a table or records; evaluate has named them in its comparisons
+        name = compared or load_run(baseline).name
+    if name not in order:
+        raise UsageError(f"found no score of the baseline {name}; expected one of the runs scored")
+    if compared not in (None, name):
+        raise UsageError(f"the scores are compared with {compared}; expected {name}")
+    return name
+
+
+def _by_rank(scores: Sequence[Score]) -> bool:
+    """Whether the scores go by ranks. Those of stances do not decide: they know no other rule."""
+    rules = {score.rule for score in scores if score.dimension != "stance"}
+    return not rules or "official" in rules
+
+
+def _sources(runs: Sources, baseline: Source | None) -> list[tuple[str | None, Source]]:
+    """The runs, and the baseline where it is none of them."""
+    named = each_source(runs)
+    if baseline is None:
+        return named
+    if isinstance(baseline, str | Path):
+        held = {name or str(source) for name, source in named}
+        return named if str(baseline) in held else [*named, (None, baseline)]
+    return [*named, (None, baseline)]
+
+
+def _top(lines: Lines, by_rank: bool) -> tuple[Hit, ...]:
+    if not by_rank:
+        said = dict(zip(lines.documents, lines.stances, strict=True))
+        pairs = [(document, said[document]) for document in lines.by_score[:TOP]]
+    else:
+        pairs = list(zip(lines.documents[:TOP], lines.stances[:TOP], strict=True))
+    return tuple(Hit(document, stance if stance in STANCES else "") for document, stance in pairs)
+
+
+def _topic_hits(
+    topics: Sequence[str],
+    titles: Mapping[str, str],
+    hits: Mapping[str, Mapping[str, tuple[Hit, ...]]],
+    order: Sequence[str],
+) -> Iterator[TopicHits]:
+    for topic in topics:
+        found = {run: hits[run][topic] for run in order if topic in hits.get(run, ())}
+        yield TopicHits(topic, titles.get(topic, ""), found)
+
+
+def _judged(run: Run, qrels: Qrels, score: Score) -> Shares:
+    """The share of judged documents by topic, among those that the measure sees."""
+    if score.dimension == "stance":
+        return {
+            topic: sum(document in labels for document in run.topics[topic].documents)
+            / len(run.topics[topic])
+            for topic, labels in qrels.stances.items()
+            if topic in run.topics
+        }
+    measure = parse_measure(score.measure, score.rule)
+    lists = shorten_all(run, qrels, score.rule, measure.depth, measure.of_the_retrieved)
+    return {topic: shortened.judged for topic, shortened in lists.items()}
+
+
+def _table(group: Sequence[Score], judged: Mapping[str, Shares], chosen: str | None) -> Table:
+    ranked = sorted(group, key=lambda score: math.inf if math.isnan(score.mean) else -score.mean)
+    topics = {topic for score in group for topic in score.values}
+    first = group[0]
+    depth = None
+    if first.dimension != "stance":
+        depth = parse_measure(first.measure, first.rule).depth
+    return Table(
+        tuple(ranked),
+        depth,
+        tuple(sorted(topics, key=key)),
+        judged,
+        next((score for score in group if score.run == chosen), None),
+    )
+
+
+def _titles(topics: Iterable[Topic] | Path | str | None) -> dict[str, str]:
+    if topics is None:
+        return {}
+    if isinstance(topics, str | Path):
+        topics = read_topics(topics)
+    return {topic.number: topic.title for topic in topics}
+
+
+def _named(judgments: Mapping[str, Qrels]) -> dict[str, Qrels]:
+    """The judgments by what they judge, or by their names where two judge the same."""
+    by_dimension: dict[str, Qrels] = {each.dimension: each for each in judgments.values()}
+    if len(by_dimension) == len(judgments):
+        return by_dimension
+    short = short_names(list(judgments))
+    return {short[name]: each for name, each in judgments.items()}
