@@ -14,14 +14,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import UsageError
 from sicetnon.index.index import Index
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval import kernels
 from sicetnon.retrieval.feedback import Feedback
 from sicetnon.retrieval.formulas import UNSEEN
 from sicetnon.retrieval.postings import ALL_LIVE, PostingsReader
-from sicetnon.retrieval.scoring import FieldScore, Score
+from sicetnon.retrieval.scoring import Score
 
 _SAMPLE_STEP = 64
 
@@ -37,11 +36,6 @@ class _Worker:
     """The bound scores and the working memory of one thread."""
 
     def __init__(self, index: Index, scores: Sequence[Score]):
-        if len(scores) > 1 and any(_charges_length(score) for score in scores):
-            raise UsageError(
-                'DirichletLM(variant="full") charges every document for its length, which a sum '
-                'of scores cannot do for documents that one of them does not see; use "matched"'
-            )
         self.scores = [score.bind(index) for score in scores]
         self.statistics = PostingsReader(index, {})
         self._segments = index.segments
@@ -159,10 +153,6 @@ class LocalRetriever:
             yield worker
         finally:
             self._workers.put(worker)
-
-
-def _charges_length(score: Score) -> bool:
-    return isinstance(score, FieldScore) and score.model.document_weight() is not None
 
 
 def _best(
