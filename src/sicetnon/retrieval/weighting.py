@@ -150,7 +150,8 @@ class DirichletLM(_Model):
     Attributes:
         mu: How many terms of the collection a document is mixed with.
         variant: What the length of a document is charged for:
-            `full`: every term of the question, as in the paper, equation 6;
+            `full`: every term of the question, as in the paper, equation 6 (for a score that
+            stands alone: in a sum, a document that another score found is not charged by this one);
             `matched`: the terms that occur in it (Terrier);
             `clipped`: likewise, but no term counts less than 0 (Lucene, PISA).
     """

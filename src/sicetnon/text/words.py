@@ -266,14 +266,15 @@ class WordTable:
             )  # fmt: skip
             if done == ends.size:
                 return words[: word_ends[-1] if done else 0], word_ends
-            self._make_room(int(ends[done] - (ends[done - 1] if done else 0)))
+            size = int(ends[done] - (ends[done - 1] if done else 0))
+            self._make_room(size, size * MAX_FOLDED_BYTES)
 
     def insert(self, words: Sequence[bytes]) -> NDArray[np.int32]:
         """The numbers of whole words, new ones added."""
         numbers = np.empty(len(words), dtype=np.int32)
         if len(words):
             data, ends = join(words)
-            self._make_room(max(int(ends[-1]), len(words)))
+            self._make_room(len(words), int(ends[-1]))
             _insert(data, ends, *self._arrays(), numbers)
         return numbers
 
@@ -305,14 +306,14 @@ class WordTable:
     ]:
         return self.slots, self.hashes, self.offsets, self.letters, self._counts
 
-    def _make_room(self, size: int) -> None:
-        """Make room for the words of `size` more bytes of text (see `_fits`)."""
-        words = len(self) + size + 1
+    def _make_room(self, more_words: int, more_letters: int) -> None:
+        """Make room for more words and their UTF-8 (see `_fits` for those of a text)."""
+        words = len(self) + more_words + 1
         if self.hashes.size < words:
             capacity = max(words, 2 * self.hashes.size)
             self.hashes = _grown(self.hashes, capacity)
             self.offsets = _grown(self.offsets, capacity + 1)
-        needed = int(self.offsets[len(self)]) + size * MAX_FOLDED_BYTES
+        needed = int(self.offsets[len(self)]) + more_letters
         if self.letters.size < needed:
             self.letters = _grown(self.letters, max(needed, 2 * self.letters.size))
         if self.slots.size < 2 * words:
