@@ -1,0 +1,45 @@
+"""The settings of a training, from `configuration.yaml`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+FOLDER = Path("out/training")
+"""Where checkpoints and logs are, below the folder that a command is run in."""
+
+
+class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One run over the data. `shares` says how often a data set's texts are read in an epoch."""
+
+    epochs: int
+    batch: int
+    rate: float
+    warm_up: float
+    loss: dict[str, float]
+    shares: dict[str, dict[str, float]]
+
+
+class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """All settings."""
+
+    seed: int
+    folds: int
+    length: int
+    dropout: float
+    weight_decay: float
+    distillation: dict[str, float]
+    unlabelled: int
+    save_every: int
+    fit: Stage
+    adapt: Stage
+
+
+def configuration(path: Path | None = None) -> Configuration:
+    """The settings of a file; without one, of the file beside this module."""
+    text = (path or Path(__file__).with_name("configuration.yaml")).read_text(encoding="utf-8")
+    settings: Any = yaml.safe_load(text)
+    return msgspec.convert(settings, Configuration)

@@ -1,0 +1,67 @@
+"""All examples, divided: what is learnt from, and what no training ever sees."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from training import sources
+from training.examples import Example
+from training.overlap import near_duplicates
+
+BY_FOLDS = ("compsent", "stackexchange", "webis")
+"""Data sets without a part to hold out: each fifth of their groups is left out once."""
+
+
+def fold_of(group: str, folds: int) -> int:
+    """The fold of a group, the same on every machine."""
+    return int(hashlib.sha256(group.encode()).hexdigest(), 16) % folds
+
+
+def examples(most_unlabelled: int) -> list[Example]:
+    """Every example, in its split; near duplicates of held-out texts are in none."""
+    found = list(_all(most_unlabelled))
+    return without_overlap(found)
+
+
+def without_overlap(found: Sequence[Example]) -> list[Example]:
+    """The examples less those to learn from whose text is nearly one that is held out."""
+    held = [each.text for each in found if each.split == "held-out"]
+    places = [place for place, each in enumerate(found) if each.split != "held-out"]
+    labelled = [place for place in places if found[place].head != "embedding"]
+    shared = near_duplicates([found[place].text for place in labelled], held)
+    dropped = {labelled[place] for place in shared}
+    return [each for place, each in enumerate(found) if place not in dropped]
+
+
+def of_fold(found: Sequence[Example], fold: int | None, folds: int) -> list[Example]:
+    """The examples with one fold of the data sets that are judged by folds held out."""
+    return [
+        replace(each, split="held-out")
+        if fold is not None and each.dataset in BY_FOLDS and fold_of(each.group, folds) == fold
+        else each
+        for each in found
+    ]
+
+
+def _all(most_unlabelled: int) -> Iterator[Example]:
+    known: set[tuple[str, str, str]] = set()
+    for source in (
+        sources.argument_quality_30k,
+        sources.key_points,
+        sources.perspectrum,
+        sources.webis_quality,
+        sources.convincingness,
+        sources.essays,
+        sources.web_discourse,
+        sources.comparative_sentences,
+        sources.comparative_answers,
+    ):
+        for each in source():
+            key = (each.head, each.text, each.context + each.first + each.second)
+            if each.text and key not in known:
+                known.add(key)
+                yield each
+    for text in sources.unlabelled(most_unlabelled):
+        yield Example("embedding", "unlabelled", text, 0.0, text[:40])

@@ -1,0 +1,41 @@
+"""What the model learns from: one example a judged text, whatever data set it stems from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Head = Literal["quality", "argumentativeness", "stance", "comparison", "embedding"]
+Split = Literal["train", "validation", "held-out"]
+
+STANCES = ("PRO", "CON", "NONE")
+COMPARISONS = ("FIRST", "SECOND", "NEUTRAL", "NO")
+EITHER_NEUTRAL_OR_NO = 4
+"""The label of a sentence that takes neither side, where nobody said in which of the two ways."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text with its label.
+
+    Attributes:
+        head: Which head learns it.
+        dataset: Where it is from.
+        text: The text.
+        label: A quality from 0 to 1, or the number of a class.
+        group: What it must not be divided by: its topic, question, essay or pair of objects.
+        context: The topic or claim of a stance; empty otherwise.
+        first: An object of a comparison.
+        second: The other.
+        split: Which part it is in.
+    """
+
+    head: Head
+    dataset: str
+    text: str
+    label: float
+    group: str
+    context: str = ""
+    first: str = ""
+    second: str = ""
+    split: Split = "train"

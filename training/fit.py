@@ -1,0 +1,151 @@
+"""The training loop: resumable, logged, the same on every machine but for rounding."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from training.batches import schedule, tokens
+from training.configuration import Configuration, Stage
+from training.examples import Example
+from training.losses import distillation_loss, loss_of
+from training.network import Network, mean_of
+
+_SINGLE = ("quality", "argumentativeness", "embedding")
+
+
+def device() -> torch.device:
+    """An accelerator where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+class Training:
+    """One run over the data, from a network to a file.
+
+    Args:
+        settings: The settings.
+        stage: The part of them that this run is.
+        found: The examples.
+        folder: Where its checkpoint and its log are.
+        start: The network to begin with.
+    """
+
+    def __init__(
+        self,
+        settings: Configuration,
+        stage: Stage,
+        found: Sequence[Example],
+        folder: Path,
+        start: Network,
+    ):
+        self._settings, self._stage, self._folder = settings, stage, folder
+        torch.manual_seed(settings.seed)
+        self._batches = schedule(found, stage, settings.seed)
+        self._device = device()
+        self._network = start.to(self._device).train()
+        self._original = Network.original().to(self._device).eval()
+        trained = [p for p in self._network.parameters() if p.requires_grad]
+        self._optimizer = torch.optim.AdamW(
+            trained, lr=stage.rate, weight_decay=settings.weight_decay
+        )
+        self._scheduler = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._rate)
+        self._step = 0
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def run(self) -> Network:
+        """Trains to the end, from the last checkpoint where there is one."""
+        self._resume()
+        sums: dict[str, list[float]] = {}
+        began, first = time.monotonic(), self._step
+        while self._step < len(self._batches):
+            batch = self._batches[self._step]
+            loss = self._learn(batch)
+            sums.setdefault(batch[0].head, []).append(loss)
+            self._step += 1
+            if self._step % 50 == 0:
+                left = (time.monotonic() - began) / (self._step - first)
+                self._log(sums, left * (len(self._batches) - self._step))
+                sums = {}
+            if self._step % self._settings.save_every == 0:
+                self._save()
+        self._save()
+        return self._network.eval()
+
+    def _rate(self, step: int) -> float:
+        whole = max(1, len(self._batches))
+        warm = max(1, round(self._stage.warm_up * whole))
+        return min(1.0, (step + 1) / warm) * max(0.02, 0.5 * (1 + math.cos(math.pi * step / whole)))
+
+    def _learn(self, batch: Sequence[Example]) -> float:
+        head = batch[0].head
+        rng = random.Random(self._settings.seed * 1_000_003 + self._step)
+        arrays = tokens(batch, self._settings.length, rng)
+        arrays = {name: array.to(self._device) for name, array in arrays.items()}
+        with torch.autocast(self._device.type, torch.bfloat16):
+            states = self._network.states(arrays)
+        loss = torch.zeros((), device=self._device)
+        if head != "embedding":
+            loss = self._stage.loss[head] * loss_of(self._network, batch, states.float())
+        if head in _SINGLE:
+            loss = loss + self._kept(arrays, states)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._network.parameters(), 1.0)
+        self._optimizer.step()
+        self._scheduler.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        return float(loss.detach())
+
+    def _kept(self, arrays: dict[str, Tensor], states: Tensor) -> Tensor:
+        mask = arrays["attention_mask"]
+        with torch.no_grad(), torch.autocast(self._device.type, torch.bfloat16):
+            original = self._original.states(arrays)
+        wanted = functional.normalize(mean_of(original.float(), mask), dim=-1)
+        found = self._network.embedding(states.float(), mask)
+        return distillation_loss(found, wanted, **self._settings.distillation)
+
+    def _log(self, sums: dict[str, list[float]], left: float) -> None:
+        means = {head: round(sum(each) / len(each), 4) for head, each in sorted(sums.items())}
+        line = {
+            "step": self._step,
+            "of": len(self._batches),
+            "minutes_left": round(left / 60, 1),
+            **means,
+        }
+        with (self._folder / "log.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def _save(self) -> None:
+        state: dict[str, Any] = {
+            "network": self._network.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "scheduler": self._scheduler.state_dict(),
+            "step": self._step,
+        }
+        whole = self._folder / "checkpoint.pt"
+        part = whole.with_suffix(".part")
+        torch.save(state, part)
+        part.replace(whole)
+
+    def _resume(self) -> None:
+        path = self._folder / "checkpoint.pt"
+        if path.exists():
+            state = torch.load(path, map_location=self._device, weights_only=True)
+            self._network.load_state_dict(state["network"])
+            self._optimizer.load_state_dict(state["optimizer"])
+            self._scheduler.load_state_dict(state["scheduler"])
+            self._step = state["step"]
+
+
+def trained(folder: Path) -> Network:
+    """The network of a run's checkpoint."""
+    state = torch.load(folder / "checkpoint.pt", map_location="cpu", weights_only=True)
+    return Network.restored(state["network"]).eval()

@@ -1,0 +1,55 @@
+"""What each head is to make small."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from training.batches import labels, takes_no_side
+from training.examples import Example
+from training.network import DATASETS_OF_QUALITY, Network
+
+
+def loss_of(network: Network, batch: Sequence[Example], states: Tensor) -> Tensor:
+    """The loss of a batch of one head, given the encoder's states."""
+    head = batch[0].head
+    logits = network.logits(head, states).float()
+    wanted = labels(batch).to(logits.device)
+    if head == "quality":
+        rows = [DATASETS_OF_QUALITY.index(each.dataset) for each in batch]
+        scales = network.scales[rows]
+        # the first data set's scale is the product's
+        fixed = torch.tensor([row == 0 for row in rows], device=logits.device)
+        slope = torch.where(fixed, 1.0, scales[:, 0])
+        offset = torch.where(fixed, 0.0, scales[:, 1])
+        scaled = slope * logits[:, 0] + offset
+        return functional.binary_cross_entropy_with_logits(
+            scaled, wanted
+        ) + 4 * functional.mse_loss(torch.sigmoid(scaled), wanted)
+    if head == "argumentativeness":
+        return functional.binary_cross_entropy_with_logits(logits[:, 0], wanted)
+    if head == "comparison":
+        return comparison_loss(logits, wanted)
+    return functional.cross_entropy(logits, wanted, label_smoothing=0.05)
+
+
+def comparison_loss(logits: Tensor, wanted: Tensor) -> Tensor:
+    """Cross entropy, where a text that takes no side may do so in either way."""
+    chances = functional.log_softmax(logits, dim=-1)
+    unsided = takes_no_side(wanted)
+    known = torch.where(unsided, 0, wanted)
+    sided = functional.nll_loss(chances, known, reduction="none")
+    neither = -torch.logsumexp(chances[:, 2:], dim=-1)
+    return torch.where(unsided, neither, sided).mean()
+
+
+def distillation_loss(
+    embedding: Tensor, original: Tensor, angle: float, similarities: float
+) -> Tensor:
+    """How far embeddings [batch, width] are from the original's, and their similarities."""
+    cosines = 1.0 - (embedding * original).sum(-1)
+    differences = embedding @ embedding.T - original @ original.T
+    return angle * cosines.mean() + similarities * differences.square().mean()

@@ -1,0 +1,42 @@
+"""Texts that occur in two places, whole or nearly: they must not be on both sides of a split."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+_WORD = re.compile(r"\w+")
+_LENGTH = 4
+
+
+def shingles(text: str) -> frozenset[str]:
+    """All runs of four words of a text; of a shorter text, the text."""
+    words = _WORD.findall(text.lower())
+    if len(words) <= _LENGTH:
+        return frozenset([" ".join(words)])
+    return frozenset(
+        " ".join(words[start : start + _LENGTH]) for start in range(len(words) - _LENGTH + 1)
+    )
+
+
+def near_duplicates(
+    texts: Sequence[str], references: Iterable[str], share: float = 0.5
+) -> dict[int, float]:
+    """Which texts have at least a share of their shingles in one and the same reference.
+
+    Returns:
+        The share, of every such text's place.
+    """
+    holders: dict[str, list[int]] = defaultdict(list)
+    for number, reference in enumerate(set(references)):
+        for shingle in shingles(reference):
+            holders[shingle].append(number)
+    found = {}
+    for place, text in enumerate(texts):
+        own = shingles(text)
+        hits = Counter(number for shingle in own for number in holders.get(shingle, ()))
+        most = max(hits.values(), default=0) / len(own)
+        if most >= share:
+            found[place] = most
+    return found
