@@ -139,7 +139,8 @@ class TestChatNoir:
         assert pages[0].text == f"The page {page_uuid(trec_id(5))} weighs tea against coffee."
         assert pages[0].default_text().startswith("Page 5 & tea\nThe page")
         assert double.asked("GET") == 2
-        assert setting.progress[-2:] == [("pages", 1, 2), ("pages", 2, 2)]
+        what = "pages of topic 1 of 1"
+        assert setting.progress[-2:] == [(what, 1, 2), (what, 2, 2)]
         assert retriever.records(numbers) == pages
         assert double.asked("GET") == 2
         uuid = page_uuid(trec_id(5))
@@ -444,7 +445,7 @@ class TestResuming:
         double.total, double.delay = 150, 0.02
         command = [sys.executable, "-c", HALF_WAY, str(tmp_path / "kept.sqlite")]
         environment = os.environ | {"CHATNOIR_API_KEY": KEY, "CHATNOIR_URL": double.url}
-        for stop in ("topics 3", "topics 8", "pages 2"):
+        for stop in ("topics 3", "topics 8", "pages of topic 1 of 8 2"):
             run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
             assert run.stdout is not None
             assert any(line.startswith(stop) for line in run.stdout)

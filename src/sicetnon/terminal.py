@@ -137,7 +137,10 @@ def _show(answer: Answer, screen: Console) -> None:
 
 @contextmanager
 def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None]]:
-    """A progress bar for building an index: documents, documents a second, time left."""
+    """A progress bar for building an index: documents, documents a second, time left.
+
+    It shows itself when that begins: a terminal has room for one bar at a time.
+    """
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -148,27 +151,30 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
         transient=True,
         disable=not screen.is_terminal,
     )
-    with bar:
-        task = bar.add_task("Indexing", total=None, documents=0, speed=0.0)
+    task = bar.add_task("Indexing", total=None, documents=0, speed=0.0)
 
-        def show(corpus: Corpus, progress: BuildProgress) -> None:
-            bar.update(
-                task,
-                total=corpus.size() or None,
-                completed=progress.bytes_read,
-                documents=progress.documents,
-                description="Merging" if progress.is_read else "Indexing",
-                speed=progress.documents / max(progress.seconds, 1e-3),
-            )
+    def show(corpus: Corpus, progress: BuildProgress) -> None:
+        bar.start()
+        bar.update(
+            task,
+            total=corpus.size() or None,
+            completed=progress.bytes_read,
+            documents=progress.documents,
+            description="Merging" if progress.is_read else "Indexing",
+            speed=progress.documents / max(progress.seconds, 1e-3),
+        )
 
+    try:
         yield show
+    finally:
+        bar.stop()
 
 
 @contextmanager
 def fetching(screen: Console) -> Iterator[Callable[[str, int, int], None]]:
     """A progress line for what is fetched from a service; it shows itself when that begins."""
     bar = Progress(
-        TextColumn("Fetching {task.description}"),
+        TextColumn("Fetching {task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed} of {task.total}"),
         TimeElapsedColumn(),
@@ -176,14 +182,17 @@ def fetching(screen: Console) -> Iterator[Callable[[str, int, int], None]]:
         transient=True,
         disable=not screen.is_terminal,
     )
-    known: dict[str, TaskID] = {}
+    shown: dict[str, TaskID] = {}
 
     def show(what: str, done: int, total: int) -> None:
-        if not known:
+        if what not in shown:
+            # one line is enough: what was fetched before is done
+            for earlier in shown.values():
+                bar.remove_task(earlier)
+            shown.clear()
+            shown[what] = bar.add_task(printable(what), total=total)
             bar.start()
-        if what not in known:
-            known[what] = bar.add_task(what, total=total)
-        bar.update(known[what], completed=done, total=total)
+        bar.update(shown[what], completed=done, total=total)
 
     try:
         yield show
