@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
-from sicetnon.index.manifest import MANIFEST, SegmentEntry, read_manifest
+from sicetnon.index.manifest import ANNOTATION_PREFIX, MANIFEST, SegmentEntry, read_manifest
 from sicetnon.index.storage import sync_folder
 
 LOCK = "lock"
 SEGMENT_PREFIX, BUILDING_PREFIX = "segment-", "building-"
-ANNOTATION_PREFIX, NOTE_SUFFIX = "annotation-", ".unfinished"
+NOTE_SUFFIX = ".unfinished"
+"""Of the note beside an unfinished annotation."""
 _OWN_NAMES = re.compile(
     rf"{LOCK}|{re.escape(MANIFEST)}|\.{re.escape(MANIFEST)}\..+"
     rf"|({SEGMENT_PREFIX}|{BUILDING_PREFIX})\d{{6,}}"

@@ -22,6 +22,8 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
+from sicetnon.index.annotating import Tell, annotated, fitting
+from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
 from sicetnon.index.compaction import MAX_SEGMENTS, compact
 from sicetnon.index.documents import encode_record
@@ -62,6 +64,8 @@ class BuildOptions:
             default.
         progress: Called now and then.
         source: What the manifest shall say of the corpus.
+        annotators: What annotates documents that are added to an index with annotations.
+        annotated: Called now and then while it does.
     """
 
     analysis: Analysis
@@ -69,6 +73,8 @@ class BuildOptions:
     on_error: Callable[[DataError], None] = Reading().on_error
     progress: Callable[[Progress], None] = lambda _: None
     source: dict[str, Any] | None = None
+    annotators: Sequence[Annotator] = ()
+    annotated: Tell = lambda _: None
 
 
 def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest:
@@ -81,7 +87,7 @@ def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest
     """
     with locked(folder, may_create=True):
         number = next_segment(folder)
-        entry = _build_segment(corpus, folder, number, options, lambda _: False)
+        entry = _build_segment(corpus, folder, number, options)
         manifest = Manifest(
             corpus.records,
             corpus.fields,
@@ -108,13 +114,15 @@ def add_documents(
     Raises:
         DataError: As `build_index`, for documents of another kind, and for an id that is taken
             unless `replace`.
-        UsageError: The analysis is another.
+        UsageError: The analysis is another, or there is no annotator of the model that the index
+            has annotations by.
         BrokenIndexError: There is no such index.
         OSError: As `build_index`.
     """
     with locked(folder):
         with Index.open(folder) as index:
             _refuse_other_kind(corpus, index, options.analysis)
+            fitting(index, options.annotators)
             crowded = len(index.segments) >= MAX_SEGMENTS
         if crowded:
             # first, so that a failure means that nothing was added
@@ -134,10 +142,12 @@ def _add(corpus: Corpus, index: Index, options: BuildOptions, replace: bool) -> 
             return False
         return number is not None
 
-    entry = _build_segment(corpus, index.folder, manifest.next_segment, options, is_taken)
+    annotators = fitting(index, options.annotators)
+    number = manifest.next_segment
+    entry = _build_segment(corpus, index.folder, number, options, is_taken, annotators)
     segments = (*_with_deleted(index, replaced), entry)
     changed = msgspec.structs.replace(
-        manifest, segments=segments, next_segment=manifest.next_segment + 1, source={}
+        manifest, segments=segments, next_segment=number + 1, source={}
     )
     write_manifest(index.folder, changed)
     return changed
@@ -199,7 +209,8 @@ def _build_segment(
     folder: Path,
     number: int,
     options: BuildOptions,
-    is_taken: Callable[[str], bool],
+    is_taken: Callable[[str], bool] = lambda _: False,
+    annotators: Sequence[Annotator] = (),
 ) -> SegmentEntry:
     with (
         _quick_turns(),
@@ -217,7 +228,8 @@ def _build_segment(
             builder.add(batch)
         if not len(builder):
             raise DataError("holds no document", str(corpus.files[0]))
-        return builder.finish(name)
+        entry = builder.finish(name)
+        return annotated(unfinished, entry, corpus.records, annotators, options.annotated)
 
 
 @contextlib.contextmanager
