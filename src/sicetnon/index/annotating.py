@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import UsageError
+from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.formats.files import write_whole
 from sicetnon.index.annotations import Annotator, packed
 from sicetnon.index.documents import DocumentReader
@@ -29,7 +29,7 @@ from sicetnon.index.manifest import (
     annotation_file,
     write_manifest,
 )
-from sicetnon.index.segment import STORE
+from sicetnon.index.segment import STORE, Segment
 from sicetnon.index.storage import ArrayWriter, StoredFile, checksum, sync_folder
 from sicetnon.records import Record
 
@@ -45,12 +45,12 @@ class Annotated:
     """How far annotating is.
 
     Attributes:
-        name: What is being given to the documents.
+        names: What is being given to the documents.
         documents: How many have it, those of an interrupted time before included.
         total: How many there are.
     """
 
-    name: str
+    names: tuple[str, ...]
     documents: int
     total: int
 
@@ -95,44 +95,53 @@ def annotate_index(
 ) -> Manifest:
     """Give every document of an index the numbers of some annotators.
 
-    Each is whole or has not happened; one that was interrupted goes on where it was. What the
-    index already has of the same model is left as it is, of another model is replaced.
+    All is whole or has not happened; what was interrupted goes on where it was. What the index has
+    of the same model already is left as it is, of another model is replaced. The annotators get the
+    same batches one after the other, so that those that read the same may share the reading.
 
     Args:
         folder: The index.
-        annotators: What reads the documents, one after the other.
+        annotators: What reads the documents; no two of a name.
         tell: Called after every batch.
 
     Raises:
         BrokenIndexError: There is no such index.
         SicetnonError: Another process is changing it, or an annotator gives no usable numbers.
-        OSError: The disk is full or not writable. In each case the index is as it was, with those
-            annotations that were finished.
+        OSError: The disk is full or not writable. In each case the index is as it was.
     """
-    with locked(folder):
-        for annotator in annotators:
-            with Index.open(folder) as index:
-                if index.manifest.annotations.get(annotator.name) != annotator.entry:
-                    _annotate(index, annotator, tell)
-        with Index.open(folder) as index:
-            return index.manifest
-
-
-def _annotate(index: Index, annotator: Annotator, tell: Tell) -> None:
-    manifest, entries = index.manifest, []
-    for segment in index.segments:
-        documents = _Documents(segment.folder, segment.store, len(segment), segment.live)
-        _forget_others(segment.folder, segment.entry, annotator)
-        base = segment.base
-        stored = _write(
-            documents,
-            annotator,
-            lambda done, base=base: tell(Annotated(annotator.name, base + done, index.size)),  # type: ignore[misc]
+    with locked(folder), Index.open(folder) as index:
+        manifest = index.manifest
+        wanted = [each for each in annotators if manifest.annotations.get(each.name) != each.entry]
+        if not wanted:
+            return manifest
+        entries = []
+        for segment in index.segments:
+            _forget_others(segment.folder, segment.entry, wanted)
+            entries.append(_annotated_segment(segment, manifest, wanted, tell, index.size))
+        annotations = manifest.annotations | {each.name: each.entry for each in wanted}
+        changed = msgspec.structs.replace(
+            manifest, segments=tuple(entries), annotations=annotations
         )
-        entries.append(_with_file(manifest, segment.entry, annotator, stored))
-    annotations = {**manifest.annotations, annotator.name: annotator.entry}
-    changed = msgspec.structs.replace(manifest, segments=tuple(entries), annotations=annotations)
-    write_manifest(index.folder, changed)
+        write_manifest(folder, changed)
+        return changed
+
+
+def _annotated_segment(
+    segment: Segment, manifest: Manifest, annotators: Sequence[Annotator], tell: Tell, total: int
+) -> SegmentEntry:
+    """A segment's entry with new annotations, in place of older ones of the names."""
+    documents = _Documents(segment.folder, segment.store, len(segment), segment.live)
+    names = tuple(each.name for each in annotators)
+    stored = _write(
+        documents, annotators, lambda done: tell(Annotated(names, segment.base + done, total))
+    )
+    older = {
+        annotation_file(name, entry)
+        for name, entry in manifest.annotations.items()
+        if name in names
+    }
+    files = {name: file for name, file in segment.entry.files.items() if name not in older}
+    return msgspec.structs.replace(segment.entry, files=files | stored)
 
 
 def annotated(
@@ -151,16 +160,15 @@ def annotated(
         annotators: What reads the documents.
         tell: Called after every batch.
     """
-    files = dict(entry.files)
+    if not annotators:
+        return entry
+    names = tuple(each.name for each in annotators)
     with contextlib.closing(DocumentReader(folder / STORE, records)) as store:
         documents = _Documents(folder, store, entry.documents)
-        for annotator in annotators:
-            files[annotation_file(annotator.name, annotator.entry)] = _write(
-                documents,
-                annotator,
-                lambda done, name=annotator.name: tell(Annotated(name, done, entry.documents)),  # type: ignore[misc]
-            )
-    return msgspec.structs.replace(entry, files=files)
+        stored = _write(
+            documents, annotators, lambda done: tell(Annotated(names, done, entry.documents))
+        )
+    return msgspec.structs.replace(entry, files=entry.files | stored)
 
 
 def fitting(index: Index, annotators: Sequence[Annotator]) -> list[Annotator]:
@@ -190,90 +198,116 @@ def _made(entry: AnnotationEntry) -> str:
     return f"by {entry.model} from {entry.reads}"
 
 
-def _with_file(
-    manifest: Manifest, entry: SegmentEntry, annotator: Annotator, stored: StoredFile
-) -> SegmentEntry:
-    """A segment's entry with a new annotation, in place of an older one of the name."""
-    files = dict(entry.files)
-    older = manifest.annotations.get(annotator.name)
-    if older is not None:
-        files.pop(annotation_file(annotator.name, older), None)
-    files[annotation_file(annotator.name, annotator.entry)] = stored
-    return msgspec.structs.replace(entry, files=files)
+def _forget_others(folder: Path, entry: SegmentEntry, annotators: Sequence[Annotator]) -> None:
+    """Remove what other models left unfinished of the same names."""
+    for annotator in annotators:
+        own = annotation_file(annotator.name, annotator.entry)
+        for path in folder.glob(f"{own.rpartition('-')[0]}-*"):
+            if path.name not in entry.files and not path.name.startswith(own):
+                path.unlink()
 
 
-def _forget_others(folder: Path, entry: SegmentEntry, annotator: Annotator) -> None:
-    """Remove what other models left unfinished of the same name."""
-    own = annotation_file(annotator.name, annotator.entry)
-    for path in folder.glob(f"{own.rpartition('-')[0]}-*"):
-        if path.name not in entry.files and not path.name.startswith(own):
-            path.unlink()
-
-
-def _write(documents: _Documents, annotator: Annotator, tell: Callable[[int], None]) -> StoredFile:
+def _write(
+    documents: _Documents, annotators: Sequence[Annotator], tell: Callable[[int], None]
+) -> dict[str, StoredFile]:
     """Write the numbers of a segment's documents, going on where an earlier try has ended."""
-    path = documents.folder / annotation_file(annotator.name, annotator.entry)
-    # one text tells the form of all, before hours are spent
-    form = packed(annotator.numbers(["a"]))
-    begun = _begun(path, form, documents.count)
-    writer = ArrayWriter(path, form.dtype, form.shape[1:], begun)
-    try:
-        writer.reserve(documents.count)
+    with contextlib.ExitStack() as stack:
+        growing = [stack.enter_context(_Growing(documents, each)) for each in annotators]
         saved = time.monotonic()
-        for first, records in documents.batches(writer.rows):
-            writer.append(_numbers(documents, annotator, first, records, form))
-            tell(writer.rows)
+        for first, records in documents.batches(min(each.rows for each in growing)):
+            for each in growing:
+                each.extend(first, records)
+            tell(first + len(records))
             if time.monotonic() - saved > SAVE_SECONDS:
-                _note(path, writer.save())
+                for each in growing:
+                    each.save()
                 saved = time.monotonic()
-        stored = writer.close()
-        # the other segments may take long, too
-        _note(path, stored)
-        sync_folder(documents.folder)
-        return stored
-    except BaseException:
-        with contextlib.suppress(OSError, ValueError):
-            if writer.rows:
-                _note(path, writer.save())
-        raise
-    finally:
-        writer.abandon()
+        return {each.path.name: each.finish() for each in growing}
 
 
-def _numbers(
-    documents: _Documents,
-    annotator: Annotator,
-    first: int,
-    records: Sequence[Record],
-    form: NDArray[np.float32] | NDArray[np.int8],
-) -> NDArray[np.float32] | NDArray[np.int8]:
-    """The packed numbers of some documents, 0 for deleted ones, which are not read."""
-    end = first + len(records)
-    live = np.ones(len(records), bool) if documents.live is None else documents.live[first:end] != 0
-    numbers = np.zeros((len(records), *form.shape[1:]), dtype=form.dtype)
-    texts = [annotator.text(records[place]) for place in np.flatnonzero(live).tolist()]
-    if texts:
-        numbers[live] = packed(annotator.numbers(texts))
-    return numbers
+class _Growing:
+    """The file of one annotation of one segment, while it grows. Use as a context manager.
+
+    Raises:
+        SicetnonError: The annotator gives no usable numbers.
+        OSError: There is no room for the whole of it.
+    """
+
+    def __init__(self, documents: _Documents, annotator: Annotator):
+        self._documents, self._annotator = documents, annotator
+        self.path = documents.folder / annotation_file(annotator.name, annotator.entry)
+        # one text tells the form of all, before hours are spent
+        self._form = packed(annotator.numbers(["a"]))
+        row, dtype = self._form.shape[1:], self._form.dtype
+        self._writer = ArrayWriter(self.path, dtype, row, self._begun())
+        try:
+            self._writer.reserve(documents.count)
+        except BaseException:
+            self._writer.abandon()
+            raise
+
+    def __enter__(self) -> _Growing:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is not None and self.rows:
+                with contextlib.suppress(OSError, ValueError):
+                    self.save()
+        finally:
+            self._writer.abandon()
+
+    @property
+    def rows(self) -> int:
+        """How many documents are done."""
+        return self._writer.rows
+
+    def extend(self, first: int, records: Sequence[Record]) -> None:
+        """Do some documents, but for those done. Deleted ones are not read, and get 0.
+
+        Args:
+            first: The number of the first in the segment, at most `rows`.
+            records: The documents.
+        """
+        records = records[self.rows - first :]
+        form, live = self._form, np.ones(len(records), bool)
+        if self._documents.live is not None:
+            live = self._documents.live[self.rows : self.rows + len(records)] != 0
+        numbers = np.zeros((len(records), *form.shape[1:]), dtype=form.dtype)
+        texts = [self._annotator.text(records[place]) for place in np.flatnonzero(live).tolist()]
+        if texts:
+            found = packed(self._annotator.numbers(texts))
+            if found.shape[1:] != form.shape[1:]:
+                raise SicetnonError(
+                    f"{self._annotator.model} gave rows of shape {found.shape[1:]} for the "
+                    f"{self._annotator.name}, after rows of shape {form.shape[1:]}"
+                )
+            numbers[live] = found
+        self._writer.append(numbers)
+
+    def save(self) -> StoredFile:
+        """Flush what is done to the disk, and note how much that is."""
+        good = self._writer.save()
+        write_whole({_note_path(self.path): msgspec.json.encode(good)})
+        return good
+
+    def finish(self) -> StoredFile:
+        """Save all and close. The note stays: other segments may take long, too."""
+        self.save()
+        sync_folder(self.path.parent)
+        return self._writer.close()
+
+    def _begun(self) -> StoredFile | None:
+        """What is good of an unfinished file; None without one, or where its note does not fit."""
+        form = self._form
+        try:
+            good = msgspec.json.decode(_note_path(self.path).read_bytes(), type=StoredFile)
+            is_alike = good.dtype == form.dtype.name and good.shape[1:] == form.shape[1:]
+            is_good = is_alike and 0 < good.shape[0] <= self._documents.count
+            return good if is_good and checksum(self.path, good.size) == good.crc32 else None
+        except (OSError, msgspec.MsgspecError, IndexError):
+            return None
 
 
 def _note_path(path: Path) -> Path:
     return path.with_name(path.name + NOTE_SUFFIX)
-
-
-def _note(path: Path, good: StoredFile) -> None:
-    """Note how much of a file is good."""
-    write_whole({_note_path(path): msgspec.json.encode(good)})
-
-
-def _begun(
-    path: Path, form: NDArray[np.float32] | NDArray[np.int8], count: int
-) -> StoredFile | None:
-    """What is good of an unfinished file; None without one, or where its note does not fit."""
-    try:
-        good = msgspec.json.decode(_note_path(path).read_bytes(), type=StoredFile)
-        is_alike = good.dtype == form.dtype.name and good.shape[1:] == form.shape[1:]
-        is_good = is_alike and 0 < good.shape[0] <= count
-        return good if is_good and checksum(path, good.size) == good.crc32 else None
-    except (OSError, msgspec.MsgspecError, IndexError):
-        return None
