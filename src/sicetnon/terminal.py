@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -20,6 +22,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from sicetnon.formats.corpora import Corpus
+from sicetnon.index.annotating import Annotated
 from sicetnon.index.writing import Progress as BuildProgress
 from sicetnon.records import Argument, PremiseStance
 from sicetnon.search import Answer
@@ -130,6 +133,37 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
                 description="Merging" if progress.is_read else "Indexing",
                 speed=progress.documents / max(progress.seconds, 1e-3),
             )
+
+        yield show
+
+
+@contextmanager
+def annotating(screen: Console) -> Iterator[Callable[[Annotated], None]]:
+    """A progress bar for annotating: documents, documents a second, time left."""
+    bar = Progress(
+        TextColumn("Annotating: {task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,} of {task.total:,} documents"),
+        TextColumn("{task.fields[speed]:,.0f}/s"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )
+    with contextlib.ExitStack() as stack:
+        known: dict[tuple[str, ...], tuple[TaskID, float, int]] = {}
+
+        def show(done: Annotated) -> None:
+            if not known:
+                stack.enter_context(bar)
+            if done.names not in known:
+                # what an interrupted time before has done says nothing of the speed
+                task = bar.add_task(", ".join(done.names), total=done.total, speed=0.0)
+                known[done.names] = (task, time.monotonic(), done.documents)
+            task, start, first = known[done.names]
+            speed = (done.documents - first) / max(time.monotonic() - start, 1e-3)
+            bar.update(task, completed=done.documents, speed=speed)
 
         yield show
 
