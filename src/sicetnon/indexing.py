@@ -53,7 +53,7 @@ def build(options: argparse.Namespace) -> None:
     skipped = _Skipped(screen)
     start, replaced = time.monotonic(), 0
     wanted = _ready(options.annotate or [])
-    with terminal.building(screen) as show, terminal.annotating(screen) as show_annotated:
+    with terminal.building(screen) as show, terminal.annotating_index(screen) as show_annotated:
         build_options = BuildOptions(
             _analysis(options, corpus),
             annotators=_carried(options.output) if options.add else (),
@@ -93,7 +93,7 @@ class _Stopped(SicetnonError):
 
 def _annotate(folder: Path, wanted: Sequence[Annotator], screen: Console) -> None:
     try:
-        with terminal.annotating(screen) as show:
+        with terminal.annotating_index(screen) as show:
             annotate_index(folder, wanted, show)
     except KeyboardInterrupt:
         names = ",".join(annotator.name for annotator in wanted)

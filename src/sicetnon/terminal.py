@@ -138,8 +138,35 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
 
 
 @contextmanager
-def annotating(screen: Console) -> Iterator[Callable[[Annotated], None]]:
-    """A progress bar for annotating: documents, documents a second, time left."""
+def fetching(screen: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress line for what is fetched from a service; it shows itself when that begins."""
+    bar = Progress(
+        TextColumn("Fetching {task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed} of {task.total}"),
+        TimeElapsedColumn(),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )
+    known: dict[str, TaskID] = {}
+
+    def show(what: str, done: int, total: int) -> None:
+        if not known:
+            bar.start()
+        if what not in known:
+            known[what] = bar.add_task(what, total=total)
+        bar.update(known[what], completed=done, total=total)
+
+    try:
+        yield show
+    finally:
+        bar.stop()
+
+
+@contextmanager
+def annotating_index(screen: Console) -> Iterator[Callable[[Annotated], None]]:
+    """A progress bar for annotating an index: documents, documents a second, time left."""
     bar = Progress(
         TextColumn("Annotating: {task.description}"),
         BarColumn(),
@@ -166,33 +193,6 @@ def annotating(screen: Console) -> Iterator[Callable[[Annotated], None]]:
             bar.update(task, completed=done.documents, speed=speed)
 
         yield show
-
-
-@contextmanager
-def fetching(screen: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress line for what is fetched from a service; it shows itself when that begins."""
-    bar = Progress(
-        TextColumn("Fetching {task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed} of {task.total}"),
-        TimeElapsedColumn(),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    )
-    known: dict[str, TaskID] = {}
-
-    def show(what: str, done: int, total: int) -> None:
-        if not known:
-            bar.start()
-        if what not in known:
-            known[what] = bar.add_task(what, total=total)
-        bar.update(known[what], completed=done, total=total)
-
-    try:
-        yield show
-    finally:
-        bar.stop()
 
 
 def show_facts(facts: Sequence[tuple[str, str]], screen: Console) -> None:
