@@ -50,7 +50,7 @@ def _line(
     what: str, system: str, named: tuple[str, Measure], found: ArrayLike, test: Sequence[Example]
 ) -> Line:
     wanted = [each.label for each in test]
-    value = interval(named[1], found, wanted, [each.group for each in test])
+    value = interval(named[1], found, wanted)
     return Line(what, system, named[0], *value, len(test))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,6 @@ def interval(
     measure: Measure,
     found: ArrayLike,
     wanted: ArrayLike,
-    groups: Sequence[str],
     samples: int = 500,
     seed: int = 20,
 ) -> tuple[float, float, float]:
@@ -67,12 +66,10 @@ def interval(
         measure: The measure.
         found: Predictions [rows].
         wanted: Labels [rows].
-        groups: What each row belongs to; only their number is of use to a reader.
         samples: How many samples are drawn.
         seed: What they are drawn with.
     """
     rows, labels = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
-    assert len(rows) == len(labels) == len(groups)
     rng = np.random.default_rng(seed)
     values = []
     for _ in range(samples):
