@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -19,10 +21,13 @@ from rich.progress import (
 from rich.rule import Rule
 from rich.text import Text
 
-from sicetnon.formats.corpora import Corpus
-from sicetnon.index.writing import Progress as BuildProgress
 from sicetnon.records import Argument, PremiseStance
-from sicetnon.search import Answer
+
+if TYPE_CHECKING:
+    # heavy, and not every command needs them
+    from sicetnon.formats.corpora import Corpus
+    from sicetnon.index.writing import Progress as BuildProgress
+    from sicetnon.search import Answer
 
 PLAIN_WIDTH = 80
 # texts of strangers must not steer the terminal
@@ -130,6 +135,41 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
                 description="Merging" if progress.is_read else "Indexing",
                 speed=progress.documents / max(progress.seconds, 1e-3),
             )
+
+        yield show
+
+
+@contextmanager
+def annotating(
+    screen: Console, size: int | None, is_shown: bool
+) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar for records that are annotated: records, records a second, time left.
+
+    Args:
+        screen: Where it is shown, if that is a terminal.
+        size: Bytes to read, where that is known.
+        is_shown: Whether it may be shown.
+    """
+    bar = Progress(
+        TextColumn("Annotating"),
+        BarColumn(),
+        TextColumn("{task.fields[records]:>11,} records {task.fields[speed]:>9,.0f}/s"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=screen,
+        transient=True,
+        disable=not (is_shown and screen.is_terminal),
+    )
+    with bar:
+        task = bar.add_task("Annotating", total=size, records=0, speed=0.0)
+        start = time.monotonic()
+        before: list[int] = []
+
+        def show(records: int, bytes_read: int) -> None:
+            before[:] = before or [records]
+            seconds = max(time.monotonic() - start, 1e-3)
+            speed = (records - before[0]) / seconds
+            bar.update(task, completed=bytes_read, records=records, speed=speed)
 
         yield show
 
