@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
-
-from sicetnon.arguments import annotators
 
 WIDTH = 24
 
@@ -62,12 +59,3 @@ class StandIn:
     def identity(self) -> str:
         """Name and version."""
         return self.version
-
-
-@pytest.fixture
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    """A stand-in, in place."""
-    made = StandIn()
-    monkeypatch.setattr(annotators, "read_all", made.read_all)
-    monkeypatch.setattr(annotators, "Embedding", made.embedding)
-    return made

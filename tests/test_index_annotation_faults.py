@@ -18,6 +18,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from annotation_cases import (
+    BOTH,
+    EMBEDDING,
+    MORE,
+    OPTIONS,
+    QUALITY,
+    SMALL,
+    annotator,
+    check,
+)
+from index_cases import PORTER, check_tidy, entries
+from index_faults import at_moment, count_moments, die, environment, forked
 from sicetnon.errors import BrokenIndexError, SicetnonError
 from sicetnon.index import annotating
 from sicetnon.index.annotating import annotate_index
@@ -31,23 +43,10 @@ from sicetnon.index.writing import (
     compact_index,
     delete_documents,
 )
-from test_index import check_tidy, entries
-from test_index_annotations import (
-    BOTH,
-    EMBEDDING,
-    MORE,
-    OPTIONS,
-    PORTER,
-    QUALITY,
-    SMALL,
-    annotator,
-    check,
-    strengths,
-)
-from test_index_faults import at_moment, count_moments, die, environment, forked, small_disk
+from stand_ins import strengths
 
-__all__ = ["small_disk"]
 TESTS = Path(__file__).parent
+pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
 FILE = annotation_file("quality", QUALITY.entry)
 ALL = {**SMALL, **MORE}
 
@@ -253,7 +252,8 @@ PROGRAM = """
 import sys, time
 from pathlib import Path
 from sicetnon.index import annotating
-from test_index_annotations import annotator, strengths
+from annotation_cases import annotator
+from stand_ins import strengths
 
 annotating.BATCH_DOCUMENTS, annotating.SAVE_SECONDS = 2, 0
 

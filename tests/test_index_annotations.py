@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
+from annotation_cases import (
+    BOTH,
+    EMBEDDING,
+    MORE,
+    OPTIONS,
+    QUALITY,
+    SMALL,
+    annotator,
+    check,
+    said,
+)
+from index_cases import IDS, PORTER, SETTINGS, Documents, documents, entries
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.index import annotating, annotations, compaction
 from sicetnon.index.annotating import Annotated, annotate_index
@@ -33,43 +44,9 @@ from sicetnon.index.writing import (
     delete_documents,
 )
 from sicetnon.records import Record
-from sicetnon.text.analysis import named_analysis
-from test_index import IDS, SETTINGS, Documents, check_tidy, documents, entries
+from stand_ins import strengths
 
-PORTER = named_analysis("porter-stop")
-WIDTH = 5
-SMALL: Documents = {f"d{n}": (f"schools, number {n}",) for n in range(12)}
-MORE: Documents = {f"m{n}": (f"teachers, year {n}",) for n in range(7)}
-
-Function = Callable[[Sequence[str]], NDArray[Any]]
-
-
-def strengths(texts: Sequence[str]) -> NDArray[np.float64]:
-    """A number from 0 to 1 that only the text decides."""
-    return np.array([zlib.crc32(text.encode("utf-8", "replace")) for text in texts]) / 2**32
-
-
-def directions(texts: Sequence[str]) -> NDArray[np.float32]:
-    """A vector of length 1 that only the text decides."""
-    seeds = [zlib.crc32(text.encode("utf-8", "replace")) for text in texts]
-    vectors = [np.random.default_rng(seed).normal(size=WIDTH) for seed in seeds]
-    found = np.array(vectors, dtype=np.float32).reshape(-1, WIDTH)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
-
-
-def said(record: Record) -> str:
-    return record.default_text()
-
-
-def annotator(name: str = "quality", model: str = "stand-in 1", **changes: Any) -> Annotator:
-    functions: dict[str, Function] = {"embedding": directions}
-    made = Annotator(name, model, "the text", said, functions.get(name, strengths))
-    return replace(made, **changes)
-
-
-QUALITY, EMBEDDING = annotator(), annotator("embedding")
-BOTH = (QUALITY, EMBEDDING)
-OPTIONS = BuildOptions(PORTER, annotators=BOTH)
+pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
 
 
 @pytest.fixture
@@ -77,37 +54,6 @@ def small(tmp_path: Path) -> Path:
     """An index of some documents without annotations."""
     build_index(entries(SMALL), tmp_path / "index", BuildOptions(PORTER))
     return tmp_path / "index"
-
-
-def found_by_id(index: Index, annotation: Annotation) -> dict[str, Any]:
-    """The numbers of live documents."""
-    numbers = [
-        segment.base + local
-        for segment in index.segments
-        for local in range(len(segment))
-        if segment.live is None or segment.live[local]
-    ]
-    return dict(zip(index.identifiers(numbers), annotation[numbers], strict=True))
-
-
-def check(folder: Path, expected: Documents, *wanted: Annotator) -> None:
-    """An index holds the documents expected, with the annotations wanted and no other."""
-    with Index.open(folder) as index:
-        assert set(index.manifest.annotations) == {each.name for each in wanted}
-        for each in wanted:
-            annotation = index.annotation(each.name)
-            assert annotation is not None
-            assert (annotation.model, annotation.reads) == (each.model, each.reads)
-            found = found_by_id(index, annotation)
-            assert set(found) == set(expected)
-            records = index.records([n for i in expected if (n := index.number(i)) is not None])
-            # of vectors what is stored is close, not the same
-            most = 0.01 if each.name == "embedding" else 0
-            for identifier, given_ in zip(
-                expected, each.numbers([each.text(record) for record in records]), strict=True
-            ):
-                np.testing.assert_allclose(found[identifier], given_, atol=most, rtol=0)
-    check_tidy(folder)
 
 
 # --- how numbers are stored ---

@@ -15,9 +15,8 @@ from sicetnon.errors import UsageError
 from sicetnon.formats.runs import read_run
 from sicetnon.index.index import Index
 from sicetnon.index.manifest import read_manifest
-from stand_ins import StandIn, directions, stand_in, strengths
+from stand_ins import StandIn, directions, strengths
 
-__all__ = ["stand_in"]
 TASK = "touche-2020-task-1"
 
 

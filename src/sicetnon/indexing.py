@@ -53,7 +53,7 @@ def build(options: argparse.Namespace) -> None:
     skipped = _Skipped(screen)
     start, replaced = time.monotonic(), 0
     wanted = _ready(options.annotate or [])
-    with terminal.building(screen) as show, terminal.annotating_index(screen) as show_annotated:
+    with terminal.indexing(screen) as (show, show_annotated):
         build_options = BuildOptions(
             _analysis(options, corpus),
             annotators=_carried(options.output) if options.add else (),
@@ -93,8 +93,8 @@ class _Stopped(SicetnonError):
 
 def _annotate(folder: Path, wanted: Sequence[Annotator], screen: Console) -> None:
     try:
-        with terminal.annotating_index(screen) as show:
-            annotate_index(folder, wanted, show)
+        with terminal.indexing(screen) as (_, show_annotated):
+            annotate_index(folder, wanted, show_annotated)
     except KeyboardInterrupt:
         names = ",".join(annotator.name for annotator in wanted)
         raise _Stopped(

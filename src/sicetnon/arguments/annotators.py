@@ -99,7 +99,8 @@ class _Annotator:
 
         return NeuralClassifier(model, self.task, threads)
 
-    def _labels(self, probabilities: Floats) -> list[str]:
+    def labels(self, probabilities: Floats) -> list[str]:
+        """The likeliest class of each row of probabilities."""
         return [self.classes[place] for place in probabilities.argmax(axis=1)]
 
 
@@ -145,7 +146,7 @@ class Stance(_Annotator):
 
     def classify(self, texts: Sequence[str], topics: Sequence[str] | str) -> list[str]:
         """The likeliest class of each text."""
-        return self._labels(self.probabilities(texts, topics))
+        return self.labels(self.probabilities(texts, topics))
 
 
 class Comparison(_Annotator):
@@ -181,10 +182,11 @@ class Comparison(_Annotator):
         self, texts: Sequence[str], firsts: Sequence[str] | str, seconds: Sequence[str] | str
     ) -> list[str]:
         """The likeliest class of each text; `NEUTRAL` where the objects come out even."""
-        return self._labels(self.probabilities(texts, firsts, seconds))
+        return self.labels(self.probabilities(texts, firsts, seconds))
 
-    def _labels(self, probabilities: Floats) -> list[str]:
-        labels = super()._labels(probabilities)
+    def labels(self, probabilities: Floats) -> list[str]:
+        """The likeliest class of each row; `NEUTRAL` where the objects come out even."""
+        labels = super().labels(probabilities)
         is_even = probabilities[:, 0] == probabilities[:, 1]
         return [
             "NEUTRAL" if even and label == "FIRST" else label
