@@ -33,8 +33,8 @@ from sicetnon.index.segment import STORE, Segment
 from sicetnon.index.storage import ArrayWriter, StoredFile, checksum, sync_folder
 from sicetnon.records import Record
 
-BATCH_DOCUMENTS, BATCH_LETTERS = 1024, 4 << 20
-"""What an annotator is given at a time at most; enough to sort by length."""
+BATCH_DOCUMENTS, BATCH_LETTERS = 256, 1 << 20
+"""What an annotator is given at a time at most: enough to sort by length, some seconds of work."""
 
 SAVE_SECONDS = 10.0
 _STEP = 64
