@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.formats.jsontext import mended
+from sicetnon.formats.jsontext import whole_text
 
 Tokens = NDArray[np.int64]
 
@@ -51,7 +51,7 @@ def tokens_of(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
     counts = []
     for text in texts:
         before = len(pieces)
-        pieces.extend(pieces_of(_whole(text)))
+        pieces.extend(pieces_of(whole_text(text)))
         counts.append(len(pieces) - before)
     found = _encoded(tokenizer, pieces)
     return [_joined([next(found) for _ in range(count)]) for count in counts]
@@ -72,14 +72,6 @@ def _encoded(tokenizer: Any, pieces: Sequence[str]) -> Iterator[Tokens]:
 
 def _joined(parts: Sequence[Tokens]) -> Tokens:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _whole(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return str(mended(text))
-    return text
 
 
 def pieces_of(text: str) -> Iterator[str]:
