@@ -247,13 +247,15 @@ def _record(line: bytes) -> Record:
         return _RECORD.decode(line)
     except msgspec.ValidationError:
         raise
-    except msgspec.DecodeError:
+    except msgspec.DecodeError as error:
         # half characters become U+FFFD, and the record is written anew
-        fields = decode(_ANY, line)
-        return {
-            name: msgspec.Raw(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
-            for name, value in fields.items()
-        }
+        try:
+            return {
+                name: msgspec.Raw(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+                for name, value in decode(_ANY, line).items()
+            }
+        except ValueError:
+            raise error from None
 
 
 def _annotated(portion: Portion, annotator: Annotator) -> bytes:
