@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+from sicetnon.cli import main
+
+if TYPE_CHECKING:
+    from service_double import ServiceDouble
+    from service_setting import Setting
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "examples" / "touche-2020-task-1"
@@ -30,3 +40,99 @@ def sample() -> Path:
 def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep what is cached out of the user's folders."""
     monkeypatch.setenv("SICETNON_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture(scope="session")
+def index(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of the sample."""
+    folder = tmp_path_factory.mktemp("sample") / "index"
+    assert main(["index", str(sample / "input"), "-o", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def failing(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Runs a command that must fail with one line; gives status and line."""
+
+    def run(*arguments: object) -> tuple[int, str]:
+        capsys.readouterr()
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        error = capsys.readouterr().err
+        assert "Traceback" not in error
+        assert status in (1, 2)
+        *notices, last = error.strip().splitlines()
+        assert not [notice for notice in notices if notice.startswith("sicetnon: ") and status == 1]
+        return status, last
+
+    return run
+
+
+# --- services; what is imported by a fixture alone is imported when it is wanted ---
+
+
+@pytest.fixture
+def setting(tmp_path: Path) -> Setting:
+    """A retriever of each kind, on one cache."""
+    from service_setting import Setting
+
+    return Setting(tmp_path)
+
+
+@pytest.fixture
+def double() -> Iterator[ServiceDouble]:
+    """A local server in place of the services."""
+    from service_double import ServiceDouble
+
+    with ServiceDouble() as server:
+        yield server
+
+
+# --- indexes ---
+
+
+@pytest.fixture
+def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let writes reach the disk when they may."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """An index of three entries."""
+    from index_cases import PORTER, entries
+    from sicetnon.index.writing import BuildOptions, build_index
+
+    folder = tmp_path / "small"
+    found = {"a": ("school uniforms",), "b": ("a teacher",), "c": ("teachers and schools",)}
+    build_index(entries(found), folder, BuildOptions(PORTER))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index that no test changes."""
+    from index_cases import PORTER, entries
+    from index_faults import OLD
+    from sicetnon.index.writing import BuildOptions, build_index
+
+    folder = tmp_path_factory.mktemp("template") / "index"
+    build_index(entries(OLD), folder, BuildOptions(PORTER))
+    return folder
+
+
+@pytest.fixture
+def old(template: Path, tmp_path: Path) -> Path:
+    """An index of the old documents."""
+    shutil.copytree(template, tmp_path / "index")
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that any user can enter, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)

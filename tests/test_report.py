@@ -2,108 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 import shutil
 import subprocess
-import sys
-import warnings
-from html.parser import HTMLParser
 
 import pytest
 
-from sicetnon.errors import MissingExtraError, UsageError
-from sicetnon.evaluation import EvaluationWarning, evaluate, load_run
-from sicetnon.evaluation.report.contents import gather, labels_of, short_names
+from report_cases import HOSTILE, QRELS, RUNS, Page, report, run_lines, scores_of
+from sicetnon.errors import UsageError
 from sicetnon.evaluation.report.markup import element, escape, number, signed, visible
-from sicetnon.evaluation.report.texts import Texts
-from sicetnon.records import (
-    Argument,
-    Judgment,
-    Premise,
-    ProcessedArgument,
-    RunLine,
-    Sentence,
-    Topic,
-)
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed; it comes with the extra dev")
 from sicetnon.evaluation.report import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-VOID = {"meta", "br", "wbr", "col", "link", "img", "input"}
-HOSTILE = "</script><script>document.body.dataset.hacked=1</script>\"'<img src=x onerror=hack()>"
-TEXT = "Tea is better\x00\x1b than <b>coffee</b> & \u202eesrever\ud800 $x^2$ שלום 茶"
-
-
-def run_lines(tag, *documents, stance="Q0", topics=("1", "2", "10")):
-    return [
-        RunLine(topic, stance, document, rank, 10.0 - rank, tag)
-        for topic in topics
-        for rank, document in enumerate(documents, start=1)
-    ]
-
-
-RUNS = {
-    "good": run_lines("tea", "a", "b", "c", stance="FIRST"),
-    "bad": run_lines("coffee", "d", "c", "x"),
-    HOSTILE: run_lines(HOSTILE, "d", "x", "a", stance="NO"),
-}
-GRADES = {"a": 2, "b": 1, "c": 1, "d": 0}
-STANCES = {"a": "FIRST", "b": "SECOND", "c": "NEUTRAL", "d": "NO"}
-QRELS = {
-    "relevance": [Judgment(t, d, g) for t in ("1", "2", "10") for d, g in GRADES.items()],
-    "quality.qrels": [Judgment(t, d, 2 - g) for t in ("1", "2") for d, g in GRADES.items()],
-    "stance": [Judgment(t, d, s) for t in ("1", "2") for d, s in STANCES.items()],
-}
-TOPICS = [Topic("1", "Is tea better than coffee?"), Topic("2", f"Why? {HOSTILE}")]
-TEXTS = {"a": TEXT, "x": HOSTILE, "b": "word " * 500}
-
-
-class Page(HTMLParser):
-    """Parses a page strictly: what is opened must be closed, in order."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.open, self.words, self.pieces = [], [], [], {}
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        names = [name for name, _ in attrs]
-        assert len(names) == len(set(names)), f"{tag} repeats an attribute"
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
-        self.pieces.setdefault(self.open[-1] if self.open else "", []).append(data)
-
-    def all(self, tag):
-        return [attributes for name, attributes in self.elements if name == tag]
-
-
-def scores_of(runs=None, qrels=None, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvaluationWarning)
-        return evaluate(runs or RUNS, qrels or QRELS, **options)
-
-
-def report(folder, runs=None, qrels=None, *, baseline=None, **options):
-    scores = scores_of(runs, qrels, baseline=baseline)
-    options.setdefault("topics", TOPICS)
-    options.setdefault("texts", TEXTS)
-    path = write_report(
-        folder, scores, runs=runs or RUNS, qrels=qrels or QRELS, baseline=baseline, **options
-    )
-    return path.read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -334,118 +247,6 @@ def test_runs_without_a_judged_document(tmp_path):
     made = report(tmp_path, runs, {"relevance": QRELS["relevance"]})
     assert "Runs by topics</h3>" not in made
     Page(made)
-
-
-# what belongs together
-
-
-def test_order_of_documents_follows_the_rule():
-    lines = [RunLine("1", "Q0", "a", 1, 1.0, "t"), RunLine("1", "Q0", "b", 2, 2.0, "t")]
-    for rule, first in (("official", "a"), ("trec", "b")):
-        scores = scores_of({"r": lines}, {"relevance": QRELS["relevance"]}, rule=rule)
-        contents = gather(scores, {"r": lines}, {"relevance": QRELS["relevance"]}, None, None)
-        assert contents.topics[0].hits["r"][0].document == first
-
-
-def test_pairs_have_no_order(tmp_path):
-    runs = {"r": run_lines("r", "A__1,B__2", topics=("1",))}
-    qrels = {"coherence": [Judgment("1", "B__2,A__1", 2), Judgment("1", "C__1,D__1", 0)]}
-    made = report(tmp_path, runs, qrels, texts={"A__1": "Left.", "B__2": "Right."})
-    assert ">coherence 2<" in made
-    assert "Left. — Right." in made
-
-
-def test_baseline_outside_of_the_runs(tmp_path):
-    others = {"good": RUNS["good"]}
-    baseline = load_run(RUNS["bad"], "bad")
-    scores = scores_of(others, baseline=baseline)
-    for given in (baseline, None):
-        path = write_report(tmp_path, scores, runs=others, qrels=QRELS, baseline=given)
-        made = path.read_text("utf-8")
-        assert "good against coffee" in made
-        assert ("<h4><bdi>coffee" in made) is (given is not None)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"scores": []}, "no score"),
-        ({"runs": {"good": RUNS["good"]}}, "not among the runs"),
-        ({"qrels": {"relevance": QRELS["relevance"]}}, "not among the judgments"),
-        ({"qrels": QRELS | {"relevance": QRELS["relevance"][:1]}}, "lacks topics"),
-        ({"baseline": "nobody"}, "no score of the baseline nobody"),
-        ({"baseline": "good"}, "compared with bad"),
-    ],
-)
-def test_what_does_not_belong_together(tmp_path, change, message):
-    given = {"scores": scores_of(baseline="bad"), "runs": RUNS, "qrels": QRELS} | change
-    with pytest.raises(UsageError, match=message):
-        write_report(tmp_path, given.pop("scores"), **given)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_two_runs_of_one_name(tmp_path):
-    scores = scores_of({"good": RUNS["good"]})
-    with pytest.raises(UsageError, match="different names"):
-        write_report(tmp_path, scores * 2, runs=RUNS, qrels=QRELS)
-
-
-def test_labels_are_tags_unless_they_repeat():
-    scores = scores_of()
-    assert labels_of(scores) == {"good": "tea", "bad": "coffee", HOSTILE: HOSTILE}
-    same = [
-        dataclasses.replace(score, tag="t", run=f"/x/{score.run[:1]}/r.txt.gz") for score in scores
-    ]
-    assert sorted(labels_of(same).values()) == ["</r", "b/r", "g/r"]
-
-
-def test_short_names():
-    assert short_names(["/a/b/c.txt", "/a/d/c.txt.gz"]) == {
-        "/a/b/c.txt": "b/c",
-        "/a/d/c.txt.gz": "d/c",
-    }
-    assert list(short_names(["r.txt", "r.txt.gz"]).values()) == ["r.txt", "r.txt.gz"]
-    assert list(short_names(["/only/one.qrels"]).values()) == ["one"]
-    assert list(short_names(["/a", "/a/b"]).values()) == ["a", "a/b"]
-
-
-def test_texts_of_an_index():
-    class OneArgument:
-        """As much of an index as is asked."""
-
-        from sicetnon.text.analysis import ANALYSES
-
-        analysis = ANALYSES["plain"]
-
-        def number(self, identifier):
-            return 7 if identifier == "A" else None
-
-        def records(self, numbers):
-            argument = Argument("A", "Tea.", (Premise("It calms."),))
-            sentences = (Sentence("A__PREMISE__1", "It calms."),)
-            return [ProcessedArgument(argument, sentences) for _ in numbers]
-
-    texts = Texts(OneArgument())
-    assert texts.of(["A", "A__PREMISE__1", "A__PREMISE__9", "B", "A__PREMISE__1,A"]) == {
-        "A": "Tea.\nIt calms.",
-        "A__PREMISE__1": "It calms.",
-        "A__PREMISE__1,A": "It calms. — Tea.\nIt calms.",
-    }
-
-
-def test_missing_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=re.escape('pip install "sicetnon[report]"')):
-        report(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_no_picture_library_until_a_report_is_written():
-    code = (
-        "import sys, sicetnon.evaluation.report;"
-        "sys.exit(bool({'matplotlib', 'numba'} & sys.modules.keys()))"
-    )
-    assert not subprocess.run([sys.executable, "-c", code], check=False).returncode
 
 
 # in a browser

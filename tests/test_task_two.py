@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +111,39 @@ def test_a_run_by_chatnoir(
     metadata = yaml.safe_load((out / "ir-metadata.yml").read_text())
     assert "ChatNoir" in metadata["data"]["test collection"]["source"]
     assert "some-key" not in (out / "ir-metadata.yml").read_text() + capsys.readouterr().err
+
+
+class FakeTerminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("stream", [FakeTerminal, StringIO])
+def test_what_is_fetched_is_shown_on_a_terminal_alone(
+    stream: type[StringIO], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = stream()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "60")
+    with ServiceDouble(total=8) as double:
+        monkeypatch.setenv("CHATNOIR_URL", double.url)
+        monkeypatch.setenv("CHATNOIR_API_KEY", "some-key")
+        out = tmp_path / "out"
+        call = ["run", "touche-2021-task-2", "-i", str(source), "-o", str(out)]
+        assert main([*call, "--cache", str(tmp_path / "kept.sqlite")]) == 0
+    last = f"{out}/run.txt: 16 results for 2 topics"
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "\n", screen.getvalue()).split("\n")
+    lines = [line for line in map(str.strip, shown) if line]
+    if screen.isatty():
+        assert any(line.startswith("Fetching topics") for line in lines)
+        assert any(line.startswith("Fetching pages of topic 2 of 2") for line in lines)
+        # older versions of rich refuse a second bar; none is made for an index that is not built
+        assert "Indexing" not in screen.getvalue()
+    else:
+        assert "\x1b" not in screen.getvalue()
+        assert not [line for line in lines if "Fetching" in line]
+    assert lines[-1] == last
 
 
 def test_without_a_key_one_line_says_where_to_get_one(

@@ -1,9 +1,8 @@
-"""The UvA systems: formats, features, training, predictors, stages, and the commands."""
+"""The UvA systems: features, training, predictors, stages."""
 
 from __future__ import annotations
 
 import builtins
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quality_files import BAD, GOOD
 from sicetnon.arguments import uva
 from sicetnon.arguments.parameters import Card, Parameters, read_parameters, write_parameters
 from sicetnon.arguments.predictors import Perceptron, predictor_of
 from sicetnon.arguments.representation import ENCODERS, HashedWords, named_encoder
-from sicetnon.cli import main
 from sicetnon.errors import DataError, MissingExtraError, UsageError
-from sicetnon.formats.argquality import majority, read_quality
 from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
-from sicetnon.formats.runs import read_run
 from sicetnon.index.index import Index
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.pairwise import TopicFeatures, Training, score_gradient, train
@@ -30,79 +27,6 @@ from sicetnon.records import Passage, Ranking, Topic, WebPage
 from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.sources import from_index
 from sicetnon.text.analysis import named_analysis
-
-WEBIS_COLUMNS = (
-    "Topic ID,Argument ID,Discussion ID,Premise,Relevance,Is Argument?,Rhetorical Quality,"
-    "Logical Quality,Dialectical Quality,Text Length,Stance,Combined Quality"
-)
-GOOD = "therefore the evidence shows clear benefits because studies agree"
-BAD = "lol whatever dude you are so dumb haha"
-
-
-def webis(folder: Path, bad_score: str = "-1.5") -> Path:
-    path = folder / "webis.csv"
-    rows = [WEBIS_COLUMNS]
-    for topic in range(6):
-        for n in range(5):
-            rows.append(f'{topic},{n},7,"{GOOD} {n}",1,True,1,1,1,9,Pro,1.{n}')
-            rows.append(f'{topic},{n},8,"{BAD}\n{n}",1,True,1,1,1,9,Con,{bad_score}')
-        rows.append(f"{topic},9,9,hello,-4,False,,,,1,Pro,")
-    path.write_text("\n".join(rows))
-    return path
-
-
-def dagstuhl(folder: Path) -> Path:
-    path = folder / "dagstuhl.csv"
-    columns = "annotator\toverall quality\tcogency\teffectiveness\treasonableness\targument\t#id"
-    lines = [f"{columns}\tissue\tstance"]
-    labels = {"a": ("1 (Low)", "2 (Average)", "1 (Low)"), "b": ("3 (High)", "2 (Average)", "?")}
-    for name, given_labels in labels.items():
-        for annotator, label in enumerate(given_labels):
-            lines.append(f"{annotator}\t" + f"{label}\t" * 4 + f"It’s {name}\t{name}\ttv\tpro")
-    path.write_bytes("\n".join(lines).encode("cp1252"))
-    return path
-
-
-class TestFormats:
-    def test_webis(self, tmp_path: Path) -> None:
-        arguments = read_quality(webis(tmp_path))
-        assert len(arguments) == 60
-        assert arguments[1].text == f"{BAD}\n0"
-        assert (arguments[0].id, arguments[0].scores["combined"]) == ("7/0", 1.0)
-
-    def test_dagstuhl_as_table(self, tmp_path: Path) -> None:
-        first, second = read_quality(dagstuhl(tmp_path))
-        assert (first.labels["overall"], second.labels["overall"]) == (1, 3)
-        assert first.text == "It’s a"
-        assert first.topic == "tv/pro"
-
-    def test_dagstuhl_as_json(self, tmp_path: Path) -> None:
-        path = tmp_path / "d.json"
-        means = {"ArgumentationQuality": 1.667, "Cogency": 1.333}
-        path.write_text(json.dumps(
-            [{"issue": "i", "stance": "s", "id": "1", "text": "t", "scores_mean": means}]
-        ))  # fmt: skip
-        (argument,) = read_quality(path)
-        assert argument.labels == {"overall": 2, "cogency": 1}
-
-    def test_majority(self) -> None:
-        assert [majority(x) for x in ([1, 1, 3], [1, 2, 3], [3], [2, 3])] == [1, 2, 3, 3]
-
-    @pytest.mark.parametrize("text", ["[1]", "a\tb\n1\t2\n", f"{WEBIS_COLUMNS}\n", ""])
-    def test_what_is_neither_is_told(self, text: str, tmp_path: Path) -> None:
-        path = tmp_path / "x"
-        path.write_text(text)
-        with pytest.raises(DataError):
-            read_quality(path)
-
-    def test_a_score_that_is_no_number(self, tmp_path: Path) -> None:
-        with pytest.raises(DataError, match="expected a number"):
-            read_quality(webis(tmp_path, "high"))
-
-    def test_the_real_files(self, data: Path) -> None:
-        folder = data / "train" / "quality"
-        assert len(read_quality(folder / "dagstuhl-15512-partial.json")) == 51
-        assert len(read_quality(folder / "webis-argquality20-arguments.csv")) == 1271
 
 
 class TestRepresentation:
@@ -302,75 +226,6 @@ class TestEntities:
         except MissingExtraError:
             pytest.skip("no English model")
         assert found.tolist() == [[1, 1], [0, 0], [1, 0]]
-
-
-class TestCommands:
-    def test_train_and_run_task_1(
-        self, tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        pytest.importorskip("sklearn")
-        models = tmp_path / "models"
-        monkeypatch.setenv("SICETNON_MODELS", str(models))
-        source = str(webis(tmp_path))
-        assert main(["train", "uva-quality", source, "--encoder", "words-averaged"]) == 0
-        assert main(["train", "uva-ranker", source, "--no-entities"]) == 0
-        card = json.loads((models / "uva-ranker.json").read_text())
-        assert card["encoder"] == "words-averaged"
-        assert card["command"] == "sicetnon train uva-ranker webis.csv --no-entities"
-        scores = uva.StrengthRanker.read().score([GOOD, BAD])
-        assert scores[0] > scores[1]
-        out = tmp_path / "out"
-        call = ["run", "touche-2020-task-1", "-i", str(sample / "input"), "-o", str(out)]
-        assert main([*call, "--system", "uva"]) == 0
-        assert len({line.topic for line in read_run(out / "run.txt")}) > 1
-
-    def test_train_argumentativeness(
-        self, tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        pytest.importorskip("sklearn")
-        monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
-        others = tmp_path / "others.jsonl"
-        texts = [
-            f"The device number {n} has two ports and a grey case of steel." for n in range(40)
-        ]
-        lines = [json.dumps({"id": str(n), "contents": text}) for n, text in enumerate(texts)]
-        others.write_text("\n".join(lines))
-        call = ["train", "uva-argumentativeness", str(sample / "input"), "--others", str(others)]
-        assert main(call) == 0
-        classifier = uva.TextClassifier.read(uva.ARGUMENTATIVENESS)
-        assert classifier.is_good([texts[0]]).tolist() == [False]
-
-    @pytest.mark.parametrize(
-        ("words", "message"),
-        [
-            (["uva-argumentativeness", "x"], "--others goes with"),
-            (["uva-quality", "x", "--others", "y"], "--others goes with"),
-            (["uva-quality", "x", "--encoder", "z"], "unknown encoder"),
-            (["uva-ranker", "x", "--encoder", "minilm-first"], "train it again first"),
-        ],
-    )
-    def test_wrong_usage(
-        self,
-        words: list[str],
-        message: str,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str],
-    ) -> None:
-        monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
-        assert main(["train", *words]) == 2
-        assert message in capsys.readouterr().err
-
-    def test_one_class_is_not_enough(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        pytest.importorskip("sklearn")
-        path = tmp_path / "d.json"
-        item = {"issue": "i", "stance": "s", "id": "1", "text": "t",
-                "scores_mean": {"ArgumentationQuality": 1.0}}  # fmt: skip
-        path.write_text(json.dumps([item] * 3))
-        assert main(["train", "uva-quality", str(path), "-o", str(tmp_path)]) == 2
-        assert "one class" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import pytest
 from sicetnon.cli import main
 from sicetnon.errors import DataError, MissingExtraError
 from sicetnon.formats.corpora import open_corpus
-from sicetnon.formats.files import Reading
-from sicetnon.formats.webpages import read_page, read_scores, read_web_pages
+from sicetnon.formats.files import CHUNK_BYTES, Reading
+from sicetnon.formats.page_scores import SideFiles
+from sicetnon.formats.webpages import read_page, read_web_pages
 from sicetnon.index.index import Index
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.records import WebPage
@@ -125,16 +127,48 @@ def test_a_file_is_one_page(tmp_path: Path) -> None:
     path.write_text(PAGE.replace("<head>", f"<head>{link}"))
     (page,) = read_web_pages(path)
     assert (page.id, page.host) == ("my-page", "shop.example.org")
-    path.rename(tmp_path / "my page.html")
-    with pytest.raises(DataError, match="white space"):
-        list(read_web_pages(tmp_path / "my page.html"))
+    (page,) = read_web_pages(path.rename(tmp_path / "my page.v2.html"))
+    assert page.id == "my%20page.v2"
+
+
+def test_pages_of_a_folder_are_called_by_their_paths(tmp_path: Path) -> None:
+    names = ["index.html", "forums/index.html", "forums/a b/index.HTM", "shops/index.xhtml"]
+    for name in names:
+        (tmp_path / "pages" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "pages" / name).write_text(PAGE)
+    (tmp_path / "pages" / "spam-ranks.txt").write_text("81 forums/index\n17 index\n")
+
+    def ranks(*sources: Path) -> dict[str, float | None]:
+        corpus = open_corpus(sources)
+        read = (page for file in corpus.files for page in corpus.read(file, Reading()))
+        return {page.id: page.spam_rank for page in read if isinstance(page, WebPage)}
+
+    everything = {"index": 17, "forums/index": 81, "forums/a%20b/index": None, "shops/index": None}
+    assert ranks(tmp_path / "pages") == everything
+    # ids do not hang on what else is in the folder
+    (tmp_path / "pages" / "forums" / "index.html").unlink()
+    del everything["forums/index"]
+    assert ranks(tmp_path / "pages") == everything
+
+
+@pytest.mark.parametrize("names", [("a/x.html", "b/x.html"), ("a/x.html", "a/x.htm")])
+def test_pages_of_one_name_are_told(tmp_path: Path, names: tuple[str, str]) -> None:
+    paths = [tmp_path / name for name in names]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(PAGE)
+    with pytest.raises(DataError, match=f"called 'x', as that of {paths[0]} is; rename one"):
+        open_corpus(paths)
+    if paths[0].parent == paths[1].parent:
+        with pytest.raises(DataError, match="rename one"):
+            open_corpus([tmp_path / "a"])
 
 
 @pytest.mark.parametrize("line", ["{0} 87", "87\t{0}"])
 def test_side_files_in_either_order(tmp_path: Path, line: str) -> None:
     side = tmp_path / "spam.txt"
     side.write_text(line.format("clueweb12-1") + "\n\n")
-    ranks = read_scores(spam_rank=side)
+    ranks = SideFiles(spam_rank=side).read({"clueweb12-1"})
     page = WebPage("clueweb12-1", "", "")
     assert ranks.on(page).spam_rank == 87
     assert ranks.on(WebPage("other", "", "")).spam_rank is None
@@ -144,7 +178,44 @@ def test_a_wrong_side_file_is_told(tmp_path: Path) -> None:
     side = tmp_path / "ranks.txt"
     side.write_text("a 1\na nan\n")
     with pytest.raises(DataError, match="line 2: found 'a nan'; expected an id and a number"):
-        read_scores(side)
+        SideFiles(side).read(())
+
+
+def test_a_side_file_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"none\.txt: cannot be read"):
+        open_corpus([archive(tmp_path, record("a"))], side_files=SideFiles(tmp_path / "none.txt"))
+
+
+def test_scores_of_a_whole_crawl_take_memory_for_the_pages_at_hand_alone(tmp_path: Path) -> None:
+    crawl = (f"clueweb12-{number:09} {number / 3e6:.6f}\n" for number in range(200_000))
+    with gzip.open(tmp_path / "page-ranks.txt.gz", "wt", compresslevel=1) as file:
+        file.writelines(crawl)
+    archive(tmp_path, record("clueweb12-000000007"), record("clueweb12-000199999"), record("new"))
+    corpus = open_corpus([tmp_path])
+    tracemalloc.start()
+    try:
+        pages = [page for file in corpus.files for page in corpus.read(file, Reading())]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    found = {page.id: page.page_rank for page in pages if isinstance(page, WebPage)}
+    assert found == {
+        "clueweb12-000000007": 0.000002,
+        "clueweb12-000199999": 0.066666,
+        "new": None,
+    }
+    # all lines would take over 30 MB; the buffers of the open files take 4 MiB each
+    assert peak < 4 * CHUNK_BYTES
+
+
+def test_damage_is_told_once_where_side_files_are_read(tmp_path: Path) -> None:
+    (tmp_path / "spam-ranks.txt").write_text("87 a\n13 b\n")
+    path = archive(tmp_path, record("a"), record("b"))
+    path.write_bytes(path.read_bytes()[:-30])
+    corpus = open_corpus([tmp_path])
+    pages = []
+    with pytest.raises(DataError, match="cut short"):
+        pages.extend(corpus.read(path, Reading()))
 
 
 def test_a_directory_of_pages_becomes_an_index(tmp_path: Path) -> None:
@@ -160,7 +231,7 @@ def test_a_directory_of_pages_becomes_an_index(tmp_path: Path) -> None:
     build_index(corpus, tmp_path / "index", BuildOptions(named_analysis("porter-stop")))
     with Index.open(tmp_path / "index") as index:
         found = {record.id: record for record in index.records(range(index.size))}
-    assert set(found) == {"clueweb12-1", "clueweb12-2", "mine"}
+    assert set(found) == {"clueweb12-1", "clueweb12-2", "below/mine"}
     second = found["clueweb12-2"]
     assert isinstance(second, WebPage)
     assert second.page_rank == 3.5e-9

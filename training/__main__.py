@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from pathlib import Path
 
 from training.configuration import FOLDER, configuration
 from training.corpus import examples, of_fold
+
+SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 
 
 def main() -> None:
     """Runs one step."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    parser.add_argument("step", choices=["data", "fit", "adapt"])
+    parser.add_argument("step", choices=["data", "fit", "adapt", "export", "figures"])
     parser.add_argument("--fold", type=int, help="adapt: the fold to leave out (default: none)")
+    parser.add_argument("--version", default="1", help="export: what tells this model from others")
     parser.add_argument("--threads", type=int, default=0, help="cores to use (default: all)")
     arguments = parser.parse_args()
     if arguments.threads:
         import torch
 
         torch.set_num_threads(arguments.threads)
-    {"data": _data, "fit": _fit, "adapt": _adapt}[arguments.step](arguments)
+    steps = {"data": _data, "fit": _fit, "adapt": _adapt, "export": _export, "figures": _figures}
+    steps[arguments.step](arguments)
 
 
 def _data(arguments: argparse.Namespace) -> None:
@@ -44,8 +49,43 @@ def _adapt(arguments: argparse.Namespace) -> None:
 
     settings = configuration()
     found = of_fold(examples(settings.unlabelled), arguments.fold, settings.folds)
-    name = "adapt" if arguments.fold is None else f"adapt-{arguments.fold}"
-    Training(settings, settings.adapt, found, FOLDER / name, trained(FOLDER / "fit")).run()
+    start = trained(FOLDER / "fit")
+    Training(settings, settings.adapt, found, _folder(arguments.fold), start).run()
+
+
+def _folder(fold: int | None) -> Path:
+    return FOLDER / ("adapt" if fold is None else f"adapt-{fold}")
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from training.export import export
+    from training.fit import trained
+
+    folder = _folder(arguments.fold)
+    target = SHIPPED if arguments.fold is None else folder / "model"
+    export(trained(folder), target, arguments.version)
+    print(target)
+
+
+def _figures(arguments: argparse.Namespace) -> None:
+    from training import figures, similarity
+
+    settings = configuration()
+    found = examples(settings.unlabelled)
+    models = [_folder(fold) / "model" for fold in range(settings.folds)]
+    print(figures.HEADER)
+    for lines in (
+        figures.quality_lines(found, None),
+        figures.webis_lines(found, settings.folds, models),
+        figures.comparison_lines(found, settings.folds, models),
+        figures.stance_lines(found, None),
+        figures.argumentativeness_lines(found, None),
+        figures.non_arguments(None),
+        similarity.similarity_lines(None),
+        similarity.retrieval_lines(None),
+    ):
+        for line in lines:
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def augmented(example: Example, contexts: Sequence[str], rng: random.Random) -> 
         rng: What draws.
     """
     drawn = rng.random()
-    if drawn < 0.08:
+    if drawn < 0.05:
         other = rng.choice(contexts)
         if not _share_words(other, example.context):
             return replace(example, context=_asked(other, rng), label=2)

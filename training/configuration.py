@@ -20,6 +20,7 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rate: float
     warm_up: float
     loss: dict[str, float]
+    distillation: dict[str, float]
     shares: dict[str, dict[str, float]]
 
 
@@ -31,7 +32,6 @@ class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     length: int
     dropout: float
     weight_decay: float
-    distillation: dict[str, float]
     unlabelled: int
     save_every: int
     fit: Stage

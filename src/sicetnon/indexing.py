@@ -11,7 +11,7 @@ from rich.console import Console
 from sicetnon import terminal
 from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
-from sicetnon.formats.webpages import read_scores
+from sicetnon.formats.page_scores import SideFiles
 from sicetnon.index.index import Index, verify_index
 from sicetnon.index.storage import total_size
 from sicetnon.index.writing import (
@@ -42,10 +42,10 @@ def build(options: argparse.Namespace) -> None:
     """Build an index, or add to one, and sum up what was done."""
     screen = terminal.console(stderr=True)
     fields = [name.strip() for name in (options.fields or "").split(",") if name.strip()]
-    scores = None
+    side_files = None
     if options.page_ranks or options.spam_ranks:
-        scores = read_scores(options.page_ranks, options.spam_ranks)
-    corpus = open_corpus(options.source, fields, options.id_field, scores)
+        side_files = SideFiles(options.page_ranks, options.spam_ranks)
+    corpus = open_corpus(options.source, fields, options.id_field, side_files)
     skipped = _Skipped(screen)
     start, replaced = time.monotonic(), 0
     with terminal.building(screen) as show:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
+from sicetnon.arguments.comparison import Stance
 from sicetnon.index.index import Index
+from sicetnon.ranking.comparing import objects_of
 from sicetnon.records import (
     Argument,
     Entry,
@@ -25,6 +27,7 @@ from sicetnon.text.snippets import Snippet, snippet
 from sicetnon.text.stopwords import stop_list
 
 SNIPPET_LENGTH = 300
+_PASSAGE_STANCES: tuple[Stance, ...] = get_args(Stance)
 
 
 @dataclass(frozen=True)
@@ -35,21 +38,32 @@ class Answer:
         rank: From 1.
         score: The higher the better; comparable within one question only.
         id: The document's.
-        stance: For an argument, the side that its premise takes towards its own conclusion.
+        stance: For an argument, the side that its premise takes towards its own conclusion. For a
+            passage that was found for a comparative question, `FIRST` or `SECOND` for the object
+            that it favours, `NEUTRAL` where it weighs both, `NO` where it takes no side.
         heading: The conclusion, or the title, where there is one.
         snippet: The part of its text that has most to do with the question.
         source: Where it comes from, where that is known.
         record: All of it.
+        objects: The first and the second object of the question, where the stance is about them.
     """
 
     rank: int
     score: float
     id: str
-    stance: PremiseStance | None
+    stance: PremiseStance | Stance | None
     heading: str
     snippet: Snippet
     source: str
     record: Record
+    objects: tuple[str, str] | None = None
+
+    @property
+    def favours(self) -> str | None:
+        """The name of the object whose side a passage takes; None where it takes none."""
+        if self.objects is None or self.stance not in ("FIRST", "SECOND"):
+            return None
+        return self.objects[0 if self.stance == "FIRST" else 1]
 
     def as_json(self) -> dict[str, Any]:
         """The answer for programs."""
@@ -69,7 +83,7 @@ class Answer:
             texts = {"conclusion": record.conclusion, "premise": record.premise}
             return fields | texts | {"title": record.title}
         if isinstance(record, Passage):
-            return fields | {"contents": record.contents}
+            return fields | {"favours": self.favours, "contents": record.contents}
         if isinstance(record, WebPage):
             texts = {"title": record.title, "text": record.text or record.snippet}
             return fields | texts | {"page_rank": record.page_rank, "spam_rank": record.spam_rank}
@@ -117,7 +131,21 @@ def record_answers(
         part = snippet(text, wanted, analyzer.stems_of, SNIPPET_LENGTH)
         score = float(ranking.scores[place])
         found.append(Answer(place + 1, score, ids[place], stance, heading, part, source, record))
-    return found
+    return _with_stances(found, ranking)
+
+
+def _with_stances(found: list[Answer], ranking: Ranking) -> list[Answer]:
+    """Passages with the sides that they take on the objects of the question, where it has two."""
+    objects = objects_of(ranking.topic) if ranking.stances else None
+    if objects is None or ranking.stances is None:
+        return found
+    known: dict[str, Stance] = {stance: stance for stance in _PASSAGE_STANCES}
+    return [
+        replace(answer, stance=known[side], objects=objects)
+        if isinstance(answer.record, Passage) and side in known
+        else answer
+        for answer, side in zip(found, ranking.stances, strict=False)
+    ]
 
 
 def _content(question: str) -> str:
@@ -153,5 +181,7 @@ def _entry_parts(record: Entry) -> tuple[str, str, str, None]:
 
 
 def as_json(question: str, found: Sequence[Answer]) -> dict[str, Any]:
-    """A question and its answers for programs."""
-    return {"question": question, "answers": [answer.as_json() for answer in found]}
+    """A question and its answers for programs; with its objects where stances are about them."""
+    objects = next((answer.objects for answer in found if answer.objects), None)
+    compared = {"objects": list(objects)} if objects else {}
+    return {"question": question} | compared | {"answers": [answer.as_json() for answer in found]}

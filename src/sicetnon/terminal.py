@@ -25,6 +25,7 @@ from sicetnon.records import Argument, PremiseStance
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them
+    from sicetnon.arguments.comparison import Stance
     from sicetnon.formats.corpora import Corpus
     from sicetnon.index.writing import Progress as BuildProgress
     from sicetnon.search import Answer
@@ -44,6 +45,13 @@ QUESTION_SIDES: dict[PremiseStance | None, tuple[str, str, str]] = {
     "PRO": ("for", "green", "For"),
     "CON": ("against", "red", "Against"),
     None: ("", "default", "Results"),
+}
+# in the order in which they are shown; objects are equals, so neither is green or red
+_OBJECT_SIDES: dict[PremiseStance | Stance | None, tuple[str, str]] = {
+    "FIRST": ("cyan", "In favour of {}"),
+    "SECOND": ("magenta", "In favour of {}"),
+    "NEUTRAL": ("default", "Weighing both"),
+    "NO": ("default", "Taking no side"),
 }
 
 
@@ -71,22 +79,44 @@ def show_answers(
     if not answers:
         screen.print("Nothing was found: no document holds a word of the question that counts.")
         return
-    if sides is SIDES and any(answer.stance for answer in answers):
+    # all NO is also what a system says that judges no sides
+    if any(answer.objects and answer.stance != "NO" for answer in answers):
+        _show_compared(answers, screen)
+        return
+    if sides is SIDES and any(answer.stance in ("PRO", "CON") for answer in answers):
         screen.print(Text("Each reason is for or against the claim printed above it.", style="dim"))
     for side in ("PRO", "CON", None):
-        chosen = [answer for answer in answers if answer.stance == side]
-        if not chosen:
-            continue
         _, colour, title = sides[side]
-        screen.print()
-        screen.print(Rule(Text(title, style=f"bold {colour}"), align="left", style=colour))
-        for answer in chosen:
-            _show(answer, screen)
+        _show_group(title, colour, [a for a in answers if _premise_side(a) == side], screen)
+
+
+def _show_compared(answers: Sequence[Answer], screen: Console) -> None:
+    """Print passages by the object that they favour."""
+    screen.print(Text("Which object a passage favours is a program's guess.", style="dim"))
+    for side, (colour, title) in _OBJECT_SIDES.items():
+        chosen = [answer for answer in answers if answer.stance == side]
+        name = chosen[0].favours if chosen else None
+        _show_group(printable(title.format(name or "")), colour, chosen, screen)
+
+
+def _show_group(title: str, colour: str, answers: Sequence[Answer], screen: Console) -> None:
+    if not answers:
+        return
+    screen.print()
+    screen.print(Rule(Text(title, style=f"bold {colour}"), align="left", style=colour))
+    for answer in answers:
+        _show(answer, screen)
+
+
+def _premise_side(answer: Answer) -> PremiseStance | None:
+    """The side of a reason; None also for a passage, whose side is about objects."""
+    return answer.stance if answer.stance == "PRO" or answer.stance == "CON" else None
 
 
 def _show(answer: Answer, screen: Console) -> None:
     record = answer.record
-    word, colour, _ = SIDES[record.stance if isinstance(record, Argument) else answer.stance]
+    side = record.stance if isinstance(record, Argument) else _premise_side(answer)
+    word, colour, _ = SIDES[side]
     head = Text()
     head.append(f"{answer.rank:>2}  ", style="bold")
     if answer.heading:
@@ -112,7 +142,10 @@ def _show(answer: Answer, screen: Console) -> None:
 
 @contextmanager
 def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None]]:
-    """A progress bar for building an index: documents, documents a second, time left."""
+    """A progress bar for building an index: documents, documents a second, time left.
+
+    It shows itself when that begins: a terminal has room for one bar at a time.
+    """
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -123,20 +156,23 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
         transient=True,
         disable=not screen.is_terminal,
     )
-    with bar:
-        task = bar.add_task("Indexing", total=None, documents=0, speed=0.0)
+    task = bar.add_task("Indexing", total=None, documents=0, speed=0.0)
 
-        def show(corpus: Corpus, progress: BuildProgress) -> None:
-            bar.update(
-                task,
-                total=corpus.size() or None,
-                completed=progress.bytes_read,
-                documents=progress.documents,
-                description="Merging" if progress.is_read else "Indexing",
-                speed=progress.documents / max(progress.seconds, 1e-3),
-            )
+    def show(corpus: Corpus, progress: BuildProgress) -> None:
+        bar.start()
+        bar.update(
+            task,
+            total=corpus.size() or None,
+            completed=progress.bytes_read,
+            documents=progress.documents,
+            description="Merging" if progress.is_read else "Indexing",
+            speed=progress.documents / max(progress.seconds, 1e-3),
+        )
 
+    try:
         yield show
+    finally:
+        bar.stop()
 
 
 @contextmanager
@@ -178,7 +214,7 @@ def annotating(
 def fetching(screen: Console) -> Iterator[Callable[[str, int, int], None]]:
     """A progress line for what is fetched from a service; it shows itself when that begins."""
     bar = Progress(
-        TextColumn("Fetching {task.description}"),
+        TextColumn("Fetching {task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed} of {task.total}"),
         TimeElapsedColumn(),
@@ -186,14 +222,17 @@ def fetching(screen: Console) -> Iterator[Callable[[str, int, int], None]]:
         transient=True,
         disable=not screen.is_terminal,
     )
-    known: dict[str, TaskID] = {}
+    shown: dict[str, TaskID] = {}
 
     def show(what: str, done: int, total: int) -> None:
-        if not known:
+        if what not in shown:
+            # one line is enough: what was fetched before is done
+            for earlier in shown.values():
+                bar.remove_task(earlier)
+            shown.clear()
+            shown[what] = bar.add_task(printable(what), total=total)
             bar.start()
-        if what not in known:
-            known[what] = bar.add_task(what, total=total)
-        bar.update(known[what], completed=done, total=total)
+        bar.update(shown[what], completed=done, total=total)
 
     try:
         yield show

@@ -13,6 +13,7 @@ from pathlib import Path
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats import argsme, datasets, entries, passages, processed, tirex, webpages
 from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes
+from sicetnon.formats.page_scores import SideFiles, side_files_in
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
 Reader = Callable[[Path | str, Reading], Iterator[Record]]
@@ -77,7 +78,7 @@ def open_corpus(
     sources: Sequence[Path | str],
     fields: Sequence[str] = (),
     id_field: str | None = None,
-    scores: webpages.PageScores | None = None,
+    side_files: SideFiles | None = None,
 ) -> Corpus:
     """Recognise what some sources hold.
 
@@ -86,7 +87,7 @@ def open_corpus(
         fields: For JSON Lines and CSV of no known corpus: the fields to index. Left out, all
             text fields of the first record are taken.
         id_field: Likewise: the field with the id.
-        scores: For pages of the web; those of the side files in a directory when left out.
+        side_files: With scores of pages of the web; those in a directory when left out.
 
     Raises:
         DataError: Nothing known is found, or the sources are of several kinds.
@@ -97,7 +98,7 @@ def open_corpus(
         raise UsageError("name a directory, a file, or an id of ir_datasets to read")
     files = [file for source in sources for file in _files(source)]
     if any(webpages.is_pages(file) for file in files):
-        return _pages(sources, files, scores)
+        return _pages(sources, files, side_files)
     kinds = [_recognise(file, fields, id_field) for file in files]
     first = kinds[0]
     for file, kind in zip(files, kinds, strict=True):
@@ -118,17 +119,17 @@ def open_corpus(
 def _pages(
     sources: Sequence[Path | str],
     files: Sequence[Path | str],
-    scores: webpages.PageScores | None,
+    side_files: SideFiles | None,
 ) -> Corpus:
     for file in files:
         if not webpages.is_pages(file):
             raise DataError("holds no web pages, but others do; index them apart", file)
     webpages.check_extra()
-    if scores is None:
+    if side_files is None:
         folder = next((Path(source) for source in sources if Path(source).is_dir()), None)
-        scores = webpages.scores_beside(folder) if folder else webpages.PageScores()
-    read = functools.partial(webpages.read_web_pages, scores=scores)
-    return Corpus("pages", PAGE_FIELDS, tuple(files), read, scores.files)
+        side_files = side_files_in(folder) if folder else SideFiles()
+    pages = webpages.WebPages(sources, files, side_files)
+    return Corpus("pages", PAGE_FIELDS, tuple(files), pages.read, side_files.files)
 
 
 def _files(source: Path | str) -> list[Path | str]:

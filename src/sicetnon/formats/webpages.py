@@ -1,4 +1,7 @@
-"""Pages of the web: WARC archives and HTML files (extra `web`), with scores from side files.
+"""Pages of the web: WARC archives and HTML files (extra `web`).
+
+The page of an HTML file is called as the file is, without its ending; in a folder that is read as
+a whole, by its path from there (`forums/laptop-or-desktop`), so that each has an id of its own.
 
 A page's text is its main content, found by resiliparse: no menus, headers and footers, but with
 comments, since in forums they are the content.
@@ -6,70 +9,92 @@ comments, since in forums they are the content.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import urlsplit
-
-import msgspec
+from urllib.parse import quote, urlsplit
 
 from sicetnon.errors import DataError, MissingExtraError
 from sicetnon.formats.argsme import check_identifier
-from sicetnon.formats.files import Reading, open_bytes, read_lines
+from sicetnon.formats.files import Reading, open_bytes
+from sicetnon.formats.page_scores import PageScores, SideFiles
 from sicetnon.records import WebPage
 
 ARCHIVES = (".warc", ".warc.gz")
 PAGES = (".html", ".htm", ".xhtml")
-PAGE_RANKS, SPAM_RANKS = "page-ranks.txt", "spam-ranks.txt"
 _LARGEST_PAGE = 16 << 20
 # below this the main content was hardly found, and the whole page is the better guess
 _LEAST_TEXT = 200
 _BLANK_LINES = re.compile(r"\n\s*\n+")
+_SPACE = re.compile(r"\s")
 _EXTRA = "Reading web pages"
 
 
-@dataclass(frozen=True)
-class PageScores:
-    """Scores of pages by id, as side files hold them.
+class WebPages:
+    """The pages of several files: each with an id of its own, and with scores from side files.
 
-    Attributes:
-        page_rank: The higher the more linked to.
-        spam_rank: Per cent of the crawl that is more spam than this (100 is best).
-        files: Where they came from.
-    """
-
-    page_rank: Mapping[str, float] = field(default_factory=dict)
-    spam_rank: Mapping[str, float] = field(default_factory=dict)
-    files: tuple[Path, ...] = ()
-
-    def on(self, page: WebPage) -> WebPage:
-        """A page with its scores, where they are known."""
-        page_rank, spam_rank = self.page_rank.get(page.id), self.spam_rank.get(page.id)
-        if page_rank is None and spam_rank is None:
-            return page
-        return msgspec.structs.replace(page, page_rank=page_rank, spam_rank=spam_rank)
-
-
-def read_scores(page_rank: Path | None = None, spam_rank: Path | None = None) -> PageScores:
-    """Read side files: an id and a number on each line, in either order.
-
-    So are the Waterloo spam ranks (number first) and the ClueWeb12 PageRanks (id first). All of a
-    file is held in memory, about 150 bytes a line: cut it to the pages at hand first.
+    Args:
+        sources: Archives, pages, and folders of them.
+        files: All that is in them.
+        side: Where scores are.
 
     Raises:
-        DataError: A line is not so.
+        DataError: Two files would give pages of one id, or a side file cannot be read.
     """
-    files = tuple(file for file in (page_rank, spam_rank) if file is not None)
-    return PageScores(
-        _numbers(page_rank) if page_rank else {}, _numbers(spam_rank) if spam_rank else {}, files
-    )
+
+    def __init__(self, sources: Sequence[Path | str], files: Sequence[Path | str], side: SideFiles):
+        self._files, self._side = files, side
+        self._names = _page_names(sources)
+        side.check()
+
+    def read(self, path: Path | str, reading: Reading) -> Iterator[WebPage]:
+        """Stream the pages of one of the files."""
+        for page in read_web_pages(path, reading, self._names.get(Path(path))):
+            yield self._scores.on(page)
+
+    @functools.cached_property
+    def _scores(self) -> PageScores:
+        if not self._side.files:
+            return PageScores()
+        # archives are gone through once more, for their ids: side files may be far larger
+        wanted = set(self._names.values())
+        for file in self._files:
+            if _is_archive(file):
+                wanted.update(_archived_names(file))
+        return self._side.read(wanted)
 
 
-def scores_beside(directory: Path) -> PageScores:
-    """The scores of side files named `page-ranks.txt` and `spam-ranks.txt` (or `.gz` of them)."""
-    return read_scores(_beside(directory, PAGE_RANKS), _beside(directory, SPAM_RANKS))
+def _page_names(sources: Sequence[Path | str]) -> dict[Path, str]:
+    """What the pages of HTML files are called, by file."""
+    names: dict[Path, str] = {}
+    for source in map(Path, sources):
+        if source.is_dir():
+            found = {path: path.relative_to(source) for path in page_files(source)}
+        else:
+            found = {source: Path(source.name)}
+        names |= {path: _page_name(name) for path, name in found.items() if not _is_archive(path)}
+    called: dict[str, Path] = {}
+    for path, name in names.items():
+        other = called.setdefault(name, path)
+        if other != path:
+            raise DataError(
+                f"its page would be called {name!r}, as that of {other} is; rename one, or index "
+                "the folder that holds both",
+                path,
+            )
+    return names
+
+
+def _page_name(path: Path) -> str:
+    """A path without its ending, and without white space, which cannot stand in a run."""
+    return _SPACE.sub(lambda space: quote(space[0]), path.with_suffix("").as_posix())
+
+
+def _is_archive(path: Path | str) -> bool:
+    return Path(path).name.lower().endswith(ARCHIVES)
 
 
 def page_files(directory: Path) -> list[Path]:
@@ -96,23 +121,28 @@ def check_extra() -> None:
 
 
 def read_web_pages(
-    path: Path | str, reading: Reading | None = None, scores: PageScores | None = None
+    path: Path | str, reading: Reading | None = None, name: str | None = None
 ) -> Iterator[WebPage]:
     """Stream the pages of an archive, or the one of an HTML file.
 
-    A page of an archive is called as its `WARC-TREC-ID` says, else by its record id; that of a
-    file by the file's name without its ending. Answers of servers that are no HTML, empty, or
-    tell of an error are passed over.
+    A page of an archive is called as its `WARC-TREC-ID` says, else by its record id. Answers of
+    servers that are no HTML, empty, or tell of an error are passed over.
+
+    Args:
+        path: The file.
+        reading: How far it is read, and what becomes of pages that cannot be used.
+        name: The id of the page of an HTML file; the file's name without its ending when left out.
 
     Raises:
         MissingExtraError: The libraries are not installed.
         DataError: The archive is damaged or a page cannot be used, and `reading.on_error` raises.
     """
     check_extra()
-    reading, scores = reading or Reading(), scores or PageScores()
-    is_archive = Path(path).name.lower().endswith(ARCHIVES)
-    for page in (_archived if is_archive else _single)(path, reading):
-        yield scores.on(page)
+    reading = reading or Reading()
+    if _is_archive(path):
+        yield from _archived(path, reading)
+    else:
+        yield from _single(path, reading, name or _page_name(Path(Path(path).name)))
 
 
 def read_page(identifier: str, data: bytes, url: str = "", charset: str | None = None) -> WebPage:
@@ -176,6 +206,21 @@ def _archived(path: Path | str, reading: Reading) -> Iterator[WebPage]:
             reading.on_error(DataError(what, path))
 
 
+def _archived_names(path: Path | str) -> Iterator[str]:
+    """The ids of an archive's records, up to the first damage, which is told by who reads on."""
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+    kinds = WarcRecordType.response | WarcRecordType.resource
+    with contextlib.suppress(DataError, OSError), open_bytes(path) as file:
+        forward: Any = _Forward(file)
+        for record in ArchiveIterator(forward, record_types=kinds, parse_http=False):
+            yield _record_name(record)
+
+
+def _record_name(record: Any) -> str:
+    return record.headers.get("WARC-TREC-ID") or (record.record_id or "").strip("<>")
+
+
 def _page_of(record: Any, path: Path | str, number: int, reading: Reading) -> WebPage | None:
     """The page of a record, None where there is none."""
     if record.content_length > _LARGEST_PAGE:
@@ -191,7 +236,7 @@ def _page_of(record: Any, path: Path | str, number: int, reading: Reading) -> We
     data = record.reader.read()
     if (status or 200) >= 300 or "html" not in kind or not data.strip():
         return None
-    name = record.headers.get("WARC-TREC-ID") or (record.record_id or "").strip("<>")
+    name = _record_name(record)
     url = record.headers.get("WARC-Target-URI", "").strip("<>")
     try:
         return read_page(name, data, url, record.http_charset)
@@ -200,11 +245,11 @@ def _page_of(record: Any, path: Path | str, number: int, reading: Reading) -> We
         return None
 
 
-def _single(path: Path | str, reading: Reading) -> Iterator[WebPage]:
+def _single(path: Path | str, reading: Reading, name: str) -> Iterator[WebPage]:
     with open_bytes(path, reading) as file:
         data = file.read()
     try:
-        yield read_page(Path(path).stem, data)
+        yield read_page(name, data)
     except (ValueError, RuntimeError) as error:
         reading.on_error(DataError(f"the page cannot be used: {error}", path))
 
@@ -239,41 +284,3 @@ def _host(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
-
-
-def _beside(directory: Path, name: str) -> Path | None:
-    for candidate in (directory / name, directory / f"{name}.gz"):
-        if candidate.is_file():
-            return candidate
-    return None
-
-
-def _numbers(path: Path) -> dict[str, float]:
-    numbers: dict[str, float] = {}
-    for line, text in read_lines(path):
-        if not text.strip():
-            continue
-        found = _pair(text.split())
-        if found is None:
-            raise DataError(
-                f"found {text[:60]!r}; expected an id and a number, such as "
-                "'clueweb12-0000wb-00-00000 1.3e-09'",
-                path,
-                line,
-            )
-        numbers[found[0]] = found[1]
-    return numbers
-
-
-def _pair(words: list[str]) -> tuple[str, float] | None:
-    """The id and the number on a line; the last word is the number where both could be."""
-    if len(words) != 2:
-        return None
-    for name, number in (words, reversed(words)):
-        try:
-            value = float(number)
-        except ValueError:
-            continue
-        if value == value:
-            return name, value
-    return None

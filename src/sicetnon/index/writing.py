@@ -253,6 +253,7 @@ def _quick_turns() -> Iterator[None]:
 def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
     reading = Reading(options.on_error)
     start, documents = time.monotonic(), 0
+    options.progress(Progress(0, 0, 0.0))
     for file in corpus.files:
         batch, size = Batch(file=str(file)), 0
         for record in corpus.read(file, reading):

@@ -73,8 +73,8 @@ class ChatNoirRetriever:
         key: The API key; the environment's `CHATNOIR_API_KEY` when left out. It is needed only
             for what is not in the cache.
         url: The address of the service; `CHATNOIR_URL`, or ChatNoir's own, when left out.
-        progress: Called with what is fetched (`topics`, `pages`), how many are done, and of how
-            many.
+        progress: Called with what is fetched (`topics`, `pages of topic 2 of 50`), how many of
+            it are done, and of how many.
         say: Called with a line for people when something goes wrong.
         patience: How the service is treated.
         method: ChatNoir's ranking: `default` or `bm25`.
@@ -98,6 +98,7 @@ class ChatNoirRetriever:
     ):
         self._progress, self._method = progress, method
         self._pages: list[WebPage] = []
+        self._origins: list[str] = []
         self._numbers: dict[tuple[str, str], int] = {}
         self._cache = ResponseCache(cache)
         self._service = Service(
@@ -120,7 +121,7 @@ class ChatNoirRetriever:
         """
         rankings = []
         for done, topic in enumerate(topics, start=1):
-            rankings.append(self._retrieve(topic, k))
+            rankings.append(self._retrieve(topic, k, f"topic {done} of {len(topics)}"))
             self._progress("topics", done, len(topics))
         return rankings
 
@@ -139,15 +140,18 @@ class ChatNoirRetriever:
         Raises:
             ServiceError: Several pages could not be had. Those that were fetched are kept.
         """
+        numbers = list(numbers)
         pages = self.hits(numbers)
-        texts = self._texts(list(dict.fromkeys(page.uuid for page in pages)))
+        origins = {self._origins[number] for number in numbers}
+        what = f"pages of {origins.pop()}" if len(origins) == 1 else "pages"
+        texts = self._texts(list(dict.fromkeys(page.uuid for page in pages)), what)
         return [msgspec.structs.replace(page, text=texts[page.uuid]) for page in pages]
 
     def close(self) -> None:
         """Let go of the cache."""
         self._cache.close()
 
-    def _retrieve(self, topic: Topic, k: int) -> Ranking:
+    def _retrieve(self, topic: Topic, k: int, origin: str) -> Ranking:
         query = " ".join(mended(topic.title).split())
         found: dict[str, _Hit] = {}
         if query:
@@ -159,7 +163,7 @@ class ChatNoirRetriever:
                 min(k, _PAGE_SIZE),
             )
         names = sorted(found, key=lambda name: (-found[name].score, name))
-        numbers = [self._number(query, name, found[name]) for name in names]
+        numbers = [self._number(query, name, found[name], origin) for name in names]
         scores = np.array([found[name].score for name in names], dtype=np.float64)
         return Ranking(topic, np.array(numbers, dtype=np.int64), scores, names=tuple(names))
 
@@ -174,14 +178,15 @@ class ChatNoirRetriever:
         }
         return Request("/api/v1/_search", body=body)
 
-    def _number(self, query: str, name: str, hit: _Hit) -> int:
+    def _number(self, query: str, name: str, hit: _Hit, origin: str) -> int:
         # the snippet depends on the query, so a page found for two questions is in the table twice
         number = self._numbers.setdefault((query, name), len(self._pages))
         if number == len(self._pages):
             self._pages.append(_page(name, hit))
+            self._origins.append(origin)
         return number
 
-    def _texts(self, wanted: list[str]) -> dict[str, str]:
+    def _texts(self, wanted: list[str], what: str) -> dict[str, str]:
         texts: dict[str, str] = {}
         failures = 0
         self._service.resume()
@@ -197,7 +202,7 @@ class ChatNoirRetriever:
                     self._service.say(f"a page has no text: {error}")
                     text = ""
                 texts[waiting[future]] = text
-                self._progress("pages", done, len(wanted))
+                self._progress(what, done, len(wanted))
         return texts
 
     def _text(self, identifier: str) -> str:

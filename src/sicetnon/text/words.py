@@ -112,7 +112,84 @@ def _decode(data: NDArray[np.uint8], position: int, end: int) -> tuple[int, int]
 
 
 @compiled
-def _scan(  # noqa: C901 - one state machine; parted, its states would share nine variables
+def _take_plain(
+    data: NDArray[np.uint8],
+    position: int,
+    end: int,
+    plain: NDArray[np.uint8],
+    letters: NDArray[np.uint8],
+    place: int,
+    value: np.uint64,
+) -> tuple[int, np.uint64]:
+    """Copy a run of ASCII letters and digits, one byte each, and hash it.
+
+    Most text is that, and nothing of it has to be decoded.
+
+    Returns:
+        Where the run ends in `data`, and the hash.
+    """
+    while position < end and data[position] < plain.size and plain[data[position]]:
+        letter = plain[data[position]]
+        letters[place] = letter
+        value = (value ^ np.uint64(letter)) * _HASH_PRIME
+        place += 1
+        position += 1
+    return position, value
+
+
+@compiled
+def _scan_text(
+    data: NDArray[np.uint8],
+    position: int,
+    end: int,
+    keep_digits: bool,
+    plain: NDArray[np.uint8],
+    classes: NDArray[np.uint8],
+    fold_offsets: NDArray[np.int32],
+    folded: NDArray[np.uint8],
+    slots: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    offsets: NDArray[np.int64],
+    letters: NDArray[np.uint8],
+    counts: NDArray[np.int64],
+    words: NDArray[np.int32],
+    written: int,
+) -> int:
+    """Number the words of one text, for which there is room; how many are written then."""
+    size, value, apostrophe = 0, _HASH_START, False
+    begin = offsets[counts[0]]
+    while position <= end:
+        start = position
+        position, value = _take_plain(data, start, end, plain, letters, begin + size, value)
+        size += position - start
+        apostrophe = apostrophe and position == start
+        # a separator is imagined behind the text, to end its last word
+        point, position = _decode(data, position, end)
+        kind = np.int64(classes[point]) if point < classes.size else SEPARATOR
+        if kind == IGNORED or (kind == APOSTROPHE and size and not apostrophe):
+            apostrophe = apostrophe or kind == APOSTROPHE
+            continue
+        apostrophe = False
+        inside = kind == LETTER or (kind == DIGIT and keep_digits)
+        if size and not inside:
+            if size <= MAX_WORD_BYTES:
+                words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
+                written += 1
+            size, value, begin = 0, _HASH_START, offsets[counts[0]]
+        if inside or kind == IDEOGRAPH:
+            for place in range(fold_offsets[point], fold_offsets[point + 1]):
+                letters[begin + size] = folded[place]
+                value = (value ^ np.uint64(folded[place])) * _HASH_PRIME
+                size += 1
+        if kind == IDEOGRAPH:
+            words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
+            written += 1
+            size, value, begin = 0, _HASH_START, offsets[counts[0]]
+    return written
+
+
+@compiled
+def _scan(
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     first: int,
@@ -135,47 +212,13 @@ def _scan(  # noqa: C901 - one state machine; parted, its states would share nin
     """
     written = word_ends[first - 1] if first else 0
     for text in range(first, ends.size):
-        position = ends[text - 1] if text else 0
-        end = ends[text]
-        if not _fits(end - position, slots, hashes, offsets, letters, counts):
+        begin = ends[text - 1] if text else 0
+        if not _fits(ends[text] - begin, slots, hashes, offsets, letters, counts):
             return text
-        size, value, apostrophe = 0, _HASH_START, False
-        begin = offsets[counts[0]]
-        while position <= end:
-            # most text is letters and digits of ASCII: one byte each, and nothing to decode
-            while position < end and data[position] < plain.size and plain[data[position]]:
-                letter = plain[data[position]]
-                letters[begin + size] = letter
-                value = (value ^ np.uint64(letter)) * _HASH_PRIME
-                size += 1
-                position += 1
-                apostrophe = False
-            # a separator is imagined behind the text, to end its last word
-            point, position = _decode(data, position, end)
-            kind = np.int64(classes[point]) if point < classes.size else SEPARATOR
-            if kind == IGNORED:
-                continue
-            if kind == APOSTROPHE and size and not apostrophe:
-                apostrophe = True
-                continue
-            inside = kind == LETTER or (kind == DIGIT and keep_digits)
-            if size and not inside:
-                if size <= MAX_WORD_BYTES:
-                    words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
-                    written += 1
-                size, value = 0, _HASH_START
-                begin = offsets[counts[0]]
-            apostrophe = False
-            if inside or kind == IDEOGRAPH:
-                for place in range(fold_offsets[point], fold_offsets[point + 1]):
-                    letters[begin + size] = folded[place]
-                    value = (value ^ np.uint64(folded[place])) * _HASH_PRIME
-                    size += 1
-            if kind == IDEOGRAPH:
-                words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
-                written += 1
-                size, value = 0, _HASH_START
-                begin = offsets[counts[0]]
+        written = _scan_text(
+            data, begin, ends[text], keep_digits, plain, classes, fold_offsets, folded,
+            slots, hashes, offsets, letters, counts, words, written,
+        )  # fmt: skip
         word_ends[text] = written
     return ends.size
 
