@@ -73,6 +73,21 @@ class Portion:
     input_sha256: str
 
 
+@dataclass(frozen=True)
+class _Watch:
+    """Who is told how the work goes.
+
+    Attributes:
+        reading: Counts what is read.
+        told: Called with the number of records that are done.
+        say: Called with a line for people.
+    """
+
+    reading: Reading
+    told: Callable[[int], None]
+    say: Callable[[str], None]
+
+
 def command(options: argparse.Namespace) -> None:
     """Annotate a file; `-` is standard input or output.
 
@@ -91,16 +106,19 @@ def command(options: argparse.Namespace) -> None:
     is_shown = not (output == "-" and sys.stdout.isatty())
     with terminal.annotating(screen, _size(source), is_shown) as show:
 
+        def say(line: str) -> None:
+            screen.print(terminal.printable(line), soft_wrap=True, markup=False)
+
         def told(records: int) -> None:
             show(records, reading.bytes_read)
 
+        watch = _Watch(reading, told, say)
         if is_stream:
-            done = _stream(source, output, task, annotator, reading, told)
+            done = _stream(source, output, task, annotator, watch)
         else:
-            done = _continue(options, task, annotator, reading, told)
+            done = _continue(options, task, annotator, watch)
     if output != "-":
-        line = f"{output}: {done:,} record{'s' * (done != 1)} with {options.task}"
-        screen.print(terminal.printable(line), soft_wrap=True, markup=False)
+        say(f"{output}: {done:,} record{'s' * (done != 1)} with {options.task}")
 
 
 def _is_plain(path: Path) -> bool:
@@ -119,17 +137,16 @@ def _stream(
     output: str,
     task: Task,
     annotator: Annotator,
-    reading: Reading,
-    told: Callable[[int], None],
+    watch: _Watch,
 ) -> int:
     """Annotate into a pipe; gives the number of records."""
     done = 0
-    with open_bytes(source, reading) as file, _written(output) as out:
+    with open_bytes(source, watch.reading) as file, _written(output) as out:
         for portion in _Records(source, file, task).portions():
             out.write(_annotated(portion, annotator))
             out.flush()
             done += len(portion.records)
-            told(done)
+            watch.told(done)
     return done
 
 
@@ -141,35 +158,40 @@ def _continue(
     options: argparse.Namespace,
     task: Task,
     annotator: Annotator,
-    reading: Reading,
-    told: Callable[[int], None],
+    watch: _Watch,
 ) -> int:
     """Annotate into a file, going on where an earlier start was stopped; gives all records."""
     source = str(options.input)
     work = {"task": options.task, "model": annotator.identity(), "form": _FORM}
     with closing(ContinuedFile(Path(options.output), work)) as kept:
-        done = kept.last.records
-        try:
-            with open_bytes(source, reading) as file:
-                records = _Records(source, file, task)
-                if done:
-                    if records.skip(done) != kept.last.input_sha256:
-                        raise kept.refuse(source)
-                    _say(f"{options.output}: going on after {done:,} records")
-                for portion in records.portions():
-                    done += len(portion.records)
-                    kept.append(_annotated(portion, annotator), done, portion.input_sha256)
-                    told(done)
-            kept.finish()
-        except OSError as error:
-            if error.errno == errno.ENOSPC:
-                _stop_full(options.output, kept.last.records)
-            raise
-        except (KeyboardInterrupt, DataError):
-            if kept.last.records:
-                _say(_kept(options.output, kept.last.records))
-            raise
-    return done
+        with open_bytes(source, watch.reading) as file:
+            records, done = _Records(source, file, task), kept.last.records
+            if done:
+                if records.skip(done) != kept.last.input_sha256:
+                    raise kept.refuse(source)
+                watch.say(f"{options.output}: going on after {done:,} records")
+            _extend(kept, records, annotator, watch, options.output)
+        return kept.last.records
+
+
+def _extend(
+    kept: ContinuedFile, records: _Records, annotator: Annotator, watch: _Watch, output: str
+) -> None:
+    """Annotate what is left of the records, and finish the file."""
+    try:
+        for portion in records.portions():
+            done = kept.last.records + len(portion.records)
+            kept.append(_annotated(portion, annotator), done, portion.input_sha256)
+            watch.told(done)
+        kept.finish()
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            _stop_full(output, kept.last.records)
+        raise
+    except (KeyboardInterrupt, DataError):
+        if kept.last.records:
+            watch.say(_kept(output, kept.last.records))
+        raise
 
 
 def _stop_full(output: str, records: int) -> NoReturn:
@@ -180,10 +202,6 @@ def _stop_full(output: str, records: int) -> NoReturn:
 
 def _kept(output: str, records: int) -> str:
     return f"{output}: {records:,} records are kept; the same command goes on after them"
-
-
-def _say(line: str) -> None:
-    terminal.console(stderr=True).print(terminal.printable(line), soft_wrap=True, markup=False)
 
 
 class _Records:
@@ -247,13 +265,15 @@ def _record(line: bytes) -> Record:
         return _RECORD.decode(line)
     except msgspec.ValidationError:
         raise
-    except msgspec.DecodeError:
+    except msgspec.DecodeError as error:
         # half characters become U+FFFD, and the record is written anew
-        fields = decode(_ANY, line)
-        return {
-            name: msgspec.Raw(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
-            for name, value in fields.items()
-        }
+        try:
+            return {
+                name: msgspec.Raw(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+                for name, value in decode(_ANY, line).items()
+            }
+        except ValueError:
+            raise error from None
 
 
 def _annotated(portion: Portion, annotator: Annotator) -> bytes:

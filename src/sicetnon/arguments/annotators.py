@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sicetnon.arguments.encoder import DESCRIPTION, OUTPUTS, DebateEncoder, debate_encoder
 from sicetnon.arguments.marking import marked_objects, marked_text, unmarked
 from sicetnon.errors import UsageError
+from sicetnon.formats.jsontext import whole_text
 
 if TYPE_CHECKING:
     from sicetnon.arguments.neural import NeuralClassifier
@@ -142,7 +143,7 @@ class Stance(_Annotator):
             topics: A topic, question or claim for each, or one for all.
         """
         plain = _plain(texts)
-        return self._reader.read(plain, [unmarked(each) for each in _each(topics, len(plain))])
+        return self._reader.read(plain, _plain(_each(topics, len(plain))))
 
     def classify(self, texts: Sequence[str], topics: Sequence[str] | str) -> list[str]:
         """The likeliest class of each text."""
@@ -169,13 +170,13 @@ class Comparison(_Annotator):
             firsts: The name of an object for each text, or one for all.
             seconds: The name of the other.
         """
-        plain = _plain(texts)
-        firsts, seconds = _each(firsts, len(plain)), _each(seconds, len(plain))
+        texts = _list(texts)
+        firsts, seconds = _each(firsts, len(texts)), _each(seconds, len(texts))
         triples = [*zip(texts, firsts, seconds, strict=True)]
         triples += [(text, second, first) for text, first, second in triples]
         pairs = [self._pair(*triple) for triple in triples]
         found = self._reader.read([text for text, _ in pairs], [context for _, context in pairs])
-        as_given, swapped = found[: len(plain)], found[len(plain) :, _SWAPPED]
+        as_given, swapped = found[: len(texts)], found[len(texts) :, _SWAPPED]
         return (as_given + swapped) / np.float32(2)
 
     def classify(
@@ -272,16 +273,20 @@ def _names_a_folder(model: str) -> bool:
     return model.startswith((".", "~", os.sep)) or model.count("/") > 1 or Path(model).exists()
 
 
-def _plain(texts: Sequence[str]) -> list[str]:
+def _list(texts: Sequence[str]) -> list[str]:
     if isinstance(texts, str):
         raise UsageError("found one text; expected a list of texts")
-    return [unmarked(text) for text in texts]
+    return [whole_text(text) for text in texts]
+
+
+def _plain(texts: Sequence[str]) -> list[str]:
+    return [unmarked(text) for text in _list(texts)]
 
 
 def _each(values: Sequence[str] | str, count: int) -> Sequence[str]:
     """One value for each text, of as many or of one for all."""
     if isinstance(values, str):
-        return [values] * count
+        return [whole_text(values)] * count
     if len(values) != count:
         raise UsageError(f"found {len(values)} values for {count} texts; expected as many, or one")
-    return values
+    return [whole_text(value) for value in values]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, MissingExtraError, UsageError
-from sicetnon.formats.jsontext import mended
+from sicetnon.formats.jsontext import whole_text
 
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
 _BATCH_TOKENS = 2048
@@ -159,9 +159,9 @@ class NeuralClassifier:
 
     def _parts(self, owner: int, text: str, context: str) -> list[_Part]:
         """The windows of a text with its context, as tokens."""
-        behind, count = self._cut(str(mended(context)))
+        behind, count = self._cut(whole_text(context))
         found = self._tokenizer(
-            str(mended(text)),
+            whole_text(text),
             behind or None,
             truncation="only_first",
             max_length=self._window + count + self._frame,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.formats.jsontext import mended
+from sicetnon.formats.jsontext import whole_text
 
 Tokens = NDArray[np.int64]
 
@@ -47,39 +47,15 @@ def tokens_of(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
         tokenizer: A `tokenizers.Tokenizer` that neither pads nor cuts.
         texts: Any texts; half characters (lone surrogates) are read as U+FFFD.
     """
-    pieces: list[str] = []
-    counts = []
-    for text in texts:
-        before = len(pieces)
-        pieces.extend(pieces_of(_whole(text)))
-        counts.append(len(pieces) - before)
-    found = _encoded(tokenizer, pieces)
-    return [_joined([next(found) for _ in range(count)]) for count in counts]
+    return [
+        np.concatenate([_encoded(tokenizer, piece) for piece in pieces_of(whole_text(text))])
+        for text in texts
+    ]
 
 
-def _encoded(tokenizer: Any, pieces: Sequence[str]) -> Iterator[Tokens]:
-    start = 0
-    while start < len(pieces):
-        stop, size = start, 0
-        while stop < len(pieces) and (stop == start or size < PIECE_CHARACTERS):
-            size += len(pieces[stop])
-            stop += 1
-        # the fast one leaves out where in the text each token stands
-        for each in tokenizer.encode_batch_fast(pieces[start:stop], add_special_tokens=False):
-            yield np.array(each.ids, dtype=np.int64)
-        start = stop
-
-
-def _joined(parts: Sequence[Tokens]) -> Tokens:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _whole(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return str(mended(text))
-    return text
+def _encoded(tokenizer: Any, piece: str) -> Tokens:
+    # one by one: many at once would take cores that were not asked for, to save a fortieth
+    return np.array(tokenizer.encode(piece, add_special_tokens=False).ids, dtype=np.int64)
 
 
 def pieces_of(text: str) -> Iterator[str]:
