@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sicetnon._version import VERSION
-from sicetnon.commands import indexes, judgments, learning, questions, runs
+from sicetnon.commands import indexes, judgments, learning, questions, runs, texts
 from sicetnon.errors import SicetnonError
 
 EPILOG = "Documentation: README.md and docs/. Every command explains itself with --help."
@@ -84,5 +84,6 @@ def parser() -> argparse.ArgumentParser:
     judgments.add_evaluate(commands)
     judgments.add_validate(commands)
     judgments.add_leaderboard(commands)
+    texts.add_annotate(commands)
     learning.add_train(commands)
     return root

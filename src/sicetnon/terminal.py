@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -19,11 +21,15 @@ from rich.progress import (
 from rich.rule import Rule
 from rich.text import Text
 
-from sicetnon.arguments.comparison import Stance
-from sicetnon.formats.corpora import Corpus
-from sicetnon.index.writing import Progress as BuildProgress
 from sicetnon.records import Argument, PremiseStance
-from sicetnon.search import Answer
+
+if TYPE_CHECKING:
+    # heavy, and not every command needs them
+    from sicetnon.arguments.comparison import Stance
+    from sicetnon.formats.corpora import Corpus
+    from sicetnon.index.annotating import Annotated
+    from sicetnon.index.writing import Progress as BuildProgress
+    from sicetnon.search import Answer
 
 PLAIN_WIDTH = 80
 # texts of strangers must not steer the terminal
@@ -141,8 +147,17 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
 
     It shows itself when that begins: a terminal has room for one bar at a time.
     """
+    with indexing(screen) as (show, _):
+        yield show
+
+
+@contextmanager
+def indexing(
+    screen: Console,
+) -> Iterator[tuple[Callable[[Corpus, BuildProgress], None], Callable[[Annotated], None]]]:
+    """A progress bar as of `building`, which goes on when the documents are annotated."""
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[documents]:>11,} documents {task.fields[speed]:>9,.0f}/s"),
         TimeRemainingColumn(compact=True),
@@ -152,6 +167,7 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
         disable=not screen.is_terminal,
     )
     task = bar.add_task("Indexing", total=None, documents=0, speed=0.0)
+    started: list[tuple[float, int]] = []
 
     def show(corpus: Corpus, progress: BuildProgress) -> None:
         bar.start()
@@ -164,10 +180,61 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
             speed=progress.documents / max(progress.seconds, 1e-3),
         )
 
+    def show_annotated(done: Annotated) -> None:
+        if not started:
+            # what an interrupted time before has done says nothing of the speed
+            started.append((time.monotonic(), done.documents))
+            bar.reset(task, documents=0, speed=0.0)
+            bar.start()
+        start, first = started[0]
+        bar.update(
+            task,
+            total=done.total,
+            completed=done.documents,
+            documents=done.documents,
+            description=f"Annotating: {', '.join(done.names)}",
+            speed=(done.documents - first) / max(time.monotonic() - start, 1e-3),
+        )
+
     try:
-        yield show
+        yield show, show_annotated
     finally:
         bar.stop()
+
+
+@contextmanager
+def annotating(
+    screen: Console, size: int | None, is_shown: bool
+) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar for records that are annotated: records, records a second, time left.
+
+    Args:
+        screen: Where it is shown, if that is a terminal.
+        size: Bytes to read, where that is known.
+        is_shown: Whether it may be shown.
+    """
+    bar = Progress(
+        TextColumn("Annotating"),
+        BarColumn(),
+        TextColumn("{task.fields[records]:>11,} records {task.fields[speed]:>9,.0f}/s"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=screen,
+        transient=True,
+        disable=not (is_shown and screen.is_terminal),
+    )
+    with bar:
+        task = bar.add_task("Annotating", total=size, records=0, speed=0.0)
+        start = time.monotonic()
+        before: list[int] = []
+
+        def show(records: int, bytes_read: int) -> None:
+            before[:] = before or [records]
+            seconds = max(time.monotonic() - start, 1e-3)
+            speed = (records - before[0]) / seconds
+            bar.update(task, completed=bytes_read, records=records, speed=speed)
+
+        yield show
 
 
 @contextmanager

@@ -34,10 +34,19 @@ def _text(data: bytes) -> str:
         ) from None
 
 
+def whole_text(text: str) -> str:
+    """A text with U+FFFD for each half of a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def mended(value: Any) -> Any:
     """Parsed JSON with U+FFFD for each half of a character, which escapes in crawls name."""
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole_text(value)
     if isinstance(value, list | tuple):
         return [mended(item) for item in value]
     if isinstance(value, dict):

@@ -1,0 +1,293 @@
+"""The encoder: one small model that reads a text and says what it does in a debate.
+
+It runs on ONNX Runtime and tokenizers alone, on the processor, and never asks the network.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.arguments.windows import (
+    Window,
+    arrays_of,
+    batches_of,
+    tokens_of,
+    windows_of,
+)
+from sicetnon.errors import DataError, MissingExtraError, UsageError
+
+SHIPPED = Path(__file__).parents[1] / "models" / "debate"
+DESCRIPTION, GRAPH, TOKENIZER = "model.json", "model.onnx", "tokenizer.json"
+FILES = (DESCRIPTION, GRAPH, TOKENIZER)
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+OUTPUTS = ("embedding", "quality", "argumentativeness", "stance", "comparison")
+# texts are read in portions of about this size, so that memory does not grow with their number
+PORTION_CHARACTERS = 1 << 20
+_ERRORS_ONLY = 3
+
+
+class Description(msgspec.Struct, frozen=True):
+    """What `model.json` says of a model.
+
+    Attributes:
+        name: Its name.
+        version: What tells it from others of that name.
+        window: Most tokens of a text that are read at once.
+        overlap: Tokens that two neighbouring windows share.
+        context: Most tokens of a context that are read.
+        stances: The classes of the output `stance`, in its order.
+        comparisons: The classes of the output `comparison`, in its order.
+        batch: Most tokens of a batch. With 0 each text is read by itself, which a graph needs
+            whose answers would otherwise depend on the texts beside it.
+    """
+
+    name: str
+    version: str
+    window: int
+    overlap: int
+    context: int
+    stances: tuple[str, ...]
+    comparisons: tuple[str, ...]
+    batch: int = 0
+
+
+class DebateEncoder:
+    """A folder with `model.json`, `model.onnx` and `tokenizer.json`, ready to read texts.
+
+    What is heavy is loaded by the first call. Several threads may share an encoder.
+
+    Args:
+        folder: The folder; the shipped model when left out.
+        threads: Processor cores to use at most; all that this process may use when left out.
+
+    Attributes:
+        description: What `model.json` says.
+        classes: The classes of the outputs that have some, by output.
+
+    Raises:
+        DataError: The folder is no model, or damaged.
+    """
+
+    def __init__(self, folder: Path | str | None = None, threads: int | None = None):
+        if threads is not None and threads < 1:
+            raise UsageError(f"found {threads} threads; expected at least 1")
+        self.folder = SHIPPED if folder is None else Path(folder)
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self.description = _described(self.folder)
+        self.classes: Mapping[str, tuple[str, ...]] = {
+            "stance": self.description.stances,
+            "comparison": self.description.comparisons,
+        }
+
+    def identity(self) -> str:
+        """Name, version and checksum: what tells this model from any other."""
+        crc = 0
+        for name in FILES:
+            crc = zlib.crc32(_bytes(self.folder / name), crc)
+        return f"{self.description.name} {self.description.version} {crc:08x}"
+
+    def answers(
+        self,
+        texts: Sequence[str],
+        contexts: Sequence[str] | None = None,
+        outputs: Sequence[str] = OUTPUTS,
+    ) -> dict[str, NDArray[np.float32]]:
+        """What the model answers to each text, all outputs of one reading.
+
+        Long texts are read in overlapping windows; their answers are averaged, each window
+        counting with its tokens.
+
+        Args:
+            texts: Texts as the model is to see them (see `sicetnon.arguments.marking`).
+            contexts: A context for each, such as the topic; none when left out.
+            outputs: Which of `OUTPUTS` are wanted.
+
+        Returns:
+            An array for each output: `embedding` (texts, dimensions), unit vectors; `quality` and
+            `argumentativeness` (texts,), from 0 to 1; `stance` and `comparison` (texts, classes),
+            probabilities.
+
+        Raises:
+            DataError: The model is damaged.
+            MissingExtraError: ONNX Runtime or tokenizers is not installed.
+        """
+        contexts = contexts if contexts is not None else [""] * len(texts)
+        found = {name: np.zeros((len(texts), *self._row(name)), np.float32) for name in outputs}
+        pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext()
+        with pool as workers:
+            for portion in _portions(texts):
+                part = self._portion(texts[portion], contexts[portion], outputs, workers)
+                for name in outputs:
+                    found[name][portion] = part[name]
+        return found
+
+    def _row(self, output: str) -> tuple[int, ...]:
+        """The shape of an output's answer to one text."""
+        if output in self.classes:
+            return (len(self.classes[output]),)
+        return (self._dimensions,) if output == "embedding" else ()
+
+    def _portion(
+        self,
+        texts: Sequence[str],
+        contexts: Sequence[str],
+        outputs: Sequence[str],
+        workers: ThreadPoolExecutor | None,
+    ) -> dict[str, NDArray[np.float32]]:
+        windows = self._windows(texts, contexts)
+        batches = batches_of(windows, self.description.batch)
+        run = functools.partial(self._run, outputs=tuple(outputs))
+        sums = {name: np.zeros((len(texts), *self._row(name))) for name in outputs}
+        weights = np.zeros(len(texts))
+        for batch, answers in zip(
+            batches, (workers.map if workers else map)(run, batches), strict=True
+        ):
+            owners = [window.owner for window in batch]
+            counts = np.array([window.weight for window in batch], dtype=np.float64)
+            np.add.at(weights, owners, counts)
+            for name, answer in zip(outputs, answers, strict=True):
+                np.add.at(sums[name], owners, answer * _along(counts, answer))
+        return {
+            name: _unit(each) if name == "embedding" else _single(each / _along(weights, each))
+            for name, each in sums.items()
+        }
+
+    def _windows(self, texts: Sequence[str], contexts: Sequence[str]) -> list[Window]:
+        named = self.description
+        # many texts share one topic
+        distinct = list(dict.fromkeys(contexts))
+        read = tokens_of(self._tokenizer, distinct)
+        cut = {each: tokens[: named.context] for each, tokens in zip(distinct, read, strict=True)}
+        found = []
+        for owner, tokens in enumerate(tokens_of(self._tokenizer, texts)):
+            context = cut[contexts[owner]]
+            found += windows_of(owner, tokens, context, named.window, named.overlap)
+        return found
+
+    def _run(self, batch: Sequence[Window], outputs: Sequence[str]) -> list[NDArray[np.float32]]:
+        found: list[NDArray[np.float32]] = self._session.run(
+            list(outputs), arrays_of(batch, *self._frame)
+        )
+        return found
+
+    @functools.cached_property
+    def _frame(self) -> tuple[int, int]:
+        """The tokens `[CLS]` and `[SEP]`."""
+        found = tuple(self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        if None in found:
+            raise _damaged(self.folder / TOKENIZER, "it lacks the tokens [CLS] and [SEP]")
+        return found
+
+    @functools.cached_property
+    def _dimensions(self) -> int:
+        return int(self._session.get_outputs()[OUTPUTS.index("embedding")].shape[-1])
+
+    @functools.cached_property
+    def _tokenizer(self) -> Any:
+        try:
+            from tokenizers import Tokenizer
+        except ImportError:
+            raise MissingExtraError("Annotating texts", "model") from None
+        path = self.folder / TOKENIZER
+        data = _bytes(path)
+        try:
+            tokenizer = Tokenizer.from_buffer(data)
+        except Exception as error:  # the library raises nothing narrower
+            raise _damaged(path, str(error)) from None
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    @functools.cached_property
+    def _session(self) -> Any:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise MissingExtraError("Annotating texts", "model") from None
+        path = self.folder / GRAPH
+        _bytes(path)
+        # it warns of graphics cards that it does not find
+        onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
+        options = onnxruntime.SessionOptions()
+        # whole windows are divided among threads, which the work within one is too small for
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = _ERRORS_ONLY
+        options.add_session_config_entry("session.set_denormal_as_zero", "1")
+        try:
+            session = onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # its errors have no common class
+            raise _damaged(path, str(error)) from None
+        _check_names(path, "inputs", [each.name for each in session.get_inputs()], INPUTS)
+        _check_names(path, "outputs", [each.name for each in session.get_outputs()], OUTPUTS)
+        return session
+
+
+@functools.cache
+def debate_encoder(folder: Path | None = None, threads: int | None = None) -> DebateEncoder:
+    """The encoder of a folder, loaded once; the shipped one when left out."""
+    return DebateEncoder(folder, threads)
+
+
+def _portions(texts: Sequence[str]) -> Iterator[slice]:
+    start, size = 0, 0
+    for place, text in enumerate(texts):
+        size += len(text)
+        if size >= PORTION_CHARACTERS or place + 1 == len(texts):
+            yield slice(start, place + 1)
+            start, size = place + 1, 0
+
+
+def _along(counts: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Counts, shape (n,), so that they meet the rows of an array (n, …)."""
+    return counts.reshape(-1, *[1] * (rows.ndim - 1))
+
+
+def _single(rows: NDArray[np.float64]) -> NDArray[np.float32]:
+    return rows.astype(np.float32)
+
+
+def _unit(rows: NDArray[np.float64]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return _single(rows / np.where(lengths > 0, lengths, 1))
+
+
+def _described(folder: Path) -> Description:
+    path = folder / DESCRIPTION
+    try:
+        found = msgspec.json.decode(_bytes(path), type=Description)
+    except ValueError as error:
+        raise _damaged(path, str(error)) from None
+    if not 0 <= found.overlap < found.window or found.context < 0 or found.batch < 0:
+        raise _damaged(path, "window, overlap, context and batch do not fit each other")
+    return found
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _damaged(path, f"cannot be read ({error.strerror})") from None
+
+
+def _check_names(path: Path, what: str, found: Sequence[str], expected: Sequence[str]) -> None:
+    if missing := sorted(set(expected) - set(found)):
+        raise _damaged(path, f"of the {what} it lacks {', '.join(missing)}")
+
+
+def _damaged(path: Path, found: str) -> DataError:
+    own = path.parent == SHIPPED
+    advice = "install sicetnon again" if own else f"expected a folder with {', '.join(FILES)}"
+    return DataError(f"the model cannot be used: {found}; {advice}", path)

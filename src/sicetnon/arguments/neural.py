@@ -1,0 +1,247 @@
+"""Classifiers of others: any Hugging Face sequence classifier in place of the shipped model.
+
+It needs torch and transformers (extra `neural`). Weights are read from safetensors only, since
+other files of weights can run code.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.errors import DataError, MissingExtraError, UsageError
+from sicetnon.formats.jsontext import whole_text
+
+WINDOW, OVERLAP, CONTEXT = 256, 64, 64
+_BATCH_TOKENS = 2048
+_PORTION_TEXTS = 256
+_LETTERS = re.compile(r"[\W_]+")
+
+# what classifiers call the classes; letters and digits only, in lower case
+LABELS: Mapping[str, Mapping[str, str]] = {
+    "quality": {
+        "good": "good high strong better best convincing highquality goodquality",
+        "bad": "bad low weak worse worst unconvincing lowquality badquality poor",
+    },
+    "argumentativeness": {
+        "yes": "argument argumentative arg yes true claim premise claims premises majorclaim "
+        "argumentfor argumentagainst isargument",
+        "no": "nonargument noargument nonargumentative notargumentative notargument nonarg noarg "
+        "no false none neither other o notanargument",
+    },
+    "stance": {
+        "PRO": "pro support supports supporting supportive favor favour infavor infavour for "
+        "agree agrees entailment positive argumentfor affirm affirms",
+        "CON": "con contra against oppose opposes opposing attack attacks disagree disagrees "
+        "contradiction negative argumentagainst refute refutes deny denies",
+        "NONE": "none neutral neither unrelated noargument nostance norelation unknown other",
+    },
+    "comparison": {
+        "FIRST": "first better firstbetter object1 obj1 profirst prefersfirst firstobject",
+        "SECOND": "second worse secondbetter object2 obj2 prosecond preferssecond secondobject",
+        "NEUTRAL": "neutral equal both tie",
+        "NO": "no none nostance neither unrelated",
+    },
+}
+_NEEDED = {
+    "quality": ("good",),
+    "argumentativeness": ("yes",),
+    "stance": ("PRO", "CON"),
+    "comparison": ("FIRST", "SECOND"),
+}
+
+
+class _Part(NamedTuple):
+    """A window of a text: whose it is, what the model takes, how many tokens."""
+
+    owner: int
+    inputs: dict[str, list[int]]
+    weight: int
+
+
+class NeuralClassifier:
+    """A sequence classifier of Hugging Face that answers one kind of question.
+
+    Args:
+        model: A folder, or a name on the hub, which is then fetched unless `HF_HUB_OFFLINE` is
+            set or it was fetched before.
+        task: A key of `LABELS`.
+        threads: Processor cores to use at most; all when left out.
+
+    Raises:
+        MissingExtraError: torch or transformers is missing.
+        DataError: The model cannot be loaded.
+        UsageError: Its labels are not the task's.
+    """
+
+    def __init__(self, model: str, task: str, threads: int | None = None):
+        self._torch, transformers = _libraries()
+        if threads:
+            self._torch.set_num_threads(threads)
+        self._folder = Path(model).expanduser()
+        is_local = self._folder.is_dir()
+        self._name, self._task = model, task
+        where = str(self._folder) if is_local else model
+        try:
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
+                where, local_files_only=is_local
+            )
+            self._model = transformers.AutoModelForSequenceClassification.from_pretrained(
+                where, local_files_only=is_local, use_safetensors=True
+            ).eval()
+        except Exception as error:  # the library's errors have no common class
+            raise DataError(f"the model {model} cannot be loaded: {_line(error)}") from None
+        config = self._model.config
+        labels = [str(config.id2label[place]) for place in range(config.num_labels)]
+        self._places = places_of(labels, task, model)
+        self._is_regression = len(labels) == 1
+        self._frame = self._tokenizer.num_special_tokens_to_add(pair=True)
+        places = getattr(config, "max_position_embeddings", None) or WINDOW
+        # RoBERTa's places begin at 2
+        most = min(self._tokenizer.model_max_length, places - 2) - self._frame
+        self._context = min(CONTEXT, most // 4)
+        self._window = min(WINDOW, most - self._context)
+        if not self._tokenizer.is_fast or self._window <= OVERLAP:
+            raise DataError(f"the model {model} cannot be used: it reads too few tokens at once")
+
+    def identity(self) -> str:
+        """Name and version (on the hub) or checksum (on disk)."""
+        commit = getattr(self._model.config, "_commit_hash", None)
+        if commit or not self._folder.is_dir():
+            return f"{self._name} {commit or ''}".strip()
+        crc = 0
+        for path in sorted(self._folder.iterdir()):
+            if path.suffix in (".json", ".safetensors", ".txt"):
+                crc = zlib.crc32(path.read_bytes(), crc)
+        return f"{self._folder.name} {crc:08x}"
+
+    def read(
+        self, texts: Sequence[str], contexts: Sequence[str] | None = None
+    ) -> NDArray[np.float32]:
+        """Answers, shape (texts,), or (texts, classes) for stance and comparison.
+
+        Long texts are read in overlapping windows, averaged by their tokens.
+        """
+        has_classes = self._task in ("stance", "comparison")
+        shape = (len(texts), len(self._places)) if has_classes else (len(texts),)
+        found = np.zeros(shape, dtype=np.float32)
+        for start in range(0, len(texts), _PORTION_TEXTS):
+            portion = slice(start, start + _PORTION_TEXTS)
+            answers = self._read(texts[portion], contexts[portion] if contexts else None)
+            found[portion] = answers if has_classes else answers[:, 0]
+        return found
+
+    def _read(self, texts: Sequence[str], contexts: Sequence[str] | None) -> NDArray[np.float64]:
+        parts = [
+            part
+            for owner, text in enumerate(texts)
+            for part in self._parts(owner, text, contexts[owner] if contexts else "")
+        ]
+        parts.sort(key=lambda part: len(part.inputs["input_ids"]), reverse=True)
+        sums = np.zeros((len(texts), len(self._places)))
+        weights = np.zeros((len(texts), 1))
+        start = 0
+        while start < len(parts):
+            size = max(_BATCH_TOKENS // len(parts[start].inputs["input_ids"]), 1)
+            batch = parts[start : start + size]
+            counts = np.array([[part.weight] for part in batch], dtype=np.float64)
+            owners = [part.owner for part in batch]
+            np.add.at(sums, owners, self._answers(batch) * counts)
+            np.add.at(weights, owners, counts)
+            start += size
+        return sums / weights
+
+    def _parts(self, owner: int, text: str, context: str) -> list[_Part]:
+        """The windows of a text with its context, as tokens."""
+        behind, count = self._cut(whole_text(context))
+        found = self._tokenizer(
+            whole_text(text),
+            behind or None,
+            truncation="only_first",
+            max_length=self._window + count + self._frame,
+            stride=OVERLAP,
+            return_overflowing_tokens=True,
+            verbose=False,
+        )
+        names = [name for name in self._tokenizer.model_input_names if name in found]
+        return [
+            _Part(
+                owner,
+                {name: found[name][place] for name in names},
+                max(found.sequence_ids(place).count(0), 1),
+            )
+            for place in range(len(found["input_ids"]))
+        ]
+
+    def _cut(self, context: str) -> tuple[str, int]:
+        """As much of a context as is read, and its tokens."""
+        found = self._tokenizer(
+            context, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        )
+        ends = [end for _, end in found["offset_mapping"][: self._context]]
+        return context[: ends[-1]] if ends else "", len(ends)
+
+    def _answers(self, batch: Sequence[_Part]) -> NDArray[np.float64]:
+        """What the model answers to windows, shape (windows, classes of ours)."""
+        padded = self._tokenizer.pad([part.inputs for part in batch], return_tensors="pt")
+        with self._torch.inference_mode():
+            logits = self._model(**padded).logits.double()
+        if self._is_regression:
+            return np.asarray(logits.numpy(), dtype=np.float64)
+        chances = logits.softmax(-1).numpy()
+        columns = [chances[:, places].sum(axis=1) for places in self._places]
+        return np.stack(columns, axis=1)
+
+
+def places_of(labels: Sequence[str], task: str, model: str) -> list[list[int]]:
+    """Where a classifier has the classes of a task.
+
+    Args:
+        labels: The names of its outputs.
+        task: A key of `LABELS`.
+        model: Its name, for messages.
+
+    Returns:
+        For each class of ours, the outputs that mean it, none for a class that it does not know.
+        For quality and argumentativeness, those of the positive class alone. For a regression of
+        quality, its one output.
+
+    Raises:
+        UsageError: A label means none of the classes, or a needed class has no label.
+    """
+    if len(labels) == 1 and task == "quality":
+        return [[0]]
+    known = {word: name for name, words in LABELS[task].items() for word in words.split()}
+    meant = [known.get(_LETTERS.sub("", label.lower())) for label in labels]
+    if None in meant or set(_NEEDED[task]) - set(meant):
+        one = " (or one output, for a regression)" if task == "quality" else ""
+        raise UsageError(
+            f"{model}: its labels {', '.join(labels)} cannot be matched with "
+            f"{', '.join(LABELS[task])} for {task}{one}; name them so in id2label of its "
+            "config.json, or choose another model"
+        )
+    wanted = tuple(LABELS[task])[:1] if task in ("quality", "argumentativeness") else LABELS[task]
+    return [[place for place, name in enumerate(meant) if name == each] for each in wanted]
+
+
+def _libraries() -> tuple[Any, Any]:
+    try:
+        import torch
+        import transformers
+    except ImportError:
+        raise MissingExtraError("A classifier of Hugging Face", "neural") from None
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    return torch, transformers
+
+
+def _line(error: Exception) -> str:
+    """The first line of a message, where libraries write paragraphs."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

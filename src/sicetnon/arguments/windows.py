@@ -1,0 +1,123 @@
+"""Windows: long texts in overlapping parts that an encoder can read, and parts in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.formats.jsontext import whole_text
+
+Tokens = NDArray[np.int64]
+
+# a tokenizer takes some hundred bytes a token; what it reads at once is bounded for their sake
+PIECE_CHARACTERS = 1 << 16
+
+
+class Window(NamedTuple):
+    """A part of a text with its context.
+
+    Attributes:
+        owner: The number of the text.
+        tokens: The tokens of the part, none for an empty text.
+        context: The tokens of the context, none where there is none.
+    """
+
+    owner: int
+    tokens: Tokens
+    context: Tokens
+
+    @property
+    def weight(self) -> int:
+        """What the part counts in the average over its text: its tokens, at least 1."""
+        return max(len(self.tokens), 1)
+
+    @property
+    def length(self) -> int:
+        """The tokens that an encoder reads: those of both parts, and what frames them."""
+        return len(self.tokens) + 2 + (len(self.context) + 1 if len(self.context) else 0)
+
+
+def tokens_of(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
+    """The tokens of each text, without those that frame it.
+
+    Args:
+        tokenizer: A `tokenizers.Tokenizer` that neither pads nor cuts.
+        texts: Any texts; half characters (lone surrogates) are read as U+FFFD.
+    """
+    return [
+        np.concatenate([_encoded(tokenizer, piece) for piece in pieces_of(whole_text(text))])
+        for text in texts
+    ]
+
+
+def _encoded(tokenizer: Any, piece: str) -> Tokens:
+    # one by one: many at once would take cores that were not asked for, to save a fortieth
+    return np.array(tokenizer.encode(piece, add_special_tokens=False).ids, dtype=np.int64)
+
+
+def pieces_of(text: str) -> Iterator[str]:
+    """A long text in pieces of bounded length, cut at blanks, where no token is cut.
+
+    A text without blanks is cut anywhere.
+    """
+    start = 0
+    while len(text) - start > PIECE_CHARACTERS:
+        stop = text.rfind(" ", start + 1, start + PIECE_CHARACTERS)
+        stop = start + PIECE_CHARACTERS if stop < 0 else stop
+        yield text[start:stop]
+        start = stop
+    yield text[start:]
+
+
+def windows_of(
+    owner: int, tokens: Tokens, context: Tokens, size: int, overlap: int
+) -> list[Window]:
+    """The windows of a text: each begins `size - overlap` tokens after the one before.
+
+    The last one ends with the text. An empty text has one window, which is empty too.
+    """
+    starts = range(0, max(len(tokens) - overlap, 1), size - overlap)
+    return [Window(owner, tokens[start : start + size], context) for start in starts]
+
+
+def batches_of(windows: Sequence[Window], most_tokens: int) -> list[list[Window]]:
+    """Windows of about one length together, the longest first.
+
+    Args:
+        windows: In any order.
+        most_tokens: How many tokens a batch has at most, padding included; a longer window is a
+            batch by itself.
+    """
+    batches: list[list[Window]] = []
+    for window in sorted(windows, key=lambda each: each.length, reverse=True):
+        if batches and (len(batches[-1]) + 1) * batches[-1][0].length <= most_tokens:
+            batches[-1].append(window)
+        else:
+            batches.append([window])
+    return batches
+
+
+def arrays_of(batch: Sequence[Window], start: int, end: int) -> dict[str, Tokens]:
+    """A batch as a BERT takes it: three arrays, shape (windows, tokens of the longest).
+
+    Args:
+        batch: Windows.
+        start: The token that comes first, `[CLS]`.
+        end: The token that closes a part, `[SEP]`.
+    """
+    shape = len(batch), max(window.length for window in batch)
+    names = "input_ids", "attention_mask", "token_type_ids"
+    ids, mask, kinds = (np.zeros(shape, dtype=np.int64) for _ in names)
+    for row, (_, tokens, context) in enumerate(batch):
+        first = len(tokens) + 2
+        ids[row, 0], ids[row, 1 : first - 1], ids[row, first - 1] = start, tokens, end
+        last = first
+        if len(context):
+            last = first + len(context) + 1
+            ids[row, first : last - 1], ids[row, last - 1] = context, end
+            kinds[row, first:last] = 1
+        mask[row, :last] = 1
+    return dict(zip(names, (ids, mask, kinds), strict=True))
