@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
-import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,40 @@ from torch.nn import functional
 from sicetnon.arguments.marking import MARKS
 from training.batches import tokenizer
 from training.examples import COMPARISONS, STANCES
-from training.network import Network, mean_of
+from training.network import Network, original_words
+from training.words import GROUP, packed
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-OUTPUTS = ("embedding", "quality", "argumentativeness", "stance", "comparison")
+OUTPUTS = {
+    "texts": ("embedding", "quality", "argumentativeness"),
+    "pairs": ("stance", "comparison"),
+}
+"""What each of the two graphs answers."""
+WORDS, TOKENIZER = "words.bin", "tokenizer.json.gz"
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
+_PLACES = WINDOW + CONTEXT + 3
+
+
+class Words(nn.Module):
+    """Word vectors of four bits a number, as they are packed."""
+
+    def __init__(self, vectors: Tensor):
+        super().__init__()
+        found = packed(vectors)
+        self.register_buffer("numbers", found.numbers)
+        self.register_buffer("scales", found.scales)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """The vectors [batch, tokens, width] of the words [batch, tokens]."""
+        rows = self.numbers[ids].to(torch.int32)
+        high = torch.div(rows, 16, rounding_mode="floor")
+        numbers = torch.cat([rows - 16 * high, high], dim=-1).float() - 8.0
+        scales = self.scales[ids].float().unsqueeze(-1)
+        return (numbers.unflatten(-1, (-1, GROUP)) * scales).flatten(-2)
 
 
 class Rows(nn.Module):
-    """Word vectors with eight bits a number, and one scale a vector."""
+    """Vectors with eight bits a number, and one scale each."""
 
     def __init__(self, vectors: Tensor):
         super().__init__()
@@ -31,9 +57,9 @@ class Rows(nn.Module):
         self.register_buffer("scales", scales)
         self.register_buffer("numbers", torch.round(vectors / scales).to(torch.int8))
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """The vectors [batch, tokens, width] of the words [batch, tokens]."""
-        return self.numbers[ids].float() * self.scales[ids]
+    def forward(self, places: Tensor) -> Tensor:
+        """The vectors [places, width]."""
+        return self.numbers[places].float() * self.scales[places]
 
 
 class Layer(nn.Module):
@@ -66,55 +92,54 @@ class Layer(nn.Module):
 
 
 class Exported(nn.Module):
-    """The network as it is run: all answers of one reading, as chances where they are classes."""
+    """A network as it is run: all answers of one reading, as chances where they are classes."""
 
-    def __init__(self, network: Network):
+    def __init__(self, network: Network, outputs: Sequence[str]):
         super().__init__()
-        encoder = network.encoder
-        self.words = Rows(encoder.embeddings.word_embeddings.weight.detach())
-        self.places = encoder.embeddings.position_embeddings
+        encoder, self.outputs = network.encoder, outputs
+        self.words = Words(original_words())
+        self.places = Rows(encoder.embeddings.position_embeddings.weight.detach()[:_PLACES])
         self.kinds = encoder.embeddings.token_type_embeddings
         self.norm = encoder.embeddings.LayerNorm
         heads = encoder.config.num_attention_heads
         self.layers = nn.ModuleList(Layer(layer, heads) for layer in encoder.encoder.layer)
-        self.network_heads, self.projection = network.heads, network.projection
+        self.network = network
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
     ) -> tuple[Tensor, ...]:
-        """The outputs named in `OUTPUTS`."""
+        """The outputs."""
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
         states = self.norm(self.words(input_ids) + self.places(places) + self.kinds(token_type_ids))
         bias = (1.0 - attention_mask[:, None, None, :].float()) * -1e9
         for layer in self.layers:
             states = layer(states, bias)
-        first = states[:, 0]
-        embedding = functional.normalize(self.projection(mean_of(states, attention_mask)), dim=-1)
-        heads = self.network_heads
-        return (
-            embedding,
-            heads["quality"](first)[:, 0].sigmoid(),
-            heads["argumentativeness"](first)[:, 0].sigmoid(),
-            heads["stance"](first).softmax(-1),
-            heads["comparison"](first).softmax(-1),
-        )
+        return tuple(self._answer(name, states, attention_mask) for name in self.outputs)
+
+    def _answer(self, output: str, states: Tensor, mask: Tensor) -> Tensor:
+        if output == "embedding":
+            return self.network.embedding(states, mask)
+        logits = self.network.logits(output, states, mask)
+        return logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(-1)
 
 
-def export(network: Network, folder: Path, version: str) -> None:
+def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
     """Writes the files of a model.
 
     Args:
-        network: A trained network.
+        networks: A trained network for each of `OUTPUTS`.
         folder: Where to; made where it is missing.
         version: What tells the model from others of its name.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        whole = Path(scratch) / "whole.onnx"
-        _write_graph(Exported(network).eval(), whole)
-        _quantize(whole, Path(scratch) / "model.onnx")
-        shutil.copyfile(Path(scratch) / "model.onnx", folder / "model.onnx")
-    tokenizer().save(str(folder / "tokenizer.json"))
+    for name, network in networks.items():
+        with tempfile.TemporaryDirectory() as scratch:
+            whole, small = Path(scratch) / "whole.onnx", Path(scratch) / "small.onnx"
+            _write_graph(Exported(network, OUTPUTS[name]).eval(), OUTPUTS[name], whole)
+            _quantize(whole, small)
+            _share_words(small, folder / f"{name}.onnx")
+    described = tokenizer().to_str().encode()
+    (folder / TOKENIZER).write_bytes(gzip.compress(described, 9, mtime=0))
     description = {
         "name": "debate",
         "version": version,
@@ -128,7 +153,7 @@ def export(network: Network, folder: Path, version: str) -> None:
     (folder / "model.json").write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
 
 
-def _write_graph(exported: Exported, path: Path) -> None:
+def _write_graph(exported: Exported, outputs: Sequence[str], path: Path) -> None:
     example = tuple(torch.ones((2, 7), dtype=torch.long) for _ in INPUTS)
     batch, length = torch.export.Dim("batch", min=1), torch.export.Dim("tokens", min=2, max=512)
     with torch.no_grad():
@@ -137,23 +162,24 @@ def _write_graph(exported: Exported, path: Path) -> None:
             example,
             str(path),
             input_names=list(INPUTS),
-            output_names=[f"answer_{name}" for name in OUTPUTS],
+            output_names=[f"answer_{name}" for name in outputs],
             dynamic_shapes=tuple({0: batch, 1: length} for _ in INPUTS),
             dynamo=True,
             external_data=False,
             verbose=False,
         )
-
-
-def _quantize(path: Path, target: Path) -> None:
     import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
 
     model = onnx.load(path)
     # shapes that the exporter noted and the quantizer would infer otherwise
     del model.graph.value_info[:]
-    _name_outputs(model.graph)
+    _name_outputs(model.graph, outputs)
     onnx.save(model, path)
+
+
+def _quantize(path: Path, target: Path) -> None:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
     quantize_dynamic(
         path,
         target,
@@ -163,13 +189,39 @@ def _quantize(path: Path, target: Path) -> None:
     )
 
 
-def _name_outputs(graph: Any) -> None:
+def _name_outputs(graph: Any, outputs: Sequence[str]) -> None:
     """Gives the outputs their names; the exporter's own names of inner values may be the same."""
-    names = {output.name: name for output, name in zip(graph.output, OUTPUTS, strict=True)}
-    names |= {name: f"inner_{name}" for name in OUTPUTS}
+    names = {output.name: name for output, name in zip(graph.output, outputs, strict=True)}
+    names |= {name: f"inner_{name}" for name in outputs}
     for node in graph.node:
         for values in (node.input, node.output):
             for place, value in enumerate(values):
                 values[place] = names.get(value, value)
-    for output, name in zip(graph.output, OUTPUTS, strict=True):
+    for output, name in zip(graph.output, outputs, strict=True):
         output.name = name
+
+
+def _share_words(path: Path, target: Path) -> None:
+    """Moves the word vectors, the same in both graphs, to a file of their own."""
+    import onnx
+    from onnx.external_data_helper import set_external_data
+
+    model = onnx.load(path)
+    found = [
+        each for each in model.graph.initializer if each.dims[:1] == [tokenizer().get_vocab_size()]
+    ]
+    found.sort(key=lambda each: -each.dims[1])
+    contents = [onnx.numpy_helper.to_array(each).tobytes() for each in found]
+    offset = 0
+    for each, content in zip(found, contents, strict=True):
+        each.ClearField("int32_data")
+        each.raw_data = content
+        set_external_data(each, WORDS, offset=offset, length=len(content))
+        each.ClearField("raw_data")
+        offset += len(content)
+    (target.parent / WORDS).write_bytes(b"".join(contents))
+    # the exporter notes of every node which line of which file it is from
+    for noted in (model, model.graph, *model.graph.node, *model.graph.initializer):
+        noted.ClearField("metadata_props")
+        noted.ClearField("doc_string")
+    onnx.save(model, target)

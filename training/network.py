@@ -97,10 +97,8 @@ class Network(nn.Module):
     def quantize_words(self) -> None:
         """Gives the words the vectors that they have when four bits a number are left."""
         words = self.encoder.embeddings.word_embeddings.weight
-        original = BertModel.from_pretrained(original_folder(), **_AS_TRAINED)
-        vectors = original.embeddings.word_embeddings.weight.detach()
         with torch.no_grad():
-            words.copy_(unpacked(packed(vectors)))
+            words.copy_(unpacked(packed(original_words())))
 
     def states(self, batch: dict[str, Tensor]) -> Tensor:
         """The last layer's states [batch, length, width]."""
@@ -118,6 +116,12 @@ class Network(nn.Module):
         """What the heads read [batch, width or twice the width]."""
         first = states[:, 0]
         return first if self.reads == "first" else torch.cat([first, mean_of(states, mask)], -1)
+
+
+def original_words() -> Tensor:
+    """The original's word vectors [words, width]."""
+    encoder = BertModel.from_pretrained(original_folder(), **_AS_TRAINED)
+    return encoder.embeddings.word_embeddings.weight.detach()
 
 
 def mean_of(states: Tensor, mask: Tensor) -> Tensor:
