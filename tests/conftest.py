@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from sicetnon.cli import main
 if TYPE_CHECKING:
     from service_double import ServiceDouble
     from service_setting import Setting
+    from stand_ins import StandIn
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "examples" / "touche-2020-task-1"
@@ -136,3 +138,34 @@ def open_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 1 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(mount, capture_output=True).returncode == 0
+    except OSError:
+        mounted = False
+    if not mounted:
+        pytest.skip("needs the right to mount a disk")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+# --- models ---
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """A stand-in for the model that comes with the package, in place."""
+    from sicetnon.arguments import annotators
+    from stand_ins import StandIn
+
+    made = StandIn()
+    monkeypatch.setattr(annotators, "read_all", made.read_all)
+    monkeypatch.setattr(annotators, "Embedding", made.embedding)
+    return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import traceback
@@ -33,6 +34,7 @@ READ_ONLY = [
     "sh",
 ]
 
+MOMENTS = ("open", "os.", "shutil.", "sqlite3.", "fcntl.", "tempfile.")
 Work = Callable[[], Any]
 Change = Callable[[Path], Any]
 
@@ -104,3 +106,34 @@ def big_source(folder: Path, documents: int = 2000) -> Path:
     return write_lines(
         folder / "big.jsonl", *({"id": f"b{n}", "text": t} for n, t in enumerate(texts))
     )
+
+
+def at_moment(number: int, act: Callable[[], object], work: Work) -> int:
+    """Do something, and something else before its n-th touch of the file system; all touches."""
+    seen = 0
+
+    def hook(event: str, _: object) -> None:
+        nonlocal seen
+        if event.startswith(MOMENTS):
+            seen += 1
+            if seen == number:
+                act()
+
+    sys.addaudithook(hook)
+    work()
+    return seen
+
+
+def die() -> None:
+    """End this process at once."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def count_moments(work: Work, tmp_path: Path) -> int:
+    """How often something touches the file system, found in a child process."""
+
+    def count() -> None:
+        (tmp_path / "count").write_text(str(at_moment(0, die, work)))
+
+    assert forked(count, tmp_path / "errors") == 0, (tmp_path / "errors").read_text()
+    return int((tmp_path / "count").read_text())

@@ -9,9 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -24,9 +22,11 @@ from index_faults import (
     NEW_CONTENT,
     OLD,
     OLD_CONTENT,
-    Work,
+    at_moment,
     big_source,
     command,
+    count_moments,
+    die,
     environment,
     forked,
     rebuild,
@@ -37,36 +37,6 @@ from sicetnon import cli
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.index import Index
 from sicetnon.index.writing import BuildOptions, build_index
-
-MOMENTS = ("open", "os.", "shutil.", "sqlite3.", "fcntl.", "tempfile.")
-
-
-def at_moment(number: int, act: Callable[[], object], work: Work) -> int:
-    """Do something, and something else before its n-th touch of the file system; all touches."""
-    seen = 0
-
-    def hook(event: str, _: object) -> None:
-        nonlocal seen
-        if event.startswith(MOMENTS):
-            seen += 1
-            if seen == number:
-                act()
-
-    sys.addaudithook(hook)
-    work()
-    return seen
-
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def count_moments(work: Work, tmp_path: Path) -> int:
-    def count() -> None:
-        (tmp_path / "count").write_text(str(at_moment(0, die, work)))
-
-    assert forked(count, tmp_path / "errors") == 0, (tmp_path / "errors").read_text()
-    return int((tmp_path / "count").read_text())
 
 
 def check_whole(folder: Path, after: Documents) -> bool:

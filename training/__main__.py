@@ -15,8 +15,9 @@ SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 def main() -> None:
     """Runs one step."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    parser.add_argument("step", choices=["data", "fit", "adapt", "export", "figures"])
-    parser.add_argument("--fold", type=int, help="adapt: the fold to leave out (default: none)")
+    parser.add_argument("step", choices=["data", "train", "export", "figures"])
+    parser.add_argument("stage", nargs="?", choices=list(configuration().stages))
+    parser.add_argument("--fold", type=int, help="the fold to leave out (default: none)")
     parser.add_argument("--version", default="1", help="export: what tells this model from others")
     parser.add_argument("--threads", type=int, default=0, help="cores to use (default: all)")
     arguments = parser.parse_args()
@@ -24,7 +25,7 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(arguments.threads)
-    steps = {"data": _data, "fit": _fit, "adapt": _adapt, "export": _export, "figures": _figures}
+    steps = {"data": _data, "train": _train, "export": _export, "figures": _figures}
     steps[arguments.step](arguments)
 
 
@@ -35,36 +36,37 @@ def _data(arguments: argparse.Namespace) -> None:
         print(f"{head:18} {dataset:14} {split:11} {count:6}")
 
 
-def _fit(arguments: argparse.Namespace) -> None:
-    from training.fit import Training
-    from training.network import Network
+def _train(arguments: argparse.Namespace) -> None:
+    from training.fit import Training, begun
 
     settings = configuration()
-    found = examples(settings.unlabelled)
-    Training(settings, settings.fit, found, FOLDER / "fit", Network.original()).run()
-
-
-def _adapt(arguments: argparse.Namespace) -> None:
-    from training.fit import Training, trained
-
-    settings = configuration()
+    stage = settings.stages[arguments.stage]
     found = of_fold(examples(settings.unlabelled), arguments.fold, settings.folds)
-    start = trained(FOLDER / "fit")
-    Training(settings, settings.adapt, found, _folder(arguments.fold), start).run()
+    start = begun(settings, stage, FOLDER)
+    folder = _folder(arguments.stage, arguments.fold)
+    Training(settings, stage, found, folder, start).run()
 
 
-def _folder(fold: int | None) -> Path:
-    return FOLDER / ("adapt" if fold is None else f"adapt-{fold}")
+def _folder(stage: str, fold: int | None) -> Path:
+    return FOLDER / (stage if fold is None else f"{stage}-{fold}")
 
 
 def _export(arguments: argparse.Namespace) -> None:
     from training.export import export
     from training.fit import trained
 
-    folder = _folder(arguments.fold)
-    target = SHIPPED if arguments.fold is None else folder / "model"
-    export(trained(folder), target, arguments.version)
+    settings, fold = configuration(), arguments.fold
+    networks = {
+        stage: trained(settings, settings.stages[stage], _folder(stage, fold))
+        for stage in ("texts", "pairs")
+    }
+    target = SHIPPED if fold is None else _model(fold)
+    export(networks, target, arguments.version)
     print(target)
+
+
+def _model(fold: int) -> Path:
+    return FOLDER / f"model-{fold}"
 
 
 def _figures(arguments: argparse.Namespace) -> None:
@@ -72,7 +74,7 @@ def _figures(arguments: argparse.Namespace) -> None:
 
     settings = configuration()
     found = examples(settings.unlabelled)
-    models = [_folder(fold) / "model" for fold in range(settings.folds)]
+    models = [_model(fold) for fold in range(settings.folds)]
     print(figures.HEADER)
     for lines in (
         figures.quality_lines(found, None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import yaml
@@ -15,6 +15,9 @@ FOLDER = Path("out/training")
 class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One run over the data. `shares` says how often a data set's texts are read in an epoch."""
 
+    start: str
+    reads: Literal["first", "both"]
+    words: Literal["whole", "four-bit"]
     epochs: int
     batch: int
     rate: float
@@ -34,8 +37,7 @@ class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     weight_decay: float
     unlabelled: int
     save_every: int
-    fit: Stage
-    adapt: Stage
+    stages: dict[str, Stage]
 
 
 def configuration(path: Path | None = None) -> Configuration:

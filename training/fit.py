@@ -94,8 +94,9 @@ class Training:
             states = self._network.states(arrays)
         loss = torch.zeros((), device=self._device)
         if head != "embedding":
-            loss = self._stage.loss[head] * loss_of(self._network, batch, states.float())
-        if head in _SINGLE:
+            mask = arrays["attention_mask"]
+            loss = self._stage.loss[head] * loss_of(self._network, batch, states.float(), mask)
+        if head in _SINGLE and self._stage.distillation:
             loss = loss + self._kept(arrays, states)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._network.parameters(), 1.0)
@@ -147,7 +148,38 @@ class Training:
             self._step = state["step"]
 
 
-def trained(folder: Path) -> Network:
-    """The network of a run's checkpoint."""
+def begun(settings: Configuration, stage: Stage, folder: Path) -> Network:
+    """The network that a stage starts with: the original, or what another stage ended with.
+
+    Args:
+        settings: The settings.
+        stage: The stage.
+        folder: Where the stages are.
+    """
+    heads = [head for head in stage.shares if head != "embedding"]
+    network = Network.original(heads, stage.reads, settings.dropout)
+    if stage.start != "original":
+        network.take(_parameters(folder / stage.start))
+    if stage.words == "four-bit":
+        network.quantize_words()
+    return network
+
+
+def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
+    """The network that a stage ended with.
+
+    Args:
+        settings: The settings.
+        stage: The stage.
+        folder: Where its checkpoint is.
+    """
+    heads = [head for head in stage.shares if head != "embedding"]
+    network = Network.original(heads, stage.reads, settings.dropout)
+    network.take(_parameters(folder))
+    return network.eval()
+
+
+def _parameters(folder: Path) -> dict[str, Tensor]:
     state = torch.load(folder / "checkpoint.pt", map_location="cpu", weights_only=True)
-    return Network.restored(state["network"]).eval()
+    parameters: dict[str, Tensor] = state["network"]
+    return parameters

@@ -13,10 +13,10 @@ from training.examples import Example
 from training.network import DATASETS_OF_QUALITY, Network
 
 
-def loss_of(network: Network, batch: Sequence[Example], states: Tensor) -> Tensor:
+def loss_of(network: Network, batch: Sequence[Example], states: Tensor, mask: Tensor) -> Tensor:
     """The loss of a batch of one head, given the encoder's states."""
     head = batch[0].head
-    logits = network.logits(head, states).float()
+    logits = network.logits(head, states, mask).float()
     wanted = labels(batch).to(logits.device)
     if head == "quality":
         rows = [DATASETS_OF_QUALITY.index(each.dataset) for each in batch]
@@ -26,9 +26,9 @@ def loss_of(network: Network, batch: Sequence[Example], states: Tensor) -> Tenso
         slope = torch.where(fixed, 1.0, scales[:, 0])
         offset = torch.where(fixed, 0.0, scales[:, 1])
         scaled = slope * logits[:, 0] + offset
-        return functional.binary_cross_entropy_with_logits(
-            scaled, wanted
-        ) + 4 * functional.mse_loss(torch.sigmoid(scaled), wanted)
+        # squares are what a correlation is about
+        cross = functional.binary_cross_entropy_with_logits(scaled, wanted)
+        return 0.1 * cross + 2 * functional.mse_loss(torch.sigmoid(scaled), wanted)
     if head == "argumentativeness":
         return functional.binary_cross_entropy_with_logits(logits[:, 0], wanted)
     if head == "comparison":

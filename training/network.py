@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import BertConfig, BertModel
+from transformers import BertModel
 
 from training.examples import COMPARISONS, STANCES
+from training.words import packed, unpacked
 
+ANSWERS = {
+    "quality": 1,
+    "argumentativeness": 1,
+    "stance": len(STANCES),
+    "comparison": len(COMPARISONS),
+}
 DATASETS_OF_QUALITY = ("ibm", "webis", "ukp")
 """Each measures quality on a scale of its own; the first one's is the product's."""
 
@@ -34,37 +42,39 @@ _AS_TRAINED: dict[str, Any] = {"add_pooling_layer": False, **_OF_ATTENTION}
 class Head(nn.Module):
     """A layer of the encoder's width, and the answers."""
 
-    def __init__(self, width: int, answers: int, dropout: float):
+    def __init__(self, read: int, width: int, answers: int, dropout: float):
         super().__init__()
-        self.inner = nn.Linear(width, width)
+        self.inner = nn.Linear(read, width)
         self.dropout = nn.Dropout(dropout)
         self.outer = nn.Linear(width, answers)
 
     def forward(self, first: Tensor) -> Tensor:
-        """Logits [batch, answers] of the first token's state [batch, width]."""
+        """Logits [batch, answers] of what is read [batch, width]."""
         return self.outer(self.dropout(torch.tanh(self.inner(self.dropout(first)))))
 
 
 class Network(nn.Module):
     """An encoder with heads.
 
-    The heads of the debate read the first token, which the original's embedding, the mean over
-    all tokens, hardly rests on: so the two do not pull at the same numbers.
+    Args:
+        encoder: The encoder; its word vectors are never learnt.
+        heads: The names of the heads.
+        reads: What a head reads: the state of the first token, or the mean of all as well.
+        dropout: How much is dropped in the heads while training.
     """
 
-    def __init__(self, encoder: BertModel, dropout: float = 0.1):
+    def __init__(
+        self, encoder: BertModel, heads: Sequence[str], reads: str = "first", dropout: float = 0.1
+    ):
         super().__init__()
-        self.encoder = encoder
+        encoder.embeddings.word_embeddings.weight.requires_grad_(False)
+        self.encoder, self.reads = encoder, reads
         width = encoder.config.hidden_size
         self.projection = nn.Linear(width, width, bias=False)
         nn.init.eye_(self.projection.weight)
+        read = width if reads == "first" else 2 * width
         self.heads = nn.ModuleDict(
-            {
-                "quality": Head(width, 1, dropout),
-                "argumentativeness": Head(width, 1, dropout),
-                "stance": Head(width, len(STANCES), dropout),
-                "comparison": Head(width, len(COMPARISONS), dropout),
-            }
+            {head: Head(read, width, ANSWERS[head], dropout) for head in sorted(heads)}
         )
         # quality on another data set's scale: its logit is slope * logit + offset
         self.scales = nn.Parameter(
@@ -72,22 +82,25 @@ class Network(nn.Module):
         )
 
     @classmethod
-    def original(cls, dropout: float = 0.1) -> Network:
-        """all-MiniLM-L6-v2 with untrained heads; its word vectors stay as they are."""
-        return cls._of(BertModel.from_pretrained(original_folder(), **_AS_TRAINED), dropout)
+    def original(
+        cls, heads: Sequence[str] = (), reads: str = "first", dropout: float = 0.1
+    ) -> Network:
+        """all-MiniLM-L6-v2 with untrained heads."""
+        encoder = BertModel.from_pretrained(original_folder(), **_AS_TRAINED)
+        return cls(encoder, heads, reads, dropout)
 
-    @classmethod
-    def restored(cls, state: dict[str, Any], dropout: float = 0.1) -> Network:
-        """A trained network, of its parameters."""
-        settings = BertConfig.from_pretrained(original_folder(), **_OF_ATTENTION)
-        network = cls._of(BertModel(settings, add_pooling_layer=False), dropout)
-        network.load_state_dict(state)
-        return network
+    def take(self, state: dict[str, Tensor]) -> None:
+        """Takes the parameters of another network, less those of heads that this one lacks."""
+        own = self.state_dict()
+        self.load_state_dict({name: state.get(name, value) for name, value in own.items()})
 
-    @classmethod
-    def _of(cls, encoder: BertModel, dropout: float) -> Network:
-        encoder.embeddings.word_embeddings.weight.requires_grad_(False)
-        return cls(encoder, dropout)
+    def quantize_words(self) -> None:
+        """Gives the words the vectors that they have when four bits a number are left."""
+        words = self.encoder.embeddings.word_embeddings.weight
+        original = BertModel.from_pretrained(original_folder(), **_AS_TRAINED)
+        vectors = original.embeddings.word_embeddings.weight.detach()
+        with torch.no_grad():
+            words.copy_(unpacked(packed(vectors)))
 
     def states(self, batch: dict[str, Tensor]) -> Tensor:
         """The last layer's states [batch, length, width]."""
@@ -97,9 +110,14 @@ class Network(nn.Module):
         """Unit vectors [batch, width]: the mean over the tokens, turned by a learnt matrix."""
         return functional.normalize(self.projection(mean_of(states, mask)), dim=-1)
 
-    def logits(self, head: str, states: Tensor) -> Tensor:
+    def logits(self, head: str, states: Tensor, mask: Tensor) -> Tensor:
         """What a head answers [batch, answers]."""
-        return self.heads[head](states[:, 0])
+        return self.heads[head](self.read(states, mask))
+
+    def read(self, states: Tensor, mask: Tensor) -> Tensor:
+        """What the heads read [batch, width or twice the width]."""
+        first = states[:, 0]
+        return first if self.reads == "first" else torch.cat([first, mean_of(states, mask)], -1)
 
 
 def mean_of(states: Tensor, mask: Tensor) -> Tensor:

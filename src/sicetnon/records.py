@@ -145,6 +145,13 @@ class Entry(msgspec.Struct, frozen=True):
 Record = Argument | ProcessedArgument | Passage | WebPage | Entry
 
 
+def said(record: Record) -> str:
+    """What is argued: of an argument its premise, else the whole text."""
+    if isinstance(record, ProcessedArgument):
+        record = record.argument
+    return record.premise if isinstance(record, Argument) else record.default_text()
+
+
 class Topic(msgspec.Struct, frozen=True):
     """A question, as in topics.xml.
 

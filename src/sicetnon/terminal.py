@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     # heavy, and not every command needs them
     from sicetnon.arguments.comparison import Stance
     from sicetnon.formats.corpora import Corpus
+    from sicetnon.index.annotating import Annotated
     from sicetnon.index.writing import Progress as BuildProgress
     from sicetnon.search import Answer
 
@@ -146,8 +147,17 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
 
     It shows itself when that begins: a terminal has room for one bar at a time.
     """
+    with indexing(screen) as (show, _):
+        yield show
+
+
+@contextmanager
+def indexing(
+    screen: Console,
+) -> Iterator[tuple[Callable[[Corpus, BuildProgress], None], Callable[[Annotated], None]]]:
+    """A progress bar as of `building`, which goes on when the documents are annotated."""
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[documents]:>11,} documents {task.fields[speed]:>9,.0f}/s"),
         TimeRemainingColumn(compact=True),
@@ -157,6 +167,7 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
         disable=not screen.is_terminal,
     )
     task = bar.add_task("Indexing", total=None, documents=0, speed=0.0)
+    started: list[tuple[float, int]] = []
 
     def show(corpus: Corpus, progress: BuildProgress) -> None:
         bar.start()
@@ -169,8 +180,24 @@ def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None
             speed=progress.documents / max(progress.seconds, 1e-3),
         )
 
+    def show_annotated(done: Annotated) -> None:
+        if not started:
+            # what an interrupted time before has done says nothing of the speed
+            started.append((time.monotonic(), done.documents))
+            bar.reset(task, documents=0, speed=0.0)
+            bar.start()
+        start, first = started[0]
+        bar.update(
+            task,
+            total=done.total,
+            completed=done.documents,
+            documents=done.documents,
+            description=f"Annotating: {', '.join(done.names)}",
+            speed=(done.documents - first) / max(time.monotonic() - start, 1e-3),
+        )
+
     try:
-        yield show
+        yield show, show_annotated
     finally:
         bar.stop()
 

@@ -27,7 +27,7 @@ from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
 from sicetnon.ranking.pairwise import TopicFeatures, train
-from sicetnon.ranking.penalties import said
+from sicetnon.records import said
 
 DEFAULT_ENCODER = "words-first"
 SEED = 2020

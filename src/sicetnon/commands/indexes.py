@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sicetnon.commands.values import Commands, positive
+from sicetnon.commands.values import Commands, positive, words
 from sicetnon.errors import UsageError
 
 
@@ -39,6 +39,14 @@ def add_index(commands: Commands) -> None:
     change.add_argument("--add", action="store_true", help="add to the index that is there")
     change.add_argument("--replace", action="store_true", help="with --add: replace known ids")
     change.add_argument("--delete", nargs="+", metavar="ID", help="delete documents by id")
+    change.add_argument(
+        "--annotate",
+        type=words,
+        metavar="A,B",
+        help="store with each document what the model says of it: quality, argumentativeness, "
+        "embedding; with a SOURCE, or for the index that is there",
+    )
+    change.add_argument("--info", action="store_true", help="show what the index is")
     change.add_argument("--verify", action="store_true", help="compare all checksums")
     command.set_defaults(command=_index)
 
@@ -46,13 +54,21 @@ def add_index(commands: Commands) -> None:
 def _index(options: argparse.Namespace) -> None:
     from sicetnon import indexing
 
-    if options.verify or options.delete:
-        if options.verify and options.delete:
-            raise UsageError("--verify and --delete are two commands; choose one")
+    alone = [name for name in ("verify", "delete", "info") if getattr(options, name)]
+    if alone:
+        others = [*alone[1:], *(["annotate"] if options.annotate else [])]
+        if others:
+            raise UsageError(f"--{alone[0]} and --{others[0]} are two commands; choose one")
         if options.source:
-            raise UsageError("--verify and --delete take no SOURCE")
-        (indexing.verify if options.verify else indexing.delete)(options)
-    elif not options.source:
-        raise UsageError("name a SOURCE to index, or one of --delete and --verify")
-    else:
+            raise UsageError(f"--{alone[0]} takes no SOURCE")
+        {"verify": indexing.verify, "delete": indexing.delete, "info": indexing.info}[alone[0]](
+            options
+        )
+    elif options.source:
         indexing.build(options)
+    elif options.annotate:
+        indexing.annotate(options)
+    else:
+        raise UsageError(
+            "name a SOURCE to index, or one of --annotate, --delete, --info and --verify"
+        )

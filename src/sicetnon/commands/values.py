@@ -32,3 +32,12 @@ def numbers(text: str) -> list[float]:
     except ValueError:
         message = f"found {text[:40]!r}; expected numbers with commas between them, like 2,1,0.5"
         raise argparse.ArgumentTypeError(message) from None
+
+
+def words(text: str) -> list[str]:
+    """Words with commas between them."""
+    found = [word.strip() for word in text.split(",") if word.strip()]
+    if not found:
+        message = f"found {text[:40]!r}; expected words with commas between them"
+        raise argparse.ArgumentTypeError(message)
+    return found

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from sicetnon.index.documents import DocumentWriter
 from sicetnon.index.forms import write_forms
 from sicetnon.index.index import Index
-from sicetnon.index.manifest import SegmentEntry
+from sicetnon.index.manifest import SegmentEntry, annotation_file
 from sicetnon.index.merge import Source, merge_postings
 from sicetnon.index.segment import STORE, Segment
-from sicetnon.index.storage import stored_file, write_array
+from sicetnon.index.storage import ArrayWriter, StoredFile, stored_file, write_array
 from sicetnon.index.words import write_words
 from sicetnon.text.words import WordTable
 
 MAX_SEGMENTS = 8
 """Segments an index may have before adding to it merges them: each costs every query a little."""
 
-_STORE_STEP = 4096
+_STORE_STEP, _ROW_STEP = 4096, 1 << 14
 
 
 def compact(index: Index, folder: Path, name: str) -> SegmentEntry:
@@ -45,6 +45,9 @@ def compact(index: Index, folder: Path, name: str) -> SegmentEntry:
     kept = [s.lengths[n >= 0] for s, n in zip(index.segments, renumbered, strict=True)]
     files["lengths"] = write_array(folder / "lengths", np.concatenate(kept))
     files |= merge_postings(sources, len(terms), len(index.fields), folder)
+    for annotation, entry in index.manifest.annotations.items():
+        name_of_file = annotation_file(annotation, entry)
+        files[name_of_file] = _copy_rows(index, renumbered, folder, name_of_file)
     _copy_records(index, renumbered, folder)
     files[STORE] = stored_file(folder / STORE)
     return SegmentEntry(name, index.document_count, files)
@@ -81,6 +84,22 @@ def _live_identifiers(index: Index, renumbered: list[NDArray[np.int32]]) -> Word
         words = segment.identifiers.words()
         identifiers.insert([words[local] for local in np.flatnonzero(numbers >= 0).tolist()])
     return identifiers
+
+
+def _copy_rows(
+    index: Index, renumbered: list[NDArray[np.int32]], folder: Path, file: str
+) -> StoredFile:
+    """Copy an array with a row a document, without the rows of deleted ones."""
+    parts = [segment.array(file) for segment in index.segments]
+    writer = ArrayWriter(folder / file, parts[0].dtype, parts[0].shape[1:])
+    try:
+        for part, numbers in zip(parts, renumbered, strict=True):
+            for first in range(0, len(part), _ROW_STEP):
+                kept = numbers[first : first + _ROW_STEP] >= 0
+                writer.append(part[first : first + _ROW_STEP][kept])
+        return writer.close()
+    finally:
+        writer.abandon()
 
 
 def _copy_records(index: Index, renumbered: list[NDArray[np.int32]], folder: Path) -> None:

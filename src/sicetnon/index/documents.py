@@ -116,6 +116,21 @@ class DocumentReader:
                 f"{self._path}: document {error} is missing; {REBUILD}"
             ) from None
 
+    def between(self, first: int, end: int) -> list[Record]:
+        """The records of a range of numbers, all of which there must be.
+
+        Raises:
+            BrokenIndexError: The store is damaged, or lacks one.
+        """
+        rows = self.raw(first, end)
+        if [number for number, _ in rows] != list(range(first, end)):
+            missing = f"lacks documents from {first:,} to {end:,}"
+            raise BrokenIndexError(f"{self._path}: {missing}; {REBUILD}")
+        try:
+            return [self._decoder.decode(record) for _, record in rows]
+        except msgspec.DecodeError as error:
+            raise self._damaged(error) from None
+
     def raw(self, first: int, end: int) -> list[tuple[int, bytes]]:
         """The numbers and stored JSON of a range of numbers.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
+from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
 from sicetnon.index.segment import Segment
 from sicetnon.index.storage import REBUILD, check_size, checksum
@@ -39,6 +40,7 @@ class Index:
                 segment = Segment(folder / entry.name, entry, manifest.records, self.size)
                 self.segments.append(segment)
                 self.size += len(segment)
+            self._annotations = read_annotations(manifest, self.segments)
         except (BrokenIndexError, OSError):
             self.close()
             raise
@@ -92,6 +94,10 @@ class Index:
             for number, record in zip(local, segment.store.get(local), strict=True):
                 found[number + segment.base] = record
         return [found[number] for number in wanted]
+
+    def annotation(self, name: str) -> Annotation | None:
+        """The numbers of a name that documents were given, such as `quality`; None without."""
+        return self._annotations.get(name)
 
     def verify(self) -> None:
         """See `verify_index`."""

@@ -17,6 +17,7 @@ from sicetnon.text.stems import STEMMERS
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "sicetnon index", 1
+ANNOTATION_PREFIX = "annotation-"
 
 
 class SegmentEntry(msgspec.Struct, frozen=True):
@@ -35,6 +36,24 @@ class SegmentEntry(msgspec.Struct, frozen=True):
     deleted: str | None = None
 
 
+class AnnotationEntry(msgspec.Struct, frozen=True):
+    """What gave the documents one kind of numbers.
+
+    Attributes:
+        model: The model, with its version.
+        reads: What of a document it read.
+    """
+
+    model: str
+    reads: str
+
+
+def annotation_file(name: str, entry: AnnotationEntry) -> str:
+    """The file in each segment's folder with the numbers of a name: another model, another file."""
+    maker = hashlib.sha256(f"{entry.model}\n{entry.reads}".encode())
+    return f"{ANNOTATION_PREFIX}{name}-{maker.hexdigest()[:8]}"
+
+
 class Manifest(msgspec.Struct, frozen=True):
     """The whole description of an index.
 
@@ -46,6 +65,7 @@ class Manifest(msgspec.Struct, frozen=True):
         segments: In the order of their document numbers.
         next_segment: The number that the next segment will have.
         source: Where the documents came from, as far as it is known (names, checksum).
+        annotations: By name, what gave every document numbers of that name.
     """
 
     records: str
@@ -54,6 +74,7 @@ class Manifest(msgspec.Struct, frozen=True):
     segments: tuple[SegmentEntry, ...]
     next_segment: int = 1
     source: dict[str, Any] = {}
+    annotations: dict[str, AnnotationEntry] = {}
     generator: str = f"sicetnon {VERSION}"
     format: str = FORMAT
     version: int = FORMAT_VERSION

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,16 @@ class Segment:
 
     def __len__(self) -> int:
         return self.entry.documents
+
+    def array(self, name: str) -> NDArray[Any]:
+        """The array in one of the segment's files, mapped.
+
+        Raises:
+            BrokenIndexError: The manifest knows no such file.
+        """
+        if name not in self._mapped:
+            raise BrokenIndexError(f"{self.folder}: its manifest lacks {name!r}; {REBUILD}")
+        return self._mapped[name].array
 
     @cached_property
     def live_count(self) -> int:

@@ -8,10 +8,6 @@ next change removes.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import re
-import shutil
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,30 +18,21 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sicetnon.errors import BrokenIndexError, DataError, SicetnonError, UsageError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
+from sicetnon.index.annotating import Tell, annotated, fitting
+from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
 from sicetnon.index.compaction import MAX_SEGMENTS, compact
 from sicetnon.index.documents import encode_record
+from sicetnon.index.folder import building, locked, next_segment
 from sicetnon.index.index import Index
-from sicetnon.index.manifest import (
-    MANIFEST,
-    Manifest,
-    SegmentEntry,
-    read_manifest,
-    write_manifest,
-)
+from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
 from sicetnon.index.storage import sync_folder, write_array
 from sicetnon.text.analysis import Analysis, encode
 
-LOCK = "lock"
-SEGMENT_PREFIX, BUILDING_PREFIX = "segment-", "building-"
-_OWN_NAMES = re.compile(
-    rf"{LOCK}|{re.escape(MANIFEST)}|\.{re.escape(MANIFEST)}\..+"
-    rf"|({SEGMENT_PREFIX}|{BUILDING_PREFIX})\d{{6,}}"
-)
 BATCH_DOCUMENTS, BATCH_BYTES = 8192, 8 << 20
 
 
@@ -77,6 +64,8 @@ class BuildOptions:
             default.
         progress: Called now and then.
         source: What the manifest shall say of the corpus.
+        annotators: What annotates documents that are added to an index with annotations.
+        annotated: Called now and then while it does.
     """
 
     analysis: Analysis
@@ -84,6 +73,8 @@ class BuildOptions:
     on_error: Callable[[DataError], None] = Reading().on_error
     progress: Callable[[Progress], None] = lambda _: None
     source: dict[str, Any] | None = None
+    annotators: Sequence[Annotator] = ()
+    annotated: Tell = lambda _: None
 
 
 def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest:
@@ -94,9 +85,9 @@ def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest
         UsageError: The folder holds something else.
         OSError: The disk is full or not writable. In each case nothing has changed.
     """
-    with _locked(folder, may_create=True):
-        number = _next_segment(folder)
-        entry = _build_segment(corpus, folder, number, options, lambda _: False)
+    with locked(folder, may_create=True):
+        number = next_segment(folder)
+        entry = _build_segment(corpus, folder, number, options)
         manifest = Manifest(
             corpus.records,
             corpus.fields,
@@ -123,13 +114,15 @@ def add_documents(
     Raises:
         DataError: As `build_index`, for documents of another kind, and for an id that is taken
             unless `replace`.
-        UsageError: The analysis is another.
+        UsageError: The analysis is another, or there is no annotator of the model that the index
+            has annotations by.
         BrokenIndexError: There is no such index.
         OSError: As `build_index`.
     """
-    with _locked(folder):
+    with locked(folder):
         with Index.open(folder) as index:
             _refuse_other_kind(corpus, index, options.analysis)
+            fitting(index, options.annotators)
             crowded = len(index.segments) >= MAX_SEGMENTS
         if crowded:
             # first, so that a failure means that nothing was added
@@ -149,10 +142,12 @@ def _add(corpus: Corpus, index: Index, options: BuildOptions, replace: bool) -> 
             return False
         return number is not None
 
-    entry = _build_segment(corpus, index.folder, manifest.next_segment, options, is_taken)
+    annotators = fitting(index, options.annotators)
+    number = manifest.next_segment
+    entry = _build_segment(corpus, index.folder, number, options, is_taken, annotators)
     segments = (*_with_deleted(index, replaced), entry)
     changed = msgspec.structs.replace(
-        manifest, segments=segments, next_segment=manifest.next_segment + 1, source={}
+        manifest, segments=segments, next_segment=number + 1, source={}
     )
     write_manifest(index.folder, changed)
     return changed
@@ -180,7 +175,7 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
         BrokenIndexError: There is no such index.
         UsageError: No document would be left.
     """
-    with _locked(folder), Index.open(folder) as index:
+    with locked(folder), Index.open(folder) as index:
         found = {index.number(identifier) for identifier in identifiers} - {None}
         if len(found) == index.document_count:
             raise UsageError(f"{folder}: no document would be left; remove the folder instead")
@@ -193,15 +188,15 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
 
 def compact_index(folder: Path) -> Manifest:
     """Merge all segments into one, leaving deleted documents out."""
-    with _locked(folder):
+    with locked(folder):
         return _compact(folder)
 
 
 def _compact(folder: Path) -> Manifest:
     with Index.open(folder) as index:
         number = index.manifest.next_segment
-        with _building(folder, number) as (building, name):
-            entry = compact(index, building, name)
+        with building(folder, number) as (unfinished, name):
+            entry = compact(index, unfinished, name)
         changed = msgspec.structs.replace(
             index.manifest, segments=(entry,), next_segment=number + 1
         )
@@ -214,13 +209,14 @@ def _build_segment(
     folder: Path,
     number: int,
     options: BuildOptions,
-    is_taken: Callable[[str], bool],
+    is_taken: Callable[[str], bool] = lambda _: False,
+    annotators: Sequence[Annotator] = (),
 ) -> SegmentEntry:
     with (
         _quick_turns(),
-        _building(folder, number) as (building, name),
+        building(folder, number) as (unfinished, name),
         SegmentBuilder(
-            building,
+            unfinished,
             len(corpus.fields),
             options.analysis,
             options.memory,
@@ -232,7 +228,8 @@ def _build_segment(
             builder.add(batch)
         if not len(builder):
             raise DataError("holds no document", str(corpus.files[0]))
-        return builder.finish(name)
+        entry = builder.finish(name)
+        return annotated(unfinished, entry, corpus.records, annotators, options.annotated)
 
 
 @contextlib.contextmanager
@@ -295,93 +292,3 @@ def _with_deleted(index: Index, numbers: set[int]) -> tuple[SegmentEntry, ...]:
             entry = msgspec.structs.replace(entry, files=files, deleted=name)
         entries.append(entry)
     return tuple(entries)
-
-
-@contextlib.contextmanager
-def _building(folder: Path, number: int) -> Iterator[tuple[Path, str]]:
-    """A folder to write a segment in, renamed to its name at the end, removed on an error."""
-    building = folder / f"{BUILDING_PREFIX}{number:06}"
-    name = f"{SEGMENT_PREFIX}{number:06}"
-    building.mkdir()
-    try:
-        yield building, name
-        sync_folder(building)
-        building.rename(folder / name)
-        sync_folder(folder)
-    except sqlite3.Error as error:
-        raise SicetnonError(f"{building}: the document store cannot be written: {error}") from None
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
-
-
-def _clean(folder: Path) -> None:
-    """Remove what the manifest does not count: other segments, unfinished files, old masks.
-
-    Beside a manifest that cannot be read here all segments stay: another version may read it.
-    """
-    counted: dict[str, SegmentEntry] = {}
-    readable = True
-    if (folder / MANIFEST).exists():
-        try:
-            counted = {entry.name: entry for entry in read_manifest(folder).segments}
-        except BrokenIndexError:
-            readable = False
-    for path in filter(_is_own, folder.iterdir()):
-        if path.name in counted:
-            for file in path.glob("live-*"):
-                if file.name != counted[path.name].deleted:
-                    file.unlink()
-        elif path.name.startswith(BUILDING_PREFIX) or (
-            path.name.startswith(SEGMENT_PREFIX) and readable
-        ):
-            shutil.rmtree(path, ignore_errors=True)
-        elif path.name.startswith(f".{MANIFEST}."):
-            path.unlink()
-
-
-def _is_own(path: Path) -> bool:
-    return _OWN_NAMES.fullmatch(path.name) is not None
-
-
-def _next_segment(folder: Path) -> int:
-    numbers = [
-        int(path.name.removeprefix(SEGMENT_PREFIX))
-        for path in folder.glob(f"{SEGMENT_PREFIX}*")
-        if path.name.removeprefix(SEGMENT_PREFIX).isdecimal()
-    ]
-    return max(numbers, default=0) + 1
-
-
-@contextlib.contextmanager
-def _locked(folder: Path, may_create: bool = False) -> Iterator[None]:
-    """Hold an index for one writer; leftovers of a killed one are removed first."""
-    created = not folder.exists()
-    if may_create:
-        folder.mkdir(parents=True, exist_ok=True)
-        _refuse_foreign(folder)
-    else:
-        # leaves a folder alone that is no index, were it only by a file to lock
-        read_manifest(folder)
-    with (folder / LOCK).open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise SicetnonError(f"{folder}: another process is changing this index") from None
-        try:
-            _clean(folder)
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                _clean(folder)
-            if created and not (folder / MANIFEST).exists():
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse to build among files that are not an index's."""
-    foreign = sorted(path.name for path in folder.iterdir() if not _is_own(path))
-    if foreign:
-        raise UsageError(
-            f"{folder}: is not empty and no index (it holds {foreign[0]!r}); "
-            "choose another folder with -o"
-        )

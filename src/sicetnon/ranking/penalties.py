@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from sicetnon.index.index import Index
-from sicetnon.records import Argument, ProcessedArgument, Ranking, Record, Topic
+from sicetnon.records import Ranking, Topic, said
 
 
 class Penalties:
@@ -33,10 +33,3 @@ class Penalties:
             scores[: len(top)] -= cost * np.array([fault(text) for text in texts])
         order = np.argsort(-scores, kind="stable")
         return ranking.taken(order, scores[order])
-
-
-def said(record: Record) -> str:
-    """What is argued: of an argument its premise, else the whole text."""
-    if isinstance(record, ProcessedArgument):
-        record = record.argument
-    return record.premise if isinstance(record, Argument) else record.default_text()

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.ranking.penalties import said
-from sicetnon.records import Ranking, Record, Topic
+from sicetnon.records import Ranking, Record, Topic, said
 
 TextScore = Callable[[Sequence[str]], NDArray[np.float64]]
 

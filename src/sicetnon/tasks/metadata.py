@@ -56,7 +56,7 @@ def run_metadata(
                 "automatic": True,
                 "system": system,
                 "description": description,
-                "indexing": dict(index.manifest.analysis) if index else {"name": "ChatNoir"},
+                "indexing": _indexing(index),
             },
             "resources": {"runtime": {"seconds": round(seconds, 3)}},
             "actor": {"team": "sicetnon"},
@@ -71,3 +71,10 @@ def _searched(index: Index | None) -> dict[str, Any]:
     if index is None:
         return {"source": "ClueWeb12 by ChatNoir"}
     return {"documents": index.document_count}
+
+
+def _indexing(index: Index | None) -> dict[str, Any]:
+    if index is None:
+        return {"name": "ChatNoir"}
+    models = {name: entry.model for name, entry in index.manifest.annotations.items()}
+    return dict(index.manifest.analysis) | ({"annotations": models} if models else {})

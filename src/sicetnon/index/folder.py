@@ -1,0 +1,139 @@
+"""The folder of an index: held by one writer, and cleaned of what a killed writer left."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
+from sicetnon.index.manifest import ANNOTATION_PREFIX, MANIFEST, SegmentEntry, read_manifest
+from sicetnon.index.storage import sync_folder
+
+LOCK = "lock"
+SEGMENT_PREFIX, BUILDING_PREFIX = "segment-", "building-"
+NOTE_SUFFIX = ".unfinished"
+"""Of the note beside an unfinished annotation."""
+_OWN_NAMES = re.compile(
+    rf"{LOCK}|{re.escape(MANIFEST)}|\.{re.escape(MANIFEST)}\..+"
+    rf"|({SEGMENT_PREFIX}|{BUILDING_PREFIX})\d{{6,}}"
+)
+
+
+@contextlib.contextmanager
+def locked(folder: Path, may_create: bool = False) -> Iterator[None]:
+    """Hold an index for one writer; leftovers of a killed one are removed first.
+
+    Raises:
+        SicetnonError: Another process holds it.
+        BrokenIndexError: There is no index, unless one may be created.
+        UsageError: One may be, but the folder holds something else.
+    """
+    created = not folder.exists()
+    if may_create:
+        folder.mkdir(parents=True, exist_ok=True)
+        _refuse_foreign(folder)
+    else:
+        # leaves a folder alone that is no index, were it only by a file to lock
+        read_manifest(folder)
+    with (folder / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SicetnonError(f"{folder}: another process is changing this index") from None
+        try:
+            _clean(folder)
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                _clean(folder)
+            if created and not (folder / MANIFEST).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def building(folder: Path, number: int) -> Iterator[tuple[Path, str]]:
+    """A folder to write a segment in, renamed to its name at the end, removed on an error."""
+    unfinished = folder / f"{BUILDING_PREFIX}{number:06}"
+    name = f"{SEGMENT_PREFIX}{number:06}"
+    unfinished.mkdir()
+    try:
+        yield unfinished, name
+        sync_folder(unfinished)
+        unfinished.rename(folder / name)
+        sync_folder(folder)
+    except sqlite3.Error as error:
+        message = f"{unfinished}: the document store cannot be written: {error}"
+        raise SicetnonError(message) from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def next_segment(folder: Path) -> int:
+    """The number after that of the last segment that lies in the folder, counted or not."""
+    numbers = [
+        int(path.name.removeprefix(SEGMENT_PREFIX))
+        for path in folder.glob(f"{SEGMENT_PREFIX}*")
+        if path.name.removeprefix(SEGMENT_PREFIX).isdecimal()
+    ]
+    return max(numbers, default=0) + 1
+
+
+def _clean(folder: Path) -> None:
+    """Remove what the manifest does not count: other segments, unfinished files, old masks.
+
+    Beside a manifest that cannot be read here all segments stay: another version may read it.
+    """
+    counted: dict[str, SegmentEntry] = {}
+    readable = True
+    if (folder / MANIFEST).exists():
+        try:
+            counted = {entry.name: entry for entry in read_manifest(folder).segments}
+        except BrokenIndexError:
+            readable = False
+    for path in filter(_is_own, folder.iterdir()):
+        if path.name in counted:
+            _clean_segment(path, counted[path.name])
+        elif path.name.startswith(BUILDING_PREFIX) or (
+            path.name.startswith(SEGMENT_PREFIX) and readable
+        ):
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name.startswith(f".{MANIFEST}."):
+            path.unlink()
+
+
+def _clean_segment(folder: Path, entry: SegmentEntry) -> None:
+    """Remove from a segment what does not count: masks, notes on the way, old annotations.
+
+    An unfinished annotation stays as long as its note says how much of it is good: making it may
+    have taken hours, and it is gone on with when the annotation is asked for again.
+    """
+    for file in folder.glob("live-*"):
+        if file.name != entry.deleted:
+            file.unlink()
+    for file in folder.glob(f".{ANNOTATION_PREFIX}*"):
+        file.unlink()
+    for file in folder.glob(f"{ANNOTATION_PREFIX}*"):
+        name = file.name.removesuffix(NOTE_SUFFIX)
+        has_note = (folder / f"{name}{NOTE_SUFFIX}").exists()
+        is_note = name != file.name
+        if (name in entry.files) if is_note else not (name in entry.files or has_note):
+            file.unlink()
+
+
+def _is_own(path: Path) -> bool:
+    return _OWN_NAMES.fullmatch(path.name) is not None
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse to build among files that are not an index's."""
+    foreign = sorted(path.name for path in folder.iterdir() if not _is_own(path))
+    if foreign:
+        raise UsageError(
+            f"{folder}: is not empty and no index (it holds {foreign[0]!r}); "
+            "choose another folder with -o"
+        )

@@ -1,0 +1,54 @@
+"""Word vectors with four bits a number: half of a small model is its vocabulary."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+GROUP = 32
+_LEAST, _MOST = -8, 7
+_SHRINKAGES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7)
+
+
+class Packed(NamedTuple):
+    """Vectors of eight-bit numbers that hold two of four bits each.
+
+    Attributes:
+        numbers: Unsigned numbers [words, width / 2]; the low half is of the first half of the
+            vector, the high half of the second.
+        scales: What a number is multiplied with, less 8, in half precision [words, width / 32].
+    """
+
+    numbers: Tensor
+    scales: Tensor
+
+
+def packed(vectors: Tensor) -> Packed:
+    """Vectors [words, width] in four bits a number, with a scale for 32 of them.
+
+    The scale is the one, of a few, that loses least: the largest number may be cut for the others.
+    """
+    groups = vectors.reshape(len(vectors), -1, GROUP)
+    largest = groups.abs().amax(-1, keepdim=True).clamp(min=1e-6) / -_LEAST
+    best = torch.full_like(largest, torch.inf)
+    scales = largest.clone()
+    for shrinkage in _SHRINKAGES:
+        scale = (largest * shrinkage).half().float()
+        loss = (_rounded(groups, scale) * scale - groups).square().sum(-1, keepdim=True)
+        scales = torch.where(loss < best, scale, scales)
+        best = torch.minimum(best, loss)
+    whole = (_rounded(groups, scales) - _LEAST).reshape(vectors.shape).to(torch.uint8)
+    low, high = whole.chunk(2, dim=1)
+    return Packed(low | (high << 4), scales[..., 0].half())
+
+
+def _rounded(groups: Tensor, scale: Tensor) -> Tensor:
+    return torch.round(groups / scale).clamp(_LEAST, _MOST)
+
+
+def unpacked(found: Packed) -> Tensor:
+    """The vectors [words, width] again, as near as four bits are."""
+    numbers = torch.cat([found.numbers & 15, found.numbers >> 4], dim=1).float() + _LEAST
+    return numbers * found.scales.float().repeat_interleave(GROUP, dim=1)
