@@ -79,12 +79,12 @@ class _Watch:
 
     Attributes:
         reading: Counts what is read.
-        told: Called with the number of records that are done.
+        told: Called with the number of records that are done, and of the bytes they were.
         say: Called with a line for people.
     """
 
     reading: Reading
-    told: Callable[[int], None]
+    told: Callable[[int, int], None]
     say: Callable[[str], None]
 
 
@@ -109,8 +109,9 @@ def command(options: argparse.Namespace) -> None:
         def say(line: str) -> None:
             screen.print(terminal.printable(line), soft_wrap=True, markup=False)
 
-        def told(records: int) -> None:
-            show(records, reading.bytes_read)
+        def told(records: int, size: int) -> None:
+            # files are read ahead, and what is zipped is smaller on the disk
+            show(records, min(size, reading.bytes_read))
 
         watch = _Watch(reading, told, say)
         if is_stream:
@@ -142,11 +143,12 @@ def _stream(
     """Annotate into a pipe; gives the number of records."""
     done = 0
     with open_bytes(source, watch.reading) as file, _written(output) as out:
-        for portion in _Records(source, file, task).portions():
+        records = _Records(source, file, task)
+        for portion in records.portions():
             out.write(_annotated(portion, annotator))
             out.flush()
             done += len(portion.records)
-            watch.told(done)
+            watch.told(done, records.size)
     return done
 
 
@@ -182,7 +184,7 @@ def _extend(
         for portion in records.portions():
             done = kept.last.records + len(portion.records)
             kept.append(_annotated(portion, annotator), done, portion.input_sha256)
-            watch.told(done)
+            watch.told(done, records.size)
         kept.finish()
     except OSError as error:
         if error.errno == errno.ENOSPC:
@@ -205,17 +207,19 @@ def _kept(output: str, records: int) -> str:
 
 
 class _Records:
-    """The records of a JSON Lines file, with a running checksum of what was read."""
+    """The records of a JSON Lines file, with size and checksum of what was taken so far."""
 
     def __init__(self, source: str, file: BinaryIO, task: Task):
         self._task = task
         self._source = "standard input" if source == "-" else source
         self._sum = hashlib.sha256()
+        self.size = 0
         self._lines = self._numbered(file)
 
     def _numbered(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         for number, line in enumerate(file, start=1):
             self._sum.update(line)
+            self.size += len(line)
             text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if text and not text.isspace():
                 yield number, text
