@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sicetnon.arguments.marking import MARKS
 from training.batches import tokenizer
 from training.examples import COMPARISONS, STANCES
 from training.network import Network, original_words
@@ -148,7 +148,11 @@ def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
         "context": CONTEXT,
         "stances": list(STANCES),
         "comparisons": list(COMPARISONS),
-        "marks": list(MARKS),
+        "checksums": {
+            path.name: f"{zlib.crc32(path.read_bytes()):08x}"
+            for path in sorted(folder.iterdir())
+            if path.name in (*(f"{name}.onnx" for name in networks), WORDS, TOKENIZER)
+        },
     }
     (folder / "model.json").write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.encoder import DESCRIPTION, OUTPUTS, DebateEncoder, debate_encoder
+from sicetnon.arguments.encoder import ALONE, DESCRIPTION, DebateEncoder, debate_encoder
 from sicetnon.arguments.marking import marked_objects, marked_text, unmarked
 from sicetnon.errors import UsageError
 from sicetnon.formats.jsontext import whole_text
@@ -238,9 +238,8 @@ def read_all(
     Returns:
         An array for each output, as `Quality`, `Argumentativeness` and `Embedding` give it.
     """
-    alone = [name for name in OUTPUTS if name not in (Stance.task, Comparison.task)]
-    if unknown := sorted(set(outputs) - set(alone)):
-        raise UsageError(f"unknown outputs {', '.join(unknown)}; choose of {', '.join(alone)}")
+    if unknown := sorted(set(outputs) - set(ALONE)):
+        raise UsageError(f"unknown outputs {', '.join(unknown)}; choose of {', '.join(ALONE)}")
     folder = own_folder(model)
     if model is not None and folder is None:
         raise UsageError(f"{model} has no {DESCRIPTION}; a classifier has one answer")

@@ -6,7 +6,9 @@ It runs on ONNX Runtime and tokenizers alone, on the processor, and never asks t
 from __future__ import annotations
 
 import functools
+import gzip
 import os
+import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,10 +30,13 @@ from sicetnon.arguments.windows import (
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 
 SHIPPED = Path(__file__).parents[1] / "models" / "debate"
-DESCRIPTION, GRAPH, TOKENIZER = "model.json", "model.onnx", "tokenizer.json"
-FILES = (DESCRIPTION, GRAPH, TOKENIZER)
+DESCRIPTION, WORDS, TOKENIZER = "model.json", "words.bin", "tokenizer.json.gz"
+ALONE = ("embedding", "quality", "argumentativeness")
+GRAPHS = {"texts.onnx": ALONE, "pairs.onnx": ("stance", "comparison")}
+"""What reads a text alone and what reads it towards a context, and what they answer."""
+FILES = (DESCRIPTION, *GRAPHS, WORDS, TOKENIZER)
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-OUTPUTS = ("embedding", "quality", "argumentativeness", "stance", "comparison")
+OUTPUTS = tuple(output for outputs in GRAPHS.values() for output in outputs)
 # texts are read in portions of about this size, so that memory does not grow with their number
 PORTION_CHARACTERS = 1 << 20
 _ERRORS_ONLY = 3
@@ -50,6 +55,7 @@ class Description(msgspec.Struct, frozen=True):
         comparisons: The classes of the output `comparison`, in its order.
         batch: Most tokens of a batch. With 0 each text is read by itself, which a graph needs
             whose answers would otherwise depend on the texts beside it.
+        checksums: CRC-32 of the other files, in hexadecimal; what it names is checked.
     """
 
     name: str
@@ -60,12 +66,13 @@ class Description(msgspec.Struct, frozen=True):
     stances: tuple[str, ...]
     comparisons: tuple[str, ...]
     batch: int = 0
+    checksums: Mapping[str, str] = {}
 
 
 class DebateEncoder:
-    """A folder with `model.json`, `model.onnx` and `tokenizer.json`, ready to read texts.
+    """A folder with the files of `FILES`, ready to read texts.
 
-    What is heavy is loaded by the first call. Several threads may share an encoder.
+    What is heavy is loaded by the first call that needs it. Several threads may share an encoder.
 
     Args:
         folder: The folder; the shipped model when left out.
@@ -85,6 +92,8 @@ class DebateEncoder:
         self.folder = SHIPPED if folder is None else Path(folder)
         self.threads = threads or len(os.sched_getaffinity(0))
         self.description = _described(self.folder)
+        self._sessions: dict[str, Any] = {}
+        self._opening = threading.Lock()
         self.classes: Mapping[str, tuple[str, ...]] = {
             "stance": self.description.stances,
             "comparison": self.description.comparisons,
@@ -103,7 +112,7 @@ class DebateEncoder:
         contexts: Sequence[str] | None = None,
         outputs: Sequence[str] = OUTPUTS,
     ) -> dict[str, NDArray[np.float32]]:
-        """What the model answers to each text, all outputs of one reading.
+        """What the model answers to each text, from one reading by each graph that is needed.
 
         Long texts are read in overlapping windows; their answers are averaged, each window
         counting with its tokens.
@@ -156,8 +165,8 @@ class DebateEncoder:
             owners = [window.owner for window in batch]
             counts = np.array([window.weight for window in batch], dtype=np.float64)
             np.add.at(weights, owners, counts)
-            for name, answer in zip(outputs, answers, strict=True):
-                np.add.at(sums[name], owners, answer * _along(counts, answer))
+            for name in outputs:
+                np.add.at(sums[name], owners, answers[name] * _along(counts, answers[name]))
         return {
             name: _unit(each) if name == "embedding" else _single(each / _along(weights, each))
             for name, each in sums.items()
@@ -175,10 +184,15 @@ class DebateEncoder:
             found += windows_of(owner, tokens, context, named.window, named.overlap)
         return found
 
-    def _run(self, batch: Sequence[Window], outputs: Sequence[str]) -> list[NDArray[np.float32]]:
-        found: list[NDArray[np.float32]] = self._session.run(
-            list(outputs), arrays_of(batch, *self._frame)
-        )
+    def _run(
+        self, batch: Sequence[Window], outputs: Sequence[str]
+    ) -> dict[str, NDArray[np.float32]]:
+        arrays = arrays_of(batch, *self._frame)
+        found: dict[str, NDArray[np.float32]] = {}
+        for graph, answers in GRAPHS.items():
+            if wanted := [name for name in answers if name in outputs]:
+                read = self._session(graph).run(wanted, arrays)
+                found.update(zip(wanted, read, strict=True))
         return found
 
     @functools.cached_property
@@ -191,7 +205,8 @@ class DebateEncoder:
 
     @functools.cached_property
     def _dimensions(self) -> int:
-        return int(self._session.get_outputs()[OUTPUTS.index("embedding")].shape[-1])
+        outputs = self._session("texts.onnx").get_outputs()
+        return next(int(each.shape[-1]) for each in outputs if each.name == "embedding")
 
     @functools.cached_property
     def _tokenizer(self) -> Any:
@@ -199,24 +214,37 @@ class DebateEncoder:
             from tokenizers import Tokenizer
         except ImportError:
             raise MissingExtraError("Annotating texts", "model") from None
-        path = self.folder / TOKENIZER
-        data = _bytes(path)
+        path, data = self.folder / TOKENIZER, self._checked(TOKENIZER)
         try:
-            tokenizer = Tokenizer.from_buffer(data)
+            tokenizer = Tokenizer.from_buffer(gzip.decompress(data))
         except Exception as error:  # the library raises nothing narrower
             raise _damaged(path, str(error)) from None
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return tokenizer
 
-    @functools.cached_property
-    def _session(self) -> Any:
+    def _checked(self, name: str) -> bytes:
+        """What a file holds, as long as it is what `model.json` says."""
+        data = _bytes(self.folder / name)
+        expected = self.description.checksums.get(name)
+        if expected is not None and (found := f"{zlib.crc32(data):08x}") != expected:
+            raise _damaged(self.folder / name, f"its checksum is {found}, not {expected}")
+        return data
+
+    def _session(self, graph: str) -> Any:
+        with self._opening:
+            if graph not in self._sessions:
+                self._sessions[graph] = self._opened(graph)
+            return self._sessions[graph]
+
+    def _opened(self, graph: str) -> Any:
         try:
             import onnxruntime
         except ImportError:
             raise MissingExtraError("Annotating texts", "model") from None
-        path = self.folder / GRAPH
-        _bytes(path)
+        path = self.folder / graph
+        self._checked(graph)
+        self._checked(WORDS)
         # it warns of graphics cards that it does not find
         onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
         options = onnxruntime.SessionOptions()
@@ -231,7 +259,7 @@ class DebateEncoder:
         except Exception as error:  # its errors have no common class
             raise _damaged(path, str(error)) from None
         _check_names(path, "inputs", [each.name for each in session.get_inputs()], INPUTS)
-        _check_names(path, "outputs", [each.name for each in session.get_outputs()], OUTPUTS)
+        _check_names(path, "outputs", [each.name for each in session.get_outputs()], GRAPHS[graph])
         return session
 
 
