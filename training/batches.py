@@ -5,30 +5,18 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor
 
-from sicetnon.arguments.marking import MARKS, marked_objects, marked_text, unmarked
+from sicetnon.arguments.marking import marked_objects, marked_text, unmarked
 from training.augmentation import augmented
 from training.configuration import Stage
 from training.examples import EITHER_NEUTRAL_OR_NO, Example
-from training.network import original_folder
+from training.network import tokenizer
 
 _SORTED_TOGETHER = 40
 _SWAPPED = {0: 1, 1: 0}
-
-
-@cache
-def tokenizer() -> Tokenizer:
-    """The original's tokenizer, with the marks of objects as tokens of their own."""
-    found = Tokenizer.from_file(str(original_folder() / "tokenizer.json"))
-    found.no_truncation()
-    found.no_padding()
-    found.add_special_tokens(list(MARKS))
-    return found
 
 
 def schedule(found: Sequence[Example], stage: Stage, seed: int) -> list[list[Example]]:

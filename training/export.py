@@ -14,9 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.batches import tokenizer
 from training.examples import COMPARISONS, STANCES
-from training.network import Network, original_words
+from training.network import Network, original_words, tokenizer
 from training.words import GROUP, packed
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")

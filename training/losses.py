@@ -21,8 +21,7 @@ def loss_of(network: Network, batch: Sequence[Example], states: Tensor, mask: Te
     if head == "quality":
         rows = [DATASETS_OF_QUALITY.index(each.dataset) for each in batch]
         scales = network.scales[rows]
-        # the first data set's scale is the product's
-        fixed = torch.tensor([row == 0 for row in rows], device=logits.device)
+        fixed = torch.tensor([row < 2 for row in rows], device=logits.device)
         slope = torch.where(fixed, 1.0, scales[:, 0])
         offset = torch.where(fixed, 0.0, scales[:, 1])
         scaled = slope * logits[:, 0] + offset

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import BertModel
 
+from sicetnon.arguments.marking import MARKS
 from training.examples import COMPARISONS, STANCES
 from training.words import packed, unpacked
 
@@ -21,7 +24,10 @@ ANSWERS = {
     "comparison": len(COMPARISONS),
 }
 DATASETS_OF_QUALITY = ("ibm", "webis", "ukp")
-"""Each measures quality on a scale of its own; the first one's is the product's."""
+"""The labels of the first two are on the product's scale; the last has one of its own."""
+
+
+_STANDING_FOR_MARKS = ("first", "second")
 
 
 def original_folder() -> Path:
@@ -37,6 +43,16 @@ _OF_ATTENTION: dict[str, Any] = {
     "attention_probs_dropout_prob": 0.0,
 }
 _AS_TRAINED: dict[str, Any] = {"add_pooling_layer": False, **_OF_ATTENTION}
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """The original's tokenizer, with the marks of objects as tokens of their own."""
+    found = Tokenizer.from_file(str(original_folder() / "tokenizer.json"))
+    found.no_truncation()
+    found.no_padding()
+    found.add_special_tokens(list(MARKS))
+    return found
 
 
 class Head(nn.Module):
@@ -119,9 +135,15 @@ class Network(nn.Module):
 
 
 def original_words() -> Tensor:
-    """The original's word vectors [words, width]."""
+    """The original's word vectors [words, width], and for the marks of objects those of words.
+
+    What BERT never used has vectors that can hardly be told apart, and vectors are not learnt.
+    """
     encoder = BertModel.from_pretrained(original_folder(), **_AS_TRAINED)
-    return encoder.embeddings.word_embeddings.weight.detach()
+    vectors = encoder.embeddings.word_embeddings.weight.detach().clone()
+    for mark, word in zip(MARKS, _STANDING_FOR_MARKS, strict=True):
+        vectors[tokenizer().token_to_id(mark)] = vectors[tokenizer().token_to_id(word)]
+    return vectors
 
 
 def mean_of(states: Tensor, mask: Tensor) -> Tensor:

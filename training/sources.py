@@ -8,6 +8,7 @@ import html
 import json
 import os
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -113,16 +114,24 @@ def perspectrum() -> Iterator[Example]:
 
 
 def webis_quality() -> Iterator[Example]:
-    """Webis-ArgQuality-20 (Gienapp et al. 2020): combined quality, and stance to a question."""
+    """Webis-ArgQuality-20 (Gienapp et al. 2020): combined quality, on the scale of IBM's.
+
+    Each label is the one that stands at the same share of IBM's: a difference between the two
+    scales would be learnt as one between their topics.
+    """
     folder = data_folder() / "train/quality"
     topics = {
         row["Topic ID"]: row["Long Query"]
         for row in _rows(folder / "webis-argquality20-topics.csv")
     }
-    for row in _rows(folder / "webis-argquality20-arguments.csv"):
-        text, topic = _plain(row["Premise"]), _plain(topics[row["Topic ID"]])
-        label = min(1.0, max(0.0, (float(row["Combined Quality"]) + 4.0) / 7.0))
-        yield Example("quality", "webis", text, label, topic)
+    rows = list(_rows(folder / "webis-argquality20-arguments.csv"))
+    scale = sorted(float(row["WA"]) for row in _rows(folder / "ibm-argq-rank-30k.csv"))
+    order = sorted(float(row["Combined Quality"]) for row in rows)
+    for row in rows:
+        own = float(row["Combined Quality"])
+        share = (bisect_left(order, own) + bisect_right(order, own)) / 2 / len(order)
+        label = scale[int(share * (len(scale) - 1))]
+        yield Example("quality", "webis", _plain(row["Premise"]), label, topics[row["Topic ID"]])
 
 
 def convincingness() -> Iterator[Example]:
