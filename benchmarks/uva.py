@@ -2,8 +2,9 @@
 
     python benchmarks/uva.py [--encoder NAME …] [--entities]
 
-Reads SICETNON_DATA (default: ../shared/data). Vectors are kept in the cache, since a language model
-takes minutes. The paper's figures are on 320 arguments and all judgments; ours are on what is at
+All parts are trained once for each encoder, with named entities where they are asked for. Reads
+SICETNON_DATA (default: ../shared/data). Vectors are kept in the cache, since a language model takes
+minutes. The paper's figures are on 320 arguments and all judgments; ours are on what is at
 hand, so that the two columns must not be compared as if they were of one test.
 """
 
@@ -11,22 +12,21 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-import os
 import statistics
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recorded import DATA, TOPIC, recorded_pages, run_lines
+from recorded import QRELS as QRELS_2
 from sicetnon.arguments import uva
 from sicetnon.arguments.entities import entity_features
 from sicetnon.arguments.fitting import fit_forest, fit_svm, fit_tree
-from sicetnon.arguments.predictors import Predictor
+from sicetnon.arguments.predictors import Predictor, predictor_of
 from sicetnon.arguments.representation import ENCODERS, named_encoder
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
@@ -36,27 +36,26 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.index.index import Index
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.pairwise import TopicFeatures, train
+from sicetnon.ranking.penalties import said
 from sicetnon.ranking.strength import ByText
-from sicetnon.records import Ranking, RunLine, Topic, WebPage
+from sicetnon.records import Ranking
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.sample import cache_folder
 from sicetnon.tasks import uva as systems
-from sicetnon.tasks.sources import PageSource
 from sicetnon.tasks.system import System
 from sicetnon.text.analysis import named_analysis
-from sicetnon.training import DEFAULT_ENCODER, by_topic, is_good_of
+from sicetnon.training import by_topic, is_good_of, train_argumentativeness
 
-DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data"))
 CORPORA = {
     "Dagstuhl-15512 (51 of 320)": "dagstuhl-15512-partial.json",
     "Webis-ArgQuality-20": "webis-argquality20-arguments.csv",
 }
 QRELS_1 = "touche-2020-task-1-relevance.held-text.odd-topics.qrels"
-QRELS_2 = "touche-2020-task-2-relevance.odd-topics.qrels"
 # topics of Webis-ArgQuality-20 that ask what an odd topic of 2020 task 1 asks
 TWINS = frozenset({"1", "6", "7", "12", "15", "16", "17", "18"})
+DEPTHS = (5, 10, 20, 50)
 MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10", "AP")
 FOLDS = 10
 Features = NDArray[np.float64]
@@ -205,19 +204,22 @@ def show_entities(name: str, texts: Sequence[str], is_good: NDArray[np.bool_]) -
               f"{weak:>6.1%} of {(~is_good).sum()}")  # fmt: skip
 
 
-def unseeing_ranker() -> uva.StrengthRanker:
-    """The ranker trained as the shipped one, but without the topics that it is tested on."""
+def ranker_of(
+    encoder: str, with_entities: bool, left_out: frozenset[str] = frozenset()
+) -> uva.StrengthRanker:
+    """The ranker trained as `sicetnon train` does, but without some topics."""
     arguments = [
         argument
         for file in CORPORA.values()
         for argument in read_quality(DATA / "train/quality" / file)
-        if argument.topic not in TWINS
+        if argument.topic not in left_out
     ]
-    encoder, texts = named_encoder(DEFAULT_ENCODER), [argument.text for argument in arguments]
-    vectors = encoder.encode(texts)
-    quality = uva.TextClassifier(fit_svm(vectors, is_good_of(arguments)), encoder)
-    features = uva.strength_features(texts, vectors, quality, False)
-    return uva.StrengthRanker(train(by_topic(arguments, features), "ranknet"), quality, False)
+    kept, texts = KeptVectors(encoder), [argument.text for argument in arguments]
+    vectors = kept.encode(texts)
+    quality = uva.TextClassifier(fit_svm(vectors, is_good_of(arguments)), kept)
+    features = uva.strength_features(texts, vectors, quality, with_entities)
+    model = train(by_topic(arguments, features), "ranknet")
+    return uva.StrengthRanker(model, quality, with_entities)
 
 
 class TaskOne:
@@ -231,8 +233,8 @@ class TaskOne:
         self.qrels = load_qrels(DATA / "qrels" / QRELS_1)
         self.topics = [t for t in read_topics(source / "topics.xml") if int(t.number) % 2]
         self.retriever = LocalRetriever(self.index, [FieldScore(BM25(1.2, 0.75))])
-        self.ranker = uva.StrengthRanker.read()
-        self.unseeing = unseeing_ranker()
+        self._lengths: dict[str, dict[str, float]] = {}
+        self.bm25 = System(self.retriever).rank(self.topics, 1000)
 
     def judged(self) -> tuple[list[str], NDArray[np.bool_]]:
         """The judged texts, and which of them are relevant."""
@@ -242,91 +244,99 @@ class TaskOne:
         records = self.index.records([number for number, _ in known])
         return [r.default_text() for r in records], np.array([good for _, good in known])
 
-    def show(self) -> None:
+    def show(self, encoders: Sequence[str], with_entities: bool) -> None:
         """Tables and figures on the judgments."""
         texts, _ = self.judged()
-        low = 1 - self.ranker.quality.is_good(texts).mean()
-        print(f"\nclassifier says low of {low:.1%} of {len(texts)} judged arguments  (paper: >90%)")
         print("\nTable 3, 2020 task 1, 24 odd topics, condensed rule, judgments with text at hand"
               "\n  (paper, 49 topics, all judgments: .521 .555 .371, MAP .113)")  # fmt: skip
-        print(f"{'':<40} {' '.join(f'{measure:>8}' for measure in MEASURES)}")
-        bm25 = System(self.retriever).rank(self.topics, 1000)
-        self._row("BM25, stop words kept", bm25)
-        chosen: dict[str, float] = {}
-        rankers = {"as shipped": self.ranker, "topics unseen": self.unseeing}
-        for name, ranker in rankers.items():
-            for depth in (5, 10, 20, 50):
-                stage = ByText(self.index.records, ranker.score, depth)
-                rankings = [stage.apply(ranking.topic, ranking) for ranking in bm25]
-                values = self._row(f"UvATask1LTR, best {depth}, {name}", rankings)
-                if depth == systems.RERANKED:
-                    chosen = values
-        self._query_lengths(chosen)
+        print(f"{'':<54} {' '.join(f'{measure:>8}' for measure in MEASURES)}")
+        self._row("BM25, stop words kept", self.bm25)
+        low = {"shipped": self._rows("as shipped", uva.StrengthRanker.read(), texts)}
+        for encoder in encoders:
+            trained = ranker_of(encoder, with_entities)
+            low[encoder] = self._rows(encoder, trained, texts)
+            unseeing = ranker_of(encoder, with_entities, TWINS)
+            self._rows(f"{encoder}, topics unseen", unseeing, texts)
+        for name, share in low.items():
+            print(f"classifier {name} says low of {share:.1%} of {len(texts)} judged arguments"
+                  "  (paper: >90%)")  # fmt: skip
+
+    def _rows(self, name: str, ranker: uva.StrengthRanker, judged: Sequence[str]) -> float:
+        """A row for each number of arguments sorted; the share that the classifier calls low."""
+        found = [
+            [said(record) for record in self.index.records(ranking.documents[: max(DEPTHS)])]
+            for ranking in self.bm25
+        ]
+        texts = list(dict.fromkeys(text for texts in found for text in texts))
+        strength = dict(zip(texts, ranker.score(texts), strict=True))
+
+        def score(texts: Sequence[str]) -> Features:
+            return np.array([strength[text] for text in texts])
+
+        for depth in DEPTHS:
+            stage = ByText(self.index.records, score, depth)
+            rankings = [stage.apply(ranking.topic, ranking) for ranking in self.bm25]
+            values = self._row(f"UvATask1LTR, best {depth}, {name}", rankings)
+            if depth == systems.RERANKED:
+                self._lengths[name] = values
+        return float(1 - ranker.quality.is_good(judged).mean())
 
     def _row(self, name: str, rankings: Sequence[Ranking]) -> dict[str, float]:
         lines = run_lines(rankings, lambda r: self.index.identifiers(r.documents))
         scores = evaluate(lines, self.qrels, MEASURES, rule="condensed")
-        print(f"{name:<40} {' '.join(f'{score.mean:>8.4f}' for score in scores)}", flush=True)
+        print(f"{name:<54} {' '.join(f'{score.mean:>8.4f}' for score in scores)}", flush=True)
         return dict(scores[1].values)
 
-    def _query_lengths(self, values: dict[str, float]) -> None:
+    def show_query_lengths(self) -> None:
+        """Figure 5 of the paper, for every ranker shown before."""
         print("\nFigure 5, words of a title by range of nDCG@5  (paper: shorter queries do better)")
         words = {topic.number: len(topic.title.split()) for topic in self.topics}
-        for low in (0.0, 0.25, 0.5, 0.75):
-            inside = [words[t] for t, v in values.items() if low <= v < low + 0.25 + (low == 0.75)]
-            mean = f"{statistics.mean(inside):.2f}" if inside else "-"
-            print(f"{low:.2f} to {low + 0.25:.2f}   {mean} words, {len(inside)} topics")
+        for name, values in self._lengths.items():
+            cells = []
+            for low in (0.0, 0.25, 0.5, 0.75):
+                last = low + 0.25 + (low == 0.75)
+                inside = [words[t] for t, v in values.items() if low <= v < last]
+                mean = f"{statistics.mean(inside):.2f}" if inside else "-"
+                cells.append(f"{low:.2f} to {low + 0.25:.2f}: {mean} ({len(inside)} topics)")
+            print(f"{name:<32} {', '.join(cells)}")
 
 
-def run_lines(
-    rankings: Sequence[Ranking], names: Callable[[Ranking], Sequence[str]]
-) -> list[RunLine]:
-    """A run in memory."""
-    return [
-        RunLine(ranking.topic.number, "Q0", document, place, -float(place), "run")
-        for ranking in rankings
-        for place, document in enumerate(names(ranking), start=1)
-    ]
+def pages_classifier(encoder: str) -> tuple[uva.TextClassifier, float]:
+    """The classifier of argumentative pages, and its accuracy on texts held out."""
+    kept = KeptVectors(encoder)
+    arguments, others = (
+        [str(DATA / name / "input")] for name in ("touche-2020-task-1", "touche-2022-task-2")
+    )
+    parameters = train_argumentativeness(arguments, others, kept)
+    accuracy = parameters.card.figures["accuracy on the last fifth"]
+    return uva.TextClassifier(predictor_of(parameters), kept), accuracy
 
 
-def recorded() -> PageSource:
-    """The hits of ChatNoir that were recorded for topic 1, with snippets in place of texts."""
-    hits = json.loads((DATA / "touche-2020-task-2" / "chatnoir-recorded-hits.json").read_text())
-    best = {hit["trec_id"]: hit for hit in sorted(hits, key=lambda hit: hit["score"])}
-    found = sorted(best.values(), key=lambda hit: -hit["score"])
-    pages = [
-        WebPage(hit["trec_id"], hit["title"], "", hit["target_uri"], hit["target_hostname"],
-                hit["page_rank"], hit["spam_rank"], hit["snippet"])
-        for hit in found
-    ]  # fmt: skip
-    scores = np.array([hit["score"] for hit in found])
-
-    class Recorded:
-        def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
-            names = tuple(page.id for page in pages)
-            return [Ranking(t, np.arange(len(pages)), scores, names=names) for t in topics]
-
-    def read(numbers: Sequence[int]) -> list[WebPage]:
-        return [pages[number] for number in numbers]
-
-    return PageSource("recorded hits", Recorded(), read, read)
-
-
-def show_ablation() -> None:
+def show_ablation(encoders: Sequence[str]) -> None:
     """Table 5 of the paper, on the one topic whose hits were recorded."""
-    print("\nTable 5, 2020 task 2: topic 1 alone, recorded hits, snippets in place of texts"
+    pages = recorded_pages()
+    built = {
+        "initial": System(pages.retriever),
+        "PageRank": System(pages.retriever, [systems.by_page_rank(pages)]),
+        "domain": System(pages.retriever, [systems.forums_first(pages)]),
+    }
+    print("\naccuracy of the classifier of argumentative pages on a fifth held out  (paper: .87)")
+    for encoder in encoders:
+        classifier, accuracy = pages_classifier(encoder)
+        print(f"{encoder:<24} {accuracy:.3f}", flush=True)
+        step = systems.arguments_first(pages, classifier)
+        built[f"classifier, {encoder}"] = System(pages.retriever, [step])
+        built[f"all, {encoder}"] = systems.task_2(pages, classifier)
+    print("\nTable 5, 2020 task 2: topic 1 ALONE, recorded hits, snippets in place of texts"
           "\n  (paper, 50 topics, nDCG@5: initial .4480, PageRank .4256, domain .3845,"
           " classifier .4123, mixed .4464)")  # fmt: skip
-    source, topic = recorded(), Topic("1", "What is the difference between sex and love?")
     qrels = load_qrels(DATA / "qrels" / QRELS_2)
-    for name, build in (
-        {"initial": lambda s: System(s.retriever)} | systems.TASK_2_SYSTEMS
-    ).items():
-        lines = run_lines(build(source).rank([topic], 1000), lambda r: r.names or ())
+    for name, system in built.items():
+        lines = run_lines(system.rank([TOPIC], 1000), lambda r: r.names or ())
         for rule in ("trec", "condensed"):
             found = evaluate(lines, qrels, MEASURES[:3], rule=rule)
             cells = " ".join(f"{score.values.get('1', float('nan')):.4f}" for score in found)
-            print(f"{name:<24} {rule:<10} {cells}   judged@5 {found[1].judged:.2f}")
+            print(f"{name:<28} {rule:<10} {cells}   judged@5 {found[1].judged:.2f}")
 
 
 def main() -> int:
@@ -347,10 +357,11 @@ def main() -> int:
         for name, arguments in corpora.items():
             show_entities(name, [a.text for a in arguments], is_good_of(arguments))
         show_entities("judged, relevant or not", *task.judged())
-    task.show()
+    task.show(given.encoder, given.entities)
+    task.show_query_lengths()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)  # one topic of 25, as said there
-        show_ablation()
+        show_ablation(given.encoder)
     return 0
 
 

@@ -47,7 +47,7 @@ def task_1(index: Index) -> System:
     return System(retriever, [ByText(index.records, ranker.score, RERANKED)], RERANKED)
 
 
-def task_2(pages: PageSource) -> System:
+def task_2(pages: PageSource, classifier: TextClassifier | None = None) -> System:
     """UvATask2SVM: BM25, then PageRank, web domain and argumentativeness within limits.
 
     1. BM25 on the whole title.
@@ -56,7 +56,7 @@ def task_2(pages: PageSource) -> System:
     4. What a support vector machine takes for argumentative goes first in each chunk of 10. Of
        the best 100 the text is read.
     """
-    stages = [by_page_rank(pages), forums_first(pages), arguments_first(pages)]
+    stages = [by_page_rank(pages), forums_first(pages), arguments_first(pages, classifier)]
     return System(pages.retriever, stages, CLASSIFIED)
 
 
@@ -70,12 +70,12 @@ def forums_first(pages: PageSource) -> Stage:
     return Promotion(on_pages(pages.shown, _forums), CHUNK)
 
 
-def arguments_first(pages: PageSource) -> Stage:
-    """Step 4 of UvATask2SVM."""
-    classifier = TextClassifier.read(ARGUMENTATIVENESS)
+def arguments_first(pages: PageSource, classifier: TextClassifier | None = None) -> Stage:
+    """Step 4 of UvATask2SVM, by the trained classifier unless another is given."""
+    trained = classifier or TextClassifier.read(ARGUMENTATIVENESS)
 
     def is_argumentative(found: Sequence[WebPage]) -> NDArray[np.float64]:
-        return classifier.is_good([page.default_text() for page in found]).astype(np.float64)
+        return trained.is_good([page.default_text() for page in found]).astype(np.float64)
 
     return Promotion(on_pages(pages.records, is_argumentative), CHUNK, CLASSIFIED)
 
