@@ -58,37 +58,50 @@ TWINS = frozenset({"1", "6", "7", "12", "15", "16", "17", "18"})
 DEPTHS = (5, 10, 20, 50)
 MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10", "AP")
 FOLDS = 10
+AT_A_TIME = 200
 PARTS = ("classifiers", "rankers", "task-1", "task-2")
 Features = NDArray[np.float64]
 Fit = Callable[[list[TopicFeatures]], Predictor]
+
+
+class Kept:
+    """What is found of each text, kept on disk: after every few texts, since it takes long."""
+
+    def __init__(self, name: str, find: Callable[[Sequence[str]], NDArray[np.float32]]):
+        self._find, self._path = find, cache_folder() / f"uva-{name}.npz"
+        self._known: dict[str, NDArray[np.float32]] = {}
+        if self._path.is_file():
+            with np.load(self._path, allow_pickle=False) as kept:
+                self._known = dict(zip(kept["keys"].tolist(), kept["vectors"], strict=True))
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Shape (texts, numbers of each)."""
+        keys = [hashlib.sha1(text.encode("utf-8", "replace")).hexdigest() for text in texts]
+        new = {k: text for k, text in zip(keys, texts, strict=True) if k not in self._known}
+        for begin in range(0, len(new), AT_A_TIME):
+            part = list(new)[begin : begin + AT_A_TIME]
+            self._known.update(zip(part, self._find([new[k] for k in part]), strict=True))
+            stacked = np.stack(list(self._known.values()))
+            np.savez(self._path, keys=np.array(list(self._known)), vectors=stacked)
+        return np.stack([self._known[key] for key in keys])
 
 
 class KeptVectors:
     """An encoder whose vectors are kept on disk."""
 
     def __init__(self, name: str):
-        self.name, self._path = name, cache_folder() / f"uva-vectors-{name}.npz"
-        self._known: dict[str, NDArray[np.float32]] = {}
-        if self._path.is_file():
-            with np.load(self._path, allow_pickle=False) as kept:
-                self._known = dict(zip(kept["keys"].tolist(), kept["vectors"], strict=True))
+        self.name = name
+        self._kept = Kept(f"vectors-{name}", lambda texts: named_encoder(name).encode(texts))
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """As the encoder of the name."""
-        keys = [hashlib.sha1(text.encode("utf-8", "replace")).hexdigest() for text in texts]
-        new = {k: text for k, text in zip(keys, texts, strict=True) if k not in self._known}
-        if new:
-            vectors = named_encoder(self.name).encode(list(new.values()))
-            self._known.update(zip(new, vectors, strict=True))
-            stacked = np.stack(list(self._known.values()))
-            np.savez(self._path, keys=np.array(list(self._known)), vectors=stacked)
-        return np.stack([self._known[key] for key in keys])
+        return self._kept(texts)
 
 
 @cache
-def entities(texts: tuple[str, ...]) -> NDArray[np.float32]:
-    """As `entity_features`, found once."""
-    return entity_features(texts)
+def kept_entities() -> Kept:
+    """As `entity_features`, found once for all rankers."""
+    return Kept("entities", entity_features)
 
 
 def folds(groups: Sequence[object], seed: int = 0) -> Iterator[NDArray[np.bool_]]:
@@ -166,7 +179,7 @@ def ranked(
     """nDCG@1 and @5 over topics held out; the quality classifier does not see them either."""
     texts = [argument.text for argument in arguments]
     vectors, is_good = KeptVectors(encoder).encode(texts), is_good_of(arguments)
-    extra = entities(tuple(texts)) if with_entities else np.zeros((len(texts), 0))
+    extra = kept_entities()(texts) if with_entities else np.zeros((len(texts), 0))
     values: dict[int, list[float]] = {1: [], 5: []}
     for test in folds([argument.topic for argument in arguments]):
         svm = fit_svm(vectors[~test], is_good[~test])
@@ -198,7 +211,7 @@ def show_rankers(
 
 def show_entities(name: str, texts: Sequence[str], is_good: NDArray[np.bool_]) -> None:
     """Figures 1 to 4 of the paper: the share of texts with entities, by class."""
-    found = entities(tuple(texts))
+    found = kept_entities()(texts)
     for kind, column in (("numerical", 0), ("other", 1)):
         strong, weak = found[is_good, column].mean(), found[~is_good, column].mean()
         print(f"{name:<27} {kind:<10} {strong:>6.1%} of {is_good.sum():<4} "
@@ -361,6 +374,7 @@ def main() -> int:
     parser.add_argument("--entities", action="store_true", help="needs the extra entities")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="some tables only")
     given = parser.parse_args()
+    uva.entity_features = lambda texts: kept_entities()(texts)  # all rankers read the same texts
     if not (DATA / "train" / "quality").is_dir():
         print(f"{DATA} is not there; set SICETNON_DATA", file=sys.stderr)
         return 1
