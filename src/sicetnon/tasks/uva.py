@@ -47,7 +47,7 @@ def task_1(index: Index) -> System:
     return System(retriever, [ByText(index.records, ranker.score, RERANKED)], RERANKED)
 
 
-def task_2(pages: PageSource, classifier: TextClassifier | None = None) -> System:
+def task_2(pages: PageSource) -> System:
     """UvATask2SVM: BM25, then PageRank, web domain and argumentativeness within limits.
 
     1. BM25 on the whole title.
@@ -56,7 +56,7 @@ def task_2(pages: PageSource, classifier: TextClassifier | None = None) -> Syste
     4. What a support vector machine takes for argumentative goes first in each chunk of 10. Of
        the best 100 the text is read.
     """
-    stages = [by_page_rank(pages), forums_first(pages), arguments_first(pages, classifier)]
+    stages = [by_page_rank(pages), forums_first(pages), arguments_first(pages)]
     return System(pages.retriever, stages, CLASSIFIED)
 
 
