@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -34,6 +36,14 @@ class QueryFigures(msgspec.Struct):
     k: int
     median_ms: float
     p99_ms: float
+
+
+class ProcessFigures(msgspec.Struct):
+    """What one command took: wall and processor seconds, and peak resident in MB (10^6)."""
+
+    seconds: float
+    processor: float
+    peak_mb: float
 
 
 def peak_bytes() -> int:
@@ -70,6 +80,28 @@ def measure_command(command: Sequence[str], repeats: int) -> list[float]:
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.decode(errors='replace')}")
     return taken
+
+
+def measure_process(command: Sequence[str], environment: Mapping[str, str]) -> ProcessFigures:
+    """Run a command once, with more of an environment; RuntimeError says why it failed.
+
+    Its peak is what the system says of it when it has ended. That is never below what this process
+    holds now, which must therefore hold little.
+    """
+    with tempfile.TemporaryFile() as said:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            command, stdout=said, stderr=said, env={**os.environ, **environment}
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)  # so that nobody waits for it again
+        if process.returncode:
+            said.seek(0)
+            answer = said.read().decode(errors="replace").strip().splitlines()[-1:]
+            raise RuntimeError(f"{' '.join(command)}: {''.join(answer)}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return ProcessFigures(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6)
 
 
 def _spawn(*arguments: object) -> bytes:

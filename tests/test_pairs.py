@@ -96,6 +96,13 @@ def test_the_command_writes_a_valid_run(
     run = tmp_path / "out" / "run.txt"
     checked = ["validate", str(run), "--task", TASK.id, "--topics", str(directory / "topics.xml")]
     assert main(checked) == 0, capsys.readouterr()
+    index = ["--index", str(tmp_path / "out.index")]
+    assert main([*checked, *index]) == 0, capsys.readouterr()
+    strange = tmp_path / "strange.txt"
+    strange.write_text(run.read_text().replace("__PREMISE__1,", "__PREMISE__999,", 1))
+    capsys.readouterr()
+    assert main(["validate", str(strange), *checked[2:], *index]) == 1
+    assert "expected the id of a sentence of the corpus" in capsys.readouterr().out
     lines = list(read_run(run))
     pairs = Counter((line.topic, frozenset(line.document.split(","))) for line in lines)
     assert set(pairs.values()) == {1}

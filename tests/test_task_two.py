@@ -15,12 +15,10 @@ from sicetnon.cli import main
 from sicetnon.evaluation.validation import validate
 from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
 from sicetnon.formats.runs import read_run
-from sicetnon.index.index import Index
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.blending import Blend
 from sicetnon.records import Entry, Passage, Ranking, Topic, WebPage
-from sicetnon.tasks.registry import find_task
-from sicetnon.tasks.sources import as_page, from_index
+from sicetnon.tasks.sources import as_page
 from sicetnon.text.analysis import named_analysis
 
 TOPICS = (
@@ -61,7 +59,7 @@ def source(tmp_path: Path) -> Path:
     return source
 
 
-@pytest.mark.parametrize("system", ["default", "bm25"])
+@pytest.mark.parametrize("system", ["default", "bm25", "every-signal"])
 def test_a_run_over_the_users_own_index(
     system: str, folder: Path, source: Path, tmp_path: Path
 ) -> None:
@@ -75,18 +73,6 @@ def test_a_run_over_the_users_own_index(
     assert {finding.rule for finding in report.errors} <= {"topics-missing"}
     metadata = yaml.safe_load((out / "ir-metadata.yml").read_text())
     assert metadata["data"]["test collection"]["documents"] == 13
-
-
-def test_pages_that_argue_and_can_be_trusted_come_first(folder: Path) -> None:
-    topic = Topic("1", "laptop desktop")
-    with Index.open(folder) as index:
-        ranking = (
-            find_task("touche-2020-task-2")
-            .system("default", from_index(index))
-            .rank([topic], 12)[0]
-        )
-        first = index.identifiers(ranking.documents[:6])
-    assert all(int(name.removeprefix("clueweb12-")) % 2 for name in first)
 
 
 def test_a_run_by_chatnoir(

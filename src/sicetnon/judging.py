@@ -7,7 +7,7 @@ import contextlib
 import json
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from sicetnon import tables
@@ -18,6 +18,7 @@ from sicetnon.evaluation.leaderboard import placed
 from sicetnon.evaluation.validation import validate as validate_run
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.index import Index
+from sicetnon.records import ProcessedArgument
 from sicetnon.terminal import console, printable
 
 _SHOWN_WARNINGS = 10
@@ -95,11 +96,7 @@ def validate(options: argparse.Namespace) -> None:
     with contextlib.ExitStack() as stack:
         known = None
         if options.index:
-            index = stack.enter_context(Index.open(options.index))
-
-            def known(identifiers: Sequence[str]) -> list[str]:
-                return [name for name in identifiers if index.number(name) is not None]
-
+            known = _known_to(stack.enter_context(Index.open(options.index)))
         report = validate_run(options.run, options.task, options.topics, known)
     if options.json:
         print(json.dumps(report.as_json(), ensure_ascii=False, indent=1))  # noqa: T201
@@ -108,6 +105,26 @@ def validate(options: argparse.Namespace) -> None:
             console().print(printable(line), soft_wrap=True, markup=False)
     if not report.ok:
         raise _FaultyRunError("")
+
+
+def _known_to(index: Index) -> Callable[[Sequence[str]], list[str]]:
+    """Which ids an index knows: of its documents, or of the sentences that it holds."""
+
+    def documents(identifiers: Sequence[str]) -> list[str]:
+        return [name for name in identifiers if index.number(name) is not None]
+
+    def sentences(identifiers: Sequence[str]) -> list[str]:
+        numbers = {index.number(name.partition("__")[0]) for name in identifiers} - {None}
+        records = index.records([number for number in numbers if number is not None])
+        held = {
+            sentence.id
+            for record in records
+            if isinstance(record, ProcessedArgument)
+            for sentence in record.sentences
+        }
+        return [name for name in identifiers if name in held]
+
+    return sentences if index.manifest.records == "processed" else documents
 
 
 def leaderboard(options: argparse.Namespace) -> None:

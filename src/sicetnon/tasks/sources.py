@@ -29,12 +29,14 @@ class PageSource:
         retriever: Finds them by BM25 on the whole title.
         shown: The pages as a result list shows them: address and scores, but perhaps no text.
         records: The pages with their texts, which may have to be fetched.
+        local: What searches the pages where they are in an index: it takes weighted words.
     """
 
     name: str
     retriever: Retriever
     shown: Reader
     records: Reader
+    local: LocalRetriever | None = None
 
 
 def from_index(index: Index) -> PageSource:
@@ -47,7 +49,7 @@ def from_index(index: Index) -> PageSource:
     if kind not in PAGE_KINDS:
         raise DataError(f"is an index of {kind}; expected web pages", index.folder)
     retriever = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75))])
-    return PageSource(str(index.folder), retriever, index.records, index.records)
+    return PageSource(str(index.folder), retriever, index.records, index.records, retriever)
 
 
 def from_chatnoir(retriever: ChatNoirRetriever) -> PageSource:

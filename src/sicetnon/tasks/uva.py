@@ -70,12 +70,12 @@ def forums_first(pages: PageSource) -> Stage:
     return Promotion(on_pages(pages.shown, _forums), CHUNK)
 
 
-def arguments_first(pages: PageSource) -> Stage:
-    """Step 4 of UvATask2SVM."""
-    classifier = TextClassifier.read(ARGUMENTATIVENESS)
+def arguments_first(pages: PageSource, classifier: TextClassifier | None = None) -> Stage:
+    """Step 4 of UvATask2SVM, by the trained classifier unless another is given."""
+    trained = classifier or TextClassifier.read(ARGUMENTATIVENESS)
 
     def is_argumentative(found: Sequence[WebPage]) -> NDArray[np.float64]:
-        return classifier.is_good([page.default_text() for page in found]).astype(np.float64)
+        return trained.is_good([page.default_text() for page in found]).astype(np.float64)
 
     return Promotion(on_pages(pages.records, is_argumentative), CHUNK, CLASSIFIED)
 

@@ -1,0 +1,77 @@
+"""What was recorded of ChatNoir, as a source of pages: shared by the benchmarks of task 2.
+
+Of the recorded hits all but ten are of topic 1 of 2020. No text came with them, so that snippets
+stand in for texts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sicetnon.records import Ranking, RunLine, Topic, WebPage
+from sicetnon.tasks.sources import PageSource
+
+DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data"))
+TOPIC = Topic("1", "What is the difference between sex and love?")
+QRELS = "touche-2020-task-2-relevance.odd-topics.qrels"
+Hit = dict[str, Any]
+_HIGHLIGHTED = re.compile(r"<em>(.*?)</em>")
+
+
+def recorded_hits() -> list[Hit]:
+    """All recorded hits, each once, as the service sent them."""
+    path = DATA / "touche-2020-task-2" / "chatnoir-recorded-hits.json"
+    hits = json.loads(path.read_text(encoding="utf-8"))
+    return list({hit["trec_id"]: hit for hit in hits}.values())
+
+
+def answers(hit: Hit, topic: Topic) -> bool:
+    """Whether a hit was found for a topic: it highlights forms of the title's words alone."""
+    words = tuple(re.findall(r"\w+", topic.title.lower()))
+    marked = _HIGHLIGHTED.findall(f"{hit['title']} {hit['snippet']}")
+    return all(word.lower().startswith(words) for word in marked)
+
+
+def recorded_pages() -> PageSource:
+    """The hits of topic 1 in ChatNoir's own order, whatever is asked."""
+    found = sorted(
+        (hit for hit in recorded_hits() if answers(hit, TOPIC)), key=lambda hit: -hit["score"]
+    )
+    pages = [
+        WebPage(hit["trec_id"], _plain(hit["title"]), "", hit["target_uri"],
+                hit["target_hostname"], hit["page_rank"], hit["spam_rank"], _plain(hit["snippet"]))
+        for hit in found
+    ]  # fmt: skip
+    scores = np.array([hit["score"] for hit in found])
+
+    class Recorded:
+        def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
+            names = tuple(page.id for page in pages)
+            return [Ranking(t, np.arange(len(pages)), scores, names=names) for t in topics]
+
+    def read(numbers: Sequence[int]) -> list[WebPage]:
+        return [pages[number] for number in numbers]
+
+    return PageSource("recorded hits", Recorded(), read, read)
+
+
+def run_lines(
+    rankings: Sequence[Ranking], names: Callable[[Ranking], Sequence[str]]
+) -> list[RunLine]:
+    """A run in memory."""
+    return [
+        RunLine(ranking.topic.number, "Q0", document, place, -float(place), "run")
+        for ranking in rankings
+        for place, document in enumerate(names(ranking), start=1)
+    ]
+
+
+def _plain(marked: str) -> str:
+    return re.sub(r"</?em>", "", marked)
