@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-from effectiveness import DATA, QRELS, Bench, show
 from numpy.typing import NDArray
 
+from effectiveness import DATA, QRELS, Bench, show
 from sicetnon.arguments.storable import EMBEDDING, annotators
 from sicetnon.evaluation import load_qrels
 from sicetnon.formats.corpora import open_corpus

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from training.configuration import FOLDER, configuration
-from training.corpus import examples, of_fold
+from training.corpus import examples, of_fold, without_topic_means
 
 SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 
@@ -42,6 +42,7 @@ def _train(arguments: argparse.Namespace) -> None:
     settings = configuration()
     stage = settings.stages[arguments.stage]
     found = of_fold(examples(settings.unlabelled), arguments.fold, settings.folds)
+    found = without_topic_means(found)
     start = begun(settings, stage, FOLDER)
     folder = _folder(arguments.stage, arguments.fold)
     Training(settings, stage, found, folder, start).run()

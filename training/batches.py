@@ -45,6 +45,8 @@ def _drawn(
     for each in found:
         if each.head == head and each.split == "train":
             by_dataset[each.dataset].append(each)
+            if head == "comparison" and int(each.label) in _SWAPPED:
+                by_dataset[f"{each.dataset}-sided"].append(each)
     for dataset, share in shares.items():
         whole, part = divmod(share, 1.0)
         yield from by_dataset[dataset] * int(whole)
