@@ -209,6 +209,8 @@ def comparative_answers() -> Iterator[Example]:
 def unlabelled(most: int) -> list[str]:
     """Arguments and passages of the task directories, for the distillation of the embedding."""
     texts: list[str] = []
+    if not most:
+        return texts
     for path in sorted((data_folder() / "touche-2020-task-1/input").glob("*.json")):
         for argument in _json(path)["arguments"]:
             texts += [argument["conclusion"], *(p["text"] for p in argument["premises"])]
