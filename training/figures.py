@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sicetnon.arguments.annotators import Argumentativeness, Comparison, Quality, Stance
 
+from sicetnon.arguments.annotators import Argumentativeness, Comparison, Quality, Stance
 from training import baselines, sources
 from training.corpus import fold_of
 from training.examples import EITHER_NEUTRAL_OR_NO, Example

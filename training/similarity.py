@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sicetnon.arguments.annotators import Embedding
 
+from sicetnon.arguments.annotators import Embedding
 from sicetnon.evaluation.experiment import evaluate
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import RunLine, Topic
