@@ -25,7 +25,18 @@ class TestHelp:
         assert done.stdout.strip() == "[]"
 
     def test_every_command_explains_itself(self) -> None:
-        for command in ("search", "index", "run", "evaluate", "validate", "leaderboard"):
+        for command in (
+            "search",
+            "parse",
+            "index",
+            "run",
+            "fuse",
+            "evaluate",
+            "validate",
+            "leaderboard",
+            "train",
+            "annotate",
+        ):
             done = run_command(command, "--help")
             assert done.returncode == 0
             assert "usage: sicetnon" in done.stdout

@@ -86,4 +86,4 @@ def _library(part: str) -> Any:
     try:
         return importlib.import_module(f"sklearn.{part}")
     except ImportError:
-        raise MissingExtraError("Training", "train") from None
+        raise MissingExtraError("Training", "uva") from None
