@@ -193,7 +193,7 @@ class TestFitting:
             raise ImportError(name)
 
         monkeypatch.setattr(importlib, "import_module", lacking)
-        with pytest.raises(MissingExtraError, match=r"sicetnon\[train\]"):
+        with pytest.raises(MissingExtraError, match=r"sicetnon\[uva\]"):
             fitting.fit_tree(np.zeros((1, 1)), np.zeros(1, dtype=np.bool_))
 
 
