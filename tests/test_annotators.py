@@ -260,12 +260,12 @@ class TestFolders:
 
     def test_other_graphs_are_refused(self, damaged: Callable[..., Path]) -> None:
         data = (
-            (SHIPPED / "texts.onnx")
+            (SHIPPED / "judge.onnx")
             .read_bytes()
             .replace(b"argumentativeness", b"argumentativenesz")
         )
         with pytest.raises(DataError, match="its checksum is"):
-            Quality(damaged("texts.onnx", data)).score(["a"])
+            Quality(damaged("judge.onnx", data)).score(["a"])
 
     def test_windows_must_fit(self, damaged: Callable[..., Path]) -> None:
         described = json.loads((SHIPPED / "model.json").read_text()) | {"overlap": 256}

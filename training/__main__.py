@@ -15,7 +15,7 @@ SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 def main() -> None:
     """Runs one step."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    parser.add_argument("step", choices=["data", "train", "export", "figures"])
+    parser.add_argument("step", choices=["data", "train", "export", "figures", "sharing"])
     parser.add_argument("stage", nargs="?", choices=list(configuration().stages))
     parser.add_argument("--fold", type=int, help="the fold to leave out (default: none)")
     parser.add_argument("--version", default="1", help="export: what tells this model from others")
@@ -25,7 +25,13 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(arguments.threads)
-    steps = {"data": _data, "train": _train, "export": _export, "figures": _figures}
+    steps = {
+        "data": _data,
+        "train": _train,
+        "export": _export,
+        "figures": _figures,
+        "sharing": _sharing,
+    }
     steps[arguments.step](arguments)
 
 
@@ -53,21 +59,47 @@ def _folder(stage: str, fold: int | None) -> Path:
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    from training.export import export
+    from training.export import OUTPUTS, export
     from training.fit import trained
+    from training.lengthening import lengthen
+    from training.network import Network
 
     settings, fold = configuration(), arguments.fold
-    networks = {
-        stage: trained(settings, settings.stages[stage], _folder(stage, fold))
-        for stage in ("texts", "pairs")
-    }
-    target = SHIPPED if fold is None else _model(fold)
+    if arguments.stage:  # one encoder for everything, to be compared
+        alone = trained(settings, settings.stages[arguments.stage], FOLDER / arguments.stage)
+        networks = dict.fromkeys(OUTPUTS, alone)
+        target = _model(arguments.stage)
+    else:
+        # no figure by folds asks for argumentativeness, which `judge` adds to `pairs`
+        read = {"judge": "judge" if fold is None else "pairs", "quality": "quality"}
+        networks = {
+            name: trained(settings, settings.stages[name], _folder(stage, fold))
+            for name, stage in read.items()
+        }
+        # the embedding is the original's: whatever is learnt beside it costs it, or costs more
+        networks["embedding"] = Network.original().eval()
+        target = SHIPPED if fold is None else _model(fold)
     export(networks, target, arguments.version)
+    if not arguments.stage and fold is None:
+        whole = [each for each in examples(0) if each.dataset == "webis"]
+        print(f"what length gains: {lengthen(whole, target)}")
     print(target)
 
 
-def _model(fold: int) -> Path:
-    return FOLDER / f"model-{fold}"
+def _model(name: int | str) -> Path:
+    return FOLDER / f"model-{name}"
+
+
+def _sharing(arguments: argparse.Namespace) -> None:
+    from training import figures, similarity
+
+    model, found = _model(arguments.stage or "shared"), examples(0)
+    print(figures.HEADER)
+    for lines in (figures.quality_lines, figures.stance_lines, figures.argumentativeness_lines):
+        for line in lines(found, model, rivals=False):
+            print(line, flush=True)
+    for line in similarity.similarity_lines(model):
+        print(line, flush=True)
 
 
 def _figures(arguments: argparse.Namespace) -> None:
@@ -79,7 +111,7 @@ def _figures(arguments: argparse.Namespace) -> None:
     print(figures.HEADER)
     for lines in (
         figures.quality_lines(found, None),
-        figures.webis_lines(found, settings.folds, models),
+        figures.webis_lines(found, settings.folds, None),
         figures.comparison_lines(found, settings.folds, models),
         figures.stance_lines(found, None),
         figures.argumentativeness_lines(found, None),

@@ -12,7 +12,6 @@ from sicetnon.arguments.marking import marked_text
 from training.examples import Example
 
 Vectors = NDArray[np.float32]
-_TOKENS = 128
 
 
 def read(example: Example) -> str:
@@ -33,9 +32,7 @@ def _original():  # type: ignore[no-untyped-def]
 
     from training.network import original_folder
 
-    model = SentenceTransformer(str(original_folder()), device="cpu")
-    model.max_seq_length = _TOKENS
-    return model
+    return SentenceTransformer(str(original_folder()), device="cpu")
 
 
 _known: dict[str, Vectors] = {}

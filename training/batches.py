@@ -20,7 +20,13 @@ _SWAPPED = {0: 1, 1: 0}
 
 
 def schedule(found: Sequence[Example], stage: Stage, seed: int) -> list[list[Example]]:
-    """All batches of a stage in order: each of one head, of texts of about one length."""
+    """All batches of a stage in order: each of one head, of texts of about one length.
+
+    Args:
+        found: What is learnt from.
+        stage: How often, and in batches of which size.
+        seed: What draws.
+    """
     rng = random.Random(seed)
     contexts = sorted({each.context for each in found if each.dataset in ("ibm", "perspectrum")})
     batches: list[list[Example]] = []

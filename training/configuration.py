@@ -25,6 +25,12 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     loss: dict[str, float]
     distillation: dict[str, float]
     shares: dict[str, dict[str, float]]
+    adapters: int = 0
+    keeps: tuple[str, ...] = ()
+
+    def heads(self) -> list[str]:
+        """The heads that it learns or keeps."""
+        return [*(head for head in self.shares if head != "embedding"), *self.keeps]
 
 
 class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -78,6 +78,7 @@ def _all(most_unlabelled: int) -> Iterator[Example]:
         sources.convincingness,
         sources.essays,
         sources.web_discourse,
+        sources.chatter,
         sources.comparative_sentences,
         sources.comparative_answers,
     ):

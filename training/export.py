@@ -14,17 +14,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sicetnon.arguments.marking import MARKS
+from training.adapters import Adapted, joined
 from training.examples import COMPARISONS, STANCES
-from training.network import Network, original_words, tokenizer
+from training.network import Network, mean_of, original_words, tokenizer, unit
 from training.words import GROUP, packed
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUTS = {
-    "texts": ("embedding", "quality", "argumentativeness"),
-    "pairs": ("stance", "comparison"),
+    "judge": ("argumentativeness", "stance", "comparison"),
+    "quality": ("quality",),
+    "embedding": ("embedding",),
 }
-"""What each of the two graphs answers."""
-WORDS, TOKENIZER = "words.bin", "tokenizer.json.gz"
+"""What each of the graphs answers; the last two are one encoder, with adapters and without."""
+WEIGHTS, TOKENIZER = "weights.bin", "tokenizer.json.gz"
+_LEAST_SHARED, _ALIGNED = 1024, 64
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
 _PLACES = WINDOW + CONTEXT + 3
 
@@ -37,13 +41,14 @@ class Words(nn.Module):
         found = packed(vectors)
         self.register_buffer("numbers", found.numbers)
         self.register_buffer("scales", found.scales)
+        self.register_buffer("unit", found.unit)
 
     def forward(self, ids: Tensor) -> Tensor:
         """The vectors [batch, tokens, width] of the words [batch, tokens]."""
         rows = self.numbers[ids].to(torch.int32)
         high = torch.div(rows, 16, rounding_mode="floor")
         numbers = torch.cat([rows - 16 * high, high], dim=-1).float() - 8.0
-        scales = self.scales[ids].float().unsqueeze(-1)
+        scales = (self.scales[ids].float() * self.unit).unsqueeze(-1)
         return (numbers.unflatten(-1, (-1, GROUP)) * scales).flatten(-2)
 
 
@@ -67,22 +72,22 @@ class Layer(nn.Module):
     def __init__(self, layer: nn.Module, heads: int):
         super().__init__()
         own, self.heads = layer.attention.self, heads
-        self.projections = nn.Linear(own.query.in_features, 3 * own.query.out_features)
-        with torch.no_grad():
-            parts = own.query, own.key, own.value
-            self.projections.weight.copy_(torch.cat([part.weight for part in parts]))
-            self.projections.bias.copy_(torch.cat([part.bias for part in parts]))
-        self.attended, self.attended_norm = (
-            layer.attention.output.dense,
-            layer.attention.output.LayerNorm,
-        )
-        self.wide, self.narrow = layer.intermediate.dense, layer.output.dense
+        parts = [own.query, own.key, own.value]
+        self.projections = joined(parts)
+        self.corrections = nn.ModuleList(part for part in parts if isinstance(part, Adapted))
+        self.attended = layer.attention.output.dense
+        self.attended_norm = layer.attention.output.LayerNorm
+        self.wide = layer.intermediate.dense
+        self.narrow = layer.output.dense
         self.norm = layer.output.LayerNorm
 
     def forward(self, states: Tensor, bias: Tensor) -> Tensor:
         """The next states [batch, tokens, width]; the bias hides what is padding."""
         batch, length, width = states.shape
-        parts = self.projections(states).reshape(batch, length, 3, self.heads, width // self.heads)
+        parts = self.projections(states)
+        if self.corrections:
+            parts = parts + torch.cat([each.correction(states) for each in self.corrections], -1)
+        parts = parts.reshape(batch, length, 3, self.heads, width // self.heads)
         query, key, value = parts.permute(2, 0, 3, 1, 4).unbind(0)
         scores = query @ key.transpose(-1, -2) * (width // self.heads) ** -0.5 + bias
         mixed = (scores.softmax(-1) @ value).permute(0, 2, 1, 3).reshape(batch, length, width)
@@ -96,13 +101,13 @@ class Exported(nn.Module):
     def __init__(self, network: Network, outputs: Sequence[str]):
         super().__init__()
         encoder, self.outputs = network.encoder, outputs
-        self.words = Words(original_words())
+        self.words = Words(original_words()[_kept_words()])
         self.places = Rows(encoder.embeddings.position_embeddings.weight.detach()[:_PLACES])
         self.kinds = encoder.embeddings.token_type_embeddings
         self.norm = encoder.embeddings.LayerNorm
         heads = encoder.config.num_attention_heads
         self.layers = nn.ModuleList(Layer(layer, heads) for layer in encoder.encoder.layer)
-        self.network = network
+        self.network, self.turned = network, network.turned
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
@@ -117,7 +122,8 @@ class Exported(nn.Module):
 
     def _answer(self, output: str, states: Tensor, mask: Tensor) -> Tensor:
         if output == "embedding":
-            return self.network.embedding(states, mask)
+            turned = self.turned
+            return self.network.embedding(states, mask) if turned else unit(mean_of(states, mask))
         logits = self.network.logits(output, states, mask)
         return logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(-1)
 
@@ -131,14 +137,15 @@ def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
         version: What tells the model from others of its name.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    weights = Weights()
     for name, network in networks.items():
         with tempfile.TemporaryDirectory() as scratch:
             whole, small = Path(scratch) / "whole.onnx", Path(scratch) / "small.onnx"
             _write_graph(Exported(network, OUTPUTS[name]).eval(), OUTPUTS[name], whole)
             _quantize(whole, small)
-            _share_words(small, folder / f"{name}.onnx")
-    described = tokenizer().to_str().encode()
-    (folder / TOKENIZER).write_bytes(gzip.compress(described, 9, mtime=0))
+            weights.take_from(small, folder / f"{name}.onnx")
+    (folder / WEIGHTS).write_bytes(weights.content)
+    (folder / TOKENIZER).write_bytes(gzip.compress(_tokenizer_of_kept().encode(), 9, mtime=0))
     description = {
         "name": "debate",
         "version": version,
@@ -148,12 +155,33 @@ def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
         "stances": list(STANCES),
         "comparisons": list(COMPARISONS),
         "checksums": {
-            path.name: f"{zlib.crc32(path.read_bytes()):08x}"
-            for path in sorted(folder.iterdir())
-            if path.name in (*(f"{name}.onnx" for name in networks), WORDS, TOKENIZER)
+            name: f"{zlib.crc32((folder / name).read_bytes()):08x}"
+            for name in (*(f"{name}.onnx" for name in networks), WEIGHTS, TOKENIZER)
         },
     }
     (folder / "model.json").write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+
+
+def _kept_words() -> list[int]:
+    """All words but those that BERT kept free: no text has them, and they cost 216 bytes each."""
+    return [
+        place
+        for word, place in sorted(tokenizer().get_vocab().items(), key=lambda item: item[1])
+        if word in MARKS or not word.startswith("[unused")
+    ]
+
+
+def _tokenizer_of_kept() -> str:
+    """The tokenizer, its words numbered as they stand among those that are kept."""
+    described = json.loads(tokenizer().to_str())
+    words = {place: word for word, place in tokenizer().get_vocab().items()}
+    places = {words[old]: new for new, old in enumerate(_kept_words())}
+    described["model"]["vocab"] = places
+    for each in described["added_tokens"]:
+        each["id"] = places[each["content"]]
+    # it would add [CLS] and [SEP] by their old numbers; windows are framed by whoever cuts them
+    described["post_processor"] = None
+    return json.dumps(described, ensure_ascii=False)
 
 
 def _write_graph(exported: Exported, outputs: Sequence[str], path: Path) -> None:
@@ -188,6 +216,8 @@ def _quantize(path: Path, target: Path) -> None:
         target,
         weight_type=QuantType.QInt8,
         per_channel=True,
+        # with all eight bits, sums overflow on processors without instructions for them
+        reduce_range=True,
         op_types_to_quantize=["MatMul", "Gemm"],
     )
 
@@ -204,27 +234,47 @@ def _name_outputs(graph: Any, outputs: Sequence[str]) -> None:
         output.name = name
 
 
-def _share_words(path: Path, target: Path) -> None:
-    """Moves the word vectors, the same in both graphs, to a file of their own."""
-    import onnx
-    from onnx.external_data_helper import set_external_data
+class Weights:
+    """The weights of several graphs, each kept once, however many graphs have it.
 
-    model = onnx.load(path)
-    found = [
-        each for each in model.graph.initializer if each.dims[:1] == [tokenizer().get_vocab_size()]
-    ]
-    found.sort(key=lambda each: -each.dims[1])
-    contents = [onnx.numpy_helper.to_array(each).tobytes() for each in found]
-    offset = 0
-    for each, content in zip(found, contents, strict=True):
-        each.ClearField("int32_data")
-        each.raw_data = content
-        set_external_data(each, WORDS, offset=offset, length=len(content))
-        each.ClearField("raw_data")
-        offset += len(content)
-    (target.parent / WORDS).write_bytes(b"".join(contents))
-    # the exporter notes of every node which line of which file it is from
-    for noted in (model, model.graph, *model.graph.node, *model.graph.initializer):
-        noted.ClearField("metadata_props")
-        noted.ClearField("doc_string")
-    onnx.save(model, target)
+    Attributes:
+        content: What the file of weights holds.
+    """
+
+    def __init__(self) -> None:
+        self.content = b""
+        self._places: dict[bytes, int] = {}
+
+    def take_from(self, path: Path, target: Path) -> None:
+        """Writes a graph whose weights stand in the file of weights.
+
+        Args:
+            path: A graph that holds its weights.
+            target: Where the other is written.
+        """
+        import onnx
+        from onnx.external_data_helper import set_external_data
+
+        model = onnx.load(path)
+        for each in model.graph.initializer:
+            content = onnx.numpy_helper.to_array(each).tobytes()
+            if len(content) < _LEAST_SHARED:
+                continue
+            for field in ("int32_data", "int64_data", "float_data"):
+                each.ClearField(field)
+            each.raw_data = content
+            set_external_data(each, WEIGHTS, offset=self._place(content), length=len(content))
+            each.ClearField("raw_data")
+        # the exporter notes of every node which line of which file it is from
+        for noted in (model, model.graph, *model.graph.node, *model.graph.initializer):
+            noted.ClearField("metadata_props")
+            noted.ClearField("doc_string")
+        onnx.save(model, target)
+
+    def _place(self, content: bytes) -> int:
+        found = self._places.get(content)
+        if found is None:
+            self.content += bytes(-len(self.content) % _ALIGNED)
+            found = self._places[content] = len(self.content)
+            self.content += content
+        return found

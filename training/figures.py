@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sicetnon.arguments.annotators import Argumentativeness, Comparison, Quality, Stance
+from sicetnon.arguments.encoder import DebateEncoder
 from training import baselines, sources
 from training.corpus import fold_of
 from training.examples import EITHER_NEUTRAL_OR_NO, Example
+from training.lengthening import Floats, fitted, gains_of, logits, plain_quality
 from training.measures import (
     Measure,
     accuracy,
@@ -54,18 +56,23 @@ def _line(
     return Line(what, system, named[0], *value, len(test))
 
 
-def quality_lines(found: Sequence[Example], model: Path | None) -> Iterator[Line]:
+def quality_lines(
+    found: Sequence[Example], model: Path | None, rivals: bool = True
+) -> Iterator[Line]:
     """Quality on the held-out topics of ArgQ-Rank-30k."""
     train = [e for e in found if (e.dataset, e.head, e.split) == ("ibm", "quality", "train")]
     test = [e for e in found if (e.dataset, e.head, e.split) == ("ibm", "quality", "held-out")]
     own = Quality(model=model).score([each.text for each in test])
-    predicted = {**baselines.regressions(train, test), "this model": own}
+    others = baselines.regressions(train, test) if rivals else {}
+    predicted = {**others, "this model": own}
     for system, values in predicted.items():
         for named in (("Pearson", pearson), ("Spearman", spearman)):
             yield _line("ArgQ-Rank-30k, topics held out", system, named, values, test)
 
 
-def stance_lines(found: Sequence[Example], model: Path | None) -> Iterator[Line]:
+def stance_lines(
+    found: Sequence[Example], model: Path | None, rivals: bool = True
+) -> Iterator[Line]:
     """Stance on held-out topics of ArgKP and on Perspectrum's test claims."""
     arguments = [e for e in sources.key_points() if e.dataset == "argkp" and e.split == "held-out"]
     claims = [e for e in found if e.dataset == "perspectrum" and e.split == "held-out"]
@@ -77,7 +84,7 @@ def stance_lines(found: Sequence[Example], model: Path | None) -> Iterator[Line]
         own = Stance(model=model).probabilities([e.text for e in test], [e.context for e in test])
         learnt = [each for each in train if each.dataset in sets]
         predicted = {
-            **baselines.classifications(learnt, test),
+            **(baselines.classifications(learnt, test) if rivals else {}),
             "this model": own.argmax(1),
             "this model, PRO or CON": own[:, :2].argmax(1),
         }
@@ -86,7 +93,9 @@ def stance_lines(found: Sequence[Example], model: Path | None) -> Iterator[Line]
             yield _line(what, system, ("macro-F1", macro_f1), values, test)
 
 
-def argumentativeness_lines(found: Sequence[Example], model: Path | None) -> Iterator[Line]:
+def argumentativeness_lines(
+    found: Sequence[Example], model: Path | None, rivals: bool = True
+) -> Iterator[Line]:
     """Argumentative sentences of held-out essays and web discourse."""
     of_head = [each for each in found if each.head == "argumentativeness"]
     train = [each for each in of_head if each.split == "train"]
@@ -99,7 +108,8 @@ def argumentativeness_lines(found: Sequence[Example], model: Path | None) -> Ite
             e for e in of_head if e.split == "held-out" and (not dataset or e.dataset == dataset)
         ]
         own = Argumentativeness(model=model).score([each.text for each in test])
-        predicted = {**baselines.classifications(train, test), "this model": own > 0.5}
+        others = baselines.classifications(train, test) if rivals else {}
+        predicted = {**others, "this model": own > 0.5}
         for system, values in predicted.items():
             yield _line(what, system, ("F1", f1), values, test)
             yield _line(what, system, ("macro-F1", macro_f1), values, test)
@@ -110,10 +120,9 @@ def folded(
     found: Sequence[Example],
     dataset: str,
     folds: int,
-    models: Sequence[Path],
-    predict: Callable[[Sequence[Example], Path], NDArray[np.float64]],
+    predict: Callable[[Sequence[Example], Sequence[Example], int], Floats],
     rivals: Callable[[Sequence[Example], Sequence[Example]], dict[str, ArrayLike]],
-) -> tuple[list[Example], dict[str, NDArray[np.float64]]]:
+) -> tuple[list[Example], dict[str, Floats]]:
     """Predictions for every text of a data set, each by what never saw its fold."""
     own = [each for each in found if each.dataset == dataset]
     tests: list[Example] = []
@@ -122,23 +131,29 @@ def folded(
         test = [each for each in own if fold_of(each.group, folds) == fold]
         train = [each for each in own if fold_of(each.group, folds) != fold]
         tests += test
-        systems = {**rivals(train, test), "this model": predict(test, models[fold])}
+        systems = {**rivals(train, test), "this model": predict(train, test, fold)}
         for system, values in systems.items():
             predicted.setdefault(system, []).extend(np.asarray(values, dtype=float).tolist())
     return tests, {system: np.array(values) for system, values in predicted.items()}
 
 
-def webis_lines(found: Sequence[Example], folds: int, models: Sequence[Path]) -> Iterator[Line]:
-    """Quality on Webis-ArgQuality-20, a fifth of the topics left out each time."""
-    only = [each for each in found if each.head == "quality"]
-    test, predicted = folded(
-        only,
-        "webis",
-        folds,
-        models,
-        lambda part, model: Quality(model=model).score([each.text for each in part]),
-        baselines.regressions,
-    )
+def webis_lines(found: Sequence[Example], folds: int, model: Path | None) -> Iterator[Line]:
+    """Quality on Webis-ArgQuality-20: what length gains is fitted on the other topics.
+
+    Nothing else of the model has learnt from these judgments.
+    """
+    own = [each for each in found if each.dataset == "webis"]
+    longer = DebateEncoder(model).description.longer
+    plain = dict(zip(own, plain_quality(own, model, longer), strict=True))
+    gains = dict(zip(own, gains_of(own), strict=True))
+
+    def predict(train: Sequence[Example], test: Sequence[Example], fold: int) -> Floats:
+        parts = [[part[each] for each in train] for part in (plain, gains)]
+        fit = fitted(*map(np.array, parts), np.array([each.label for each in train]))
+        return np.array([logits(np.array(plain[each]), 1e-6) + fit * gains[each] for each in test])
+
+    test, predicted = folded(own, "webis", folds, predict, baselines.regressions)
+    predicted["this model, no length"] = np.array([plain[each] for each in test])
     for system, values in predicted.items():
         for named in (("Spearman", spearman), ("Pearson", pearson)):
             yield _line("Webis-ArgQuality-20, topics left out", system, named, values, test)
@@ -152,9 +167,11 @@ def comparison_lines(
         ("compsent", "CompSent-19, pairs of objects left out"),
         ("stackexchange", "Stack Exchange, questions left out"),
     ):
-        test, predicted = folded(
-            found, dataset, folds, models, _compared, baselines.classifications
-        )
+
+        def predict(_: object, test: Sequence[Example], fold: int) -> Floats:
+            return _compared(test, models[fold])
+
+        test, predicted = folded(found, dataset, folds, predict, baselines.classifications)
         if dataset == "compsent":
             test = [replace(each, label=min(each.label, 2)) for each in test]
             predicted = {name: np.minimum(values, 2) for name, values in predicted.items()}
@@ -164,7 +181,7 @@ def comparison_lines(
         print(confusion(what, test, predicted["this model"]))
 
 
-def _compared(part: Sequence[Example], model: Path) -> NDArray[np.float64]:
+def _compared(part: Sequence[Example], model: Path) -> Floats:
     chances = Comparison(model=model).probabilities(
         [e.text for e in part], [e.first for e in part], [e.second for e in part]
     )
@@ -173,7 +190,7 @@ def _compared(part: Sequence[Example], model: Path) -> NDArray[np.float64]:
     return chances.argmax(1).astype(float)
 
 
-def confusion(what: str, test: Sequence[Example], found: NDArray[np.float64]) -> str:
+def confusion(what: str, test: Sequence[Example], found: Floats) -> str:
     """How often each class was taken for which."""
     wanted = np.array([each.label for each in test])
     classes = np.union1d(wanted, found)

@@ -156,12 +156,13 @@ def begun(settings: Configuration, stage: Stage, folder: Path) -> Network:
         stage: The stage.
         folder: Where the stages are.
     """
-    heads = [head for head in stage.shares if head != "embedding"]
-    network = Network.original(heads, stage.reads, settings.dropout)
+    network = Network.original(stage.heads(), stage.reads, settings.dropout, stage.adapters)
     if stage.start != "original":
         network.take(_parameters(folder / stage.start))
     if stage.words == "four-bit":
         network.quantize_words()
+    if stage.keeps:
+        network.keep(stage.keeps)
     return network
 
 
@@ -173,8 +174,7 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
         stage: The stage.
         folder: Where its checkpoint is.
     """
-    heads = [head for head in stage.shares if head != "embedding"]
-    network = Network.original(heads, stage.reads, settings.dropout)
+    network = Network.original(stage.heads(), stage.reads, settings.dropout, stage.adapters)
     network.take(_parameters(folder))
     return network.eval()
 

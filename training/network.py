@@ -14,6 +14,7 @@ from torch.nn import functional
 from transformers import BertModel
 
 from sicetnon.arguments.marking import MARKS
+from training.adapters import adapt
 from training.examples import COMPARISONS, STANCES
 from training.words import packed, unpacked
 
@@ -24,7 +25,7 @@ ANSWERS = {
     "comparison": len(COMPARISONS),
 }
 DATASETS_OF_QUALITY = ("ibm", "webis", "ukp")
-"""The labels of the first two are on the product's scale; the last has one of its own."""
+"""Labels of the last have a scale of their own, those of all others the product's."""
 
 
 _STANDING_FOR_MARKS = ("first", "second")
@@ -77,13 +78,22 @@ class Network(nn.Module):
         heads: The names of the heads.
         reads: What a head reads: the state of the first token, or the mean of all as well.
         dropout: How much is dropped in the heads while training.
+        adapters: The rank of corrections that are learnt while the encoder is kept; 0 to learn
+            the encoder.
     """
 
     def __init__(
-        self, encoder: BertModel, heads: Sequence[str], reads: str = "first", dropout: float = 0.1
+        self,
+        encoder: BertModel,
+        heads: Sequence[str],
+        reads: str = "first",
+        dropout: float = 0.1,
+        adapters: int = 0,
     ):
         super().__init__()
         encoder.embeddings.word_embeddings.weight.requires_grad_(False)
+        if adapters:
+            adapt(encoder, adapters)
         self.encoder, self.reads = encoder, reads
         width = encoder.config.hidden_size
         self.projection = nn.Linear(width, width, bias=False)
@@ -99,16 +109,26 @@ class Network(nn.Module):
 
     @classmethod
     def original(
-        cls, heads: Sequence[str] = (), reads: str = "first", dropout: float = 0.1
+        cls,
+        heads: Sequence[str] = (),
+        reads: str = "first",
+        dropout: float = 0.1,
+        adapters: int = 0,
     ) -> Network:
         """all-MiniLM-L6-v2 with untrained heads."""
         encoder = BertModel.from_pretrained(original_folder(), **_AS_TRAINED)
-        return cls(encoder, heads, reads, dropout)
+        return cls(encoder, heads, reads, dropout, adapters)
 
     def take(self, state: dict[str, Tensor]) -> None:
         """Takes the parameters of another network, less those of heads that this one lacks."""
         own = self.state_dict()
         self.load_state_dict({name: state.get(name, value) for name, value in own.items()})
+
+    def keep(self, heads: Sequence[str]) -> None:
+        """Lets the encoder and some heads be as they are, so that only the others learn."""
+        for part in (self.encoder, self.projection, *(self.heads[head] for head in heads)):
+            part.requires_grad_(False)
+        self.scales.requires_grad_(False)
 
     def quantize_words(self) -> None:
         """Gives the words the vectors that they have when four bits a number are left."""
@@ -122,7 +142,13 @@ class Network(nn.Module):
 
     def embedding(self, states: Tensor, mask: Tensor) -> Tensor:
         """Unit vectors [batch, width]: the mean over the tokens, turned by a learnt matrix."""
-        return functional.normalize(self.projection(mean_of(states, mask)), dim=-1)
+        return unit(self.projection(mean_of(states, mask)))
+
+    @property
+    def turned(self) -> bool:
+        """Whether the embedding is turned by a matrix that was learnt."""
+        weight = self.projection.weight
+        return not torch.equal(weight, torch.eye(len(weight)))
 
     def logits(self, head: str, states: Tensor, mask: Tensor) -> Tensor:
         """What a head answers [batch, answers]."""
@@ -144,6 +170,11 @@ def original_words() -> Tensor:
     for mark, word in zip(MARKS, _STANDING_FOR_MARKS, strict=True):
         vectors[tokenizer().token_to_id(mark)] = vectors[tokenizer().token_to_id(word)]
     return vectors
+
+
+def unit(vectors: Tensor) -> Tensor:
+    """Vectors [batch, width] of length 1."""
+    return functional.normalize(vectors, dim=-1)
 
 
 def mean_of(states: Tensor, mask: Tensor) -> Tensor:

@@ -31,6 +31,7 @@ STANCE_TOPICS_HELD_OUT = frozenset(
         "We should ban human cloning",
     }
 )
+_QUALITY_OF_CHATTER = 0.1
 VALIDATION_TOPICS = frozenset(
     {
         "Entrapment should be legalized",
@@ -172,6 +173,14 @@ def web_discourse(blocks: int = 5) -> Iterator[Example]:
         split: Split = "held-out" if block == blocks - 1 else "train"
         text, label = _plain(row["sent-text"]), int(row["sent-class"] != "n")
         yield Example("argumentativeness", "web", text, label, f"block {block}", split=split)
+
+
+def chatter() -> Iterator[Example]:
+    """What is said without arguing: greetings, house rules, plain facts. Written for this file."""
+    lines = Path(__file__).with_name("chatter.txt").read_text(encoding="utf-8").splitlines()
+    for text in lines:
+        yield Example("argumentativeness", "chatter", text, 0, "chatter")
+        yield Example("quality", "chatter", text, _QUALITY_OF_CHATTER, "chatter")
 
 
 def comparative_sentences() -> Iterator[Example]:

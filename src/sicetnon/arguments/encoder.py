@@ -30,13 +30,19 @@ from sicetnon.arguments.windows import (
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 
 SHIPPED = Path(__file__).parents[1] / "models" / "debate"
-DESCRIPTION, WORDS, TOKENIZER = "model.json", "words.bin", "tokenizer.json.gz"
+DESCRIPTION, WEIGHTS, TOKENIZER = "model.json", "weights.bin", "tokenizer.json.gz"
+GRAPHS = {
+    "judge.onnx": ("argumentativeness", "stance", "comparison"),
+    "quality.onnx": ("quality",),
+    "embedding.onnx": ("embedding",),
+}
+"""The graphs, and what each answers."""
 ALONE = ("embedding", "quality", "argumentativeness")
-GRAPHS = {"texts.onnx": ALONE, "pairs.onnx": ("stance", "comparison")}
-"""What reads a text alone and what reads it towards a context, and what they answer."""
-FILES = (DESCRIPTION, *GRAPHS, WORDS, TOKENIZER)
+"""What is answered of a text without a context."""
+FILES = (DESCRIPTION, *GRAPHS, WEIGHTS, TOKENIZER)
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUTS = tuple(output for outputs in GRAPHS.values() for output in outputs)
+UNIT_OF_LENGTH = 64
 # texts are read in portions of about this size, so that memory does not grow with their number
 PORTION_CHARACTERS = 1 << 20
 _ERRORS_ONLY = 3
@@ -53,6 +59,9 @@ class Description(msgspec.Struct, frozen=True):
         context: Most tokens of a context that are read.
         stances: The classes of the output `stance`, in its order.
         comparisons: The classes of the output `comparison`, in its order.
+        longer: What the quality of a text gains, as a logit, with the logarithm of its length in
+            units of 64 tokens, when it is longer than that. Judges find long texts better, and
+            windows do not show how long a text is.
         batch: Most tokens of a batch. With 0 each text is read by itself, which a graph needs
             whose answers would otherwise depend on the texts beside it.
         checksums: CRC-32 of the other files, in hexadecimal; what it names is checked.
@@ -65,6 +74,7 @@ class Description(msgspec.Struct, frozen=True):
     context: int
     stances: tuple[str, ...]
     comparisons: tuple[str, ...]
+    longer: float = 0.0
     batch: int = 0
     checksums: Mapping[str, str] = {}
 
@@ -167,9 +177,13 @@ class DebateEncoder:
             np.add.at(weights, owners, counts)
             for name in outputs:
                 np.add.at(sums[name], owners, answers[name] * _along(counts, answers[name]))
+        means = {name: each / _along(weights, each) for name, each in sums.items()}
+        if "quality" in means and self.description.longer:
+            lengths = _lengths(windows, len(texts), self.description.overlap)
+            means["quality"] = _lengthened(means["quality"], lengths, self.description.longer)
         return {
-            name: _unit(each) if name == "embedding" else _single(each / _along(weights, each))
-            for name, each in sums.items()
+            name: _unit(each) if name == "embedding" else _single(each)
+            for name, each in means.items()
         }
 
     def _windows(self, texts: Sequence[str], contexts: Sequence[str]) -> list[Window]:
@@ -205,7 +219,7 @@ class DebateEncoder:
 
     @functools.cached_property
     def _dimensions(self) -> int:
-        outputs = self._session("texts.onnx").get_outputs()
+        outputs = self._session("embedding.onnx").get_outputs()
         return next(int(each.shape[-1]) for each in outputs if each.name == "embedding")
 
     @functools.cached_property
@@ -244,7 +258,7 @@ class DebateEncoder:
             raise MissingExtraError("Annotating texts", "model") from None
         path = self.folder / graph
         self._checked(graph)
-        self._checked(WORDS)
+        self._checked(WEIGHTS)
         # it warns of graphics cards that it does not find
         onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
         options = onnxruntime.SessionOptions()
@@ -276,6 +290,25 @@ def _portions(texts: Sequence[str]) -> Iterator[slice]:
         if size >= PORTION_CHARACTERS or place + 1 == len(texts):
             yield slice(start, place + 1)
             start, size = place + 1, 0
+
+
+def _lengths(windows: Sequence[Window], texts: int, overlap: int) -> NDArray[np.float64]:
+    """How many tokens each text has [texts], what two of its windows share counted once."""
+    found = np.full(texts, float(overlap))
+    np.add.at(
+        found, [each.owner for each in windows], [len(each.tokens) - overlap for each in windows]
+    )
+    return found
+
+
+def _lengthened(
+    quality: NDArray[np.float64], lengths: NDArray[np.float64], longer: float
+) -> NDArray[np.float64]:
+    """Qualities, with what they gain by the lengths of the texts."""
+    gained = longer * np.log(np.maximum(lengths / UNIT_OF_LENGTH, 1))
+    odds = quality / np.maximum(1 - quality, 1e-9) * np.exp(gained)
+    raised: NDArray[np.float64] = odds / (1 + odds)
+    return raised
 
 
 def _along(counts: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
