@@ -7,6 +7,7 @@ processor time, on the sentences of CompSent-19 (first, second, neither) and on 
 answers (four stances). Each text is answered by the model that never saw its fold, made by
 `python -m training export --fold N`. A folder without `{fold}` in its name is asked of all texts:
 that says something of models alone that have learnt from neither set, as the shipped one has.
+"Model in runs" is what `run --stance learned` makes of the answers (arguments/favouring.py).
 The rules were written looking at half of each set (see benchmarks/comparison.py).
 
 Reads SICETNON_DATA (default: ../shared/data).
@@ -30,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 from sicetnon.arguments.annotators import Comparison  # noqa: E402
 from sicetnon.arguments.comparison import stance  # noqa: E402
+from sicetnon.arguments.favouring import favoured  # noqa: E402
 from training import sources  # noqa: E402
 from training.configuration import FOLDER, configuration  # noqa: E402
 from training.corpus import fold_of  # noqa: E402
@@ -85,13 +87,24 @@ def by_model(texts: Sequence[Example], classes: int, model: Comparison) -> Label
     return chances.argmax(1).astype(float)
 
 
-def by_folds(texts: Sequence[Example], classes: int, models: Sequence[Comparison]) -> Labels:
+def as_in_runs(texts: Sequence[Example], classes: int, model: Comparison) -> Labels:
+    """What `run --stance learned` makes of a model's answers, as numbers of classes."""
+    found = [favoured([each.text], each.first, each.second, model)[0] for each in texts]
+    return np.minimum(np.array([COMPARISONS.index(each) for each in found], float), classes - 1)
+
+
+def by_folds(
+    texts: Sequence[Example],
+    classes: int,
+    models: Sequence[Comparison],
+    answer: Callable[[Sequence[Example], int, Comparison], Labels],
+) -> Labels:
     """What the models say, each of the texts that it never saw."""
     folds = np.array([fold_of(each.group, len(models)) for each in texts])
     found = np.zeros(len(texts))
     for fold, model in enumerate(models):
         places = np.flatnonzero(folds == fold)
-        found[places] = by_model([texts[place] for place in places], classes, model)
+        found[places] = answer([texts[place] for place in places], classes, model)
     return found
 
 
@@ -120,7 +133,8 @@ def show(data: Set, texts: Sequence[Example], models: Sequence[Comparison] | Non
     wanted = [each.label for each in texts]
     systems: dict[str, Callable[[], Labels]] = {"rules": lambda: by_rules(texts, data.classes)}
     if models is not None:
-        systems["model"] = lambda: by_folds(texts, data.classes, models)
+        systems["model"] = lambda: by_folds(texts, data.classes, models, by_model)
+        systems["model in runs"] = lambda: by_folds(texts, data.classes, models, as_in_runs)
     answers = {}
     for name, work in systems.items():
         answers[name], seconds = timed(work)
@@ -128,11 +142,11 @@ def show(data: Set, texts: Sequence[Example], models: Sequence[Comparison] | Non
         speed = f"{len(texts) / seconds:,.0f}"
         row = f"{value:.3f} [{low:.3f}, {high:.3f}] | {speed} | {len(texts)} |"
         print(f"| {data.name} | {name} | {row}", flush=True)
-    if models is not None:
-        both = np.column_stack([answers["model"], answers["rules"]])
+    for name in list(systems)[1:]:
+        both = np.column_stack([answers[name], answers["rules"]])
         value, low, high = interval(_gain, both, wanted)
         bounds = f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
-        print(f"| {data.name} | model less rules | {bounds} | | {len(texts)} |", flush=True)
+        print(f"| {data.name} | {name} less rules | {bounds} | | {len(texts)} |", flush=True)
 
 
 def _gain(both: Labels, wanted: Labels) -> float:

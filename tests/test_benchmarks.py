@@ -16,6 +16,7 @@ from sicetnon.retrieval.chatnoir import ChatNoirRetriever
 from sicetnon.retrieval.pace import Patience
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+SYSTEMS = ["rules", "model", "model in runs", "model less rules", "model in runs less rules"]
 
 
 def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -101,8 +102,8 @@ def test_stance_is_measured_by_folds(
         def __init__(self, folder: Path, threads: int):
             self.fold = int(folder.name[-1])
 
-        def classify(self, texts: list[str], first: str, second: str) -> None:
-            pass
+        def classify(self, texts: list[str], first: str, second: str) -> list[str]:
+            return ["SECOND"] * len(texts)
 
         def probabilities(
             self, texts: list[str], firsts: list[str], seconds: list[str]
@@ -115,7 +116,7 @@ def test_stance_is_measured_by_folds(
         (tmp_path / f"model-{fold}").mkdir()
     assert stance.main(["--texts", "40", "--models", str(tmp_path / "model-{fold}")]) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert [row.split(" | ")[1] for row in rows[2:]] == ["rules", "model", "model less rules"] * 2
+    assert [row.split(" | ")[1] for row in rows[2:]] == SYSTEMS * 2
     for each in [each for chosen in stance.SETS for each in stance.texts_of(chosen, 40)]:
         readers = [fold for fold, texts in read.items() if each.text in texts]
         assert readers == [stance.fold_of(each.group, 5)]

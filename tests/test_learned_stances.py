@@ -16,6 +16,7 @@ from conftest import ROOT
 from sicetnon.arguments import annotators
 from sicetnon.arguments.annotators import COMPARISONS
 from sicetnon.arguments.encoder import debate_encoder
+from sicetnon.arguments.favouring import favoured
 from sicetnon.cli import main
 from sicetnon.errors import MissingExtraError, UsageError
 from sicetnon.evaluation.validation import validate
@@ -32,7 +33,7 @@ QUESTION = "Which is better, a kayak or a canoe?"
 
 
 class Judge:
-    """A stand-in for the model: its stance is decided by the length of a text.
+    """A stand-in for the model: its answer is decided by the length of a text.
 
     Attributes:
         calls: Texts with their objects, call by call. The first only says whether it can be used.
@@ -50,7 +51,11 @@ class Judge:
 
     def classify(self, texts: list[str], first: str, second: str) -> list[str]:
         self.calls.append([(text, first, second) for text in texts])
-        return [COMPARISONS[len(text) % 4] for text in texts]
+        return [side(text) for text in texts]
+
+
+def side(text: str) -> str:
+    return COMPARISONS[len(text) % 4]
 
 
 @pytest.fixture
@@ -130,8 +135,8 @@ def test_rules_say_the_same_where_they_are_asked_for(
 def test_passages_that_name_neither_object_are_not_read(tmp_path: Path, judge: Judge) -> None:
     passages = {
         "p1___1": "Which boat is better depends on the water.",
-        "p1___2": "A kayak is better.",
-        "p2___1": "A kayak is better.",
+        "p1___2": "One kayak is better.",
+        "p2___1": "One kayak is better.",
         "p2___2": "Canoes are better!",
     }
     text = "\n".join(json.dumps({"id": i, "contents": t}) for i, t in passages.items())
@@ -145,7 +150,25 @@ def test_passages_that_name_neither_object_are_not_read(tmp_path: Path, judge: J
     assert len(judge.read) == 2
     said = dict(zip(names, ranking.stances or (), strict=True))
     assert said["p1___1"] == "NO"
-    assert said["p1___2"] == said["p2___1"] == COMPARISONS[len(passages["p1___2"]) % 4]
+    assert said["p1___2"] == said["p2___1"] == side(passages["p1___2"])
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "stance"),
+    [
+        ("The kayak and the canoe are boats.", "NEUTRAL", "NEUTRAL"),
+        ("The kayak and the canoe are boats.", "NO", "NEUTRAL"),
+        ("The kayak is a boat.", "NEUTRAL", "NO"),
+        ("The kayak is a boat.", "SECOND", "SECOND"),
+        ("The boat is fast.", "FIRST", "NO"),
+        ("", "FIRST", "NO"),
+    ],
+)
+def test_names_decide_what_the_model_cannot_tell(
+    text: str, answer: str, stance: str, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "classify", lambda texts, _, __: [answer] * len(texts))
+    assert favoured([text, text], "kayak", "canoe", judge) == [stance] * 2  # type: ignore[arg-type]
 
 
 def test_a_topic_without_two_objects_is_not_read(folder: Path, judge: Judge) -> None:
@@ -173,7 +196,9 @@ def test_search_takes_it_too(
     command = ["search", QUESTION, "--index", str(folder), "-k", "4", "--json"]
     assert main([*command, "--stance", "learned"]) == 0
     answers = json.loads(capsys.readouterr().out)["answers"]
-    assert [a["stance"] for a in answers] == [COMPARISONS[len(a["contents"]) % 4] for a in answers]
+    for answer in answers:
+        assert answer["stance"] in (side(answer["contents"]), "NEUTRAL", "NO")
+        assert answer["favours"] == {"FIRST": "kayak", "SECOND": "canoe"}.get(answer["stance"])
     assert len(judge.read) == 4
     assert main(command) == 0
     assert len(judge.read) == 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sicetnon.arguments.mentions import key_of, words_of, words_of_name
+from sicetnon.arguments.favouring import favoured
 from sicetnon.errors import MissingExtraError
 from sicetnon.index.index import Index
 from sicetnon.ranking.comparing import Comparison, objects_of
@@ -36,11 +36,9 @@ class Stances:
 
 
 class LearnedStances:
-    """A stage: the same by a model, which reads each text once.
+    """A stage: the same by a model (see `sicetnon.arguments.favouring`).
 
-    A passage without any word of either object's name gets `NO` unread: a model that has learnt
-    from answers to the very question would still see sides in it. A topic without two objects
-    gets `NO` throughout.
+    A topic without two objects gets `NO` throughout.
 
     Args:
         index: Where the texts are.
@@ -61,15 +59,7 @@ class LearnedStances:
         if objects is None:
             return replace(ranking, stances=("NO",) * len(ranking))
         texts = [record.default_text() for record in self._index.records(ranking.documents)]
-        names = {key_of(word) for name in objects for word in words_of_name(name)}
-        # passages of different pages may be the same
-        read = [
-            text
-            for text in dict.fromkeys(texts)
-            if not names.isdisjoint(map(key_of, words_of(text)))
-        ]
-        found = dict(zip(read, self._model.classify(read, *objects), strict=True))
-        return replace(ranking, stances=tuple(found.get(text, "NO") for text in texts))
+        return replace(ranking, stances=tuple(favoured(texts, *objects, self._model)))
 
 
 class SameStance:
