@@ -17,8 +17,8 @@ def add_stance(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--stance",
         choices=_STANCES,
-        help="how passages get their stance towards two objects: rules are quick, learned is "
-        "better (extra model; default: what the system has, mostly rules)",
+        help="who says which of two objects a passage favours: quick rules, or the model, which "
+        "is right more often (extra model; default: what the system has, mostly rules)",
     )
 
 
