@@ -7,13 +7,16 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sicetnon.records import Topic
 from sicetnon.retrieval.chatnoir import ChatNoirRetriever
 from sicetnon.retrieval.pace import Patience
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+SYSTEMS = ["rules", "model", "model in runs", "model less rules", "model in runs less rules"]
 
 
 def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -79,3 +82,41 @@ def test_the_imitation_answers_from_what_was_recorded(
         assert page.page_rank is not None
         assert len(page.text.split()) > 100
         retriever.close()
+
+
+def test_stance_is_measured_by_folds(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stance = benchmark("stance", monkeypatch)
+    monkeypatch.setenv("SICETNON_DATA", str(tmp_path))
+    assert stance.main([]) == 1
+    assert "set SICETNON_DATA" in capsys.readouterr().err
+    monkeypatch.setenv("SICETNON_DATA", str(data))
+    assert stance.main(["--texts", "40", "--models", str(tmp_path / "model-{fold}")]) == 0
+    shown = capsys.readouterr()
+    assert "model-0 is not there" in shown.err
+    assert len(shown.out.splitlines()) == 4
+    read: dict[int, set[str]] = {}
+
+    class Model:
+        def __init__(self, folder: Path, threads: int):
+            self.fold = int(folder.name[-1])
+
+        def classify(self, texts: list[str], first: str, second: str) -> list[str]:
+            return ["SECOND"] * len(texts)
+
+        def probabilities(
+            self, texts: list[str], firsts: list[str], seconds: list[str]
+        ) -> NDArray[np.float64]:
+            read.setdefault(self.fold, set()).update(texts)
+            return np.tile([0.1, 0.3, 0.4, 0.2], (len(texts), 1))
+
+    monkeypatch.setattr(stance, "Comparison", Model)
+    for fold in range(5):
+        (tmp_path / f"model-{fold}").mkdir()
+    assert stance.main(["--texts", "40", "--models", str(tmp_path / "model-{fold}")]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split(" | ")[1] for row in rows[2:]] == SYSTEMS * 2
+    for each in [each for chosen in stance.SETS for each in stance.texts_of(chosen, 40)]:
+        readers = [fold for fold, texts in read.items() if each.text in texts]
+        assert readers == [stance.fold_of(each.group, 5)]

@@ -15,6 +15,7 @@ from sicetnon.arguments.annotators import (
     Quality,
     Stance,
 )
+from sicetnon.arguments.encoder import DebateEncoder
 
 NOT_YET = pytest.mark.xfail(strict=True, reason="the first model does not get this right")
 UNIFORMS = "We should abandon school uniforms"
@@ -130,3 +131,10 @@ def test_texts_on_one_matter_are_nearer_than_texts_on_two() -> None:
     ]
     first, second, third = Embedding().encode(texts)
     assert first @ second > first @ third + 0.2
+
+
+def test_reading_leaves_the_smallest_numbers_of_the_thread_alone() -> None:
+    # a run's last scores may be such numbers, and so may anything that its caller computes
+    DebateEncoder(threads=1).answers(["Uniforms are cheap."], outputs=["quality"])
+    smallest = np.finfo(np.float32).smallest_subnormal
+    assert np.array([smallest]) * np.float32(1) == smallest

@@ -90,7 +90,9 @@ class Answer:
         return fields | record.texts
 
 
-def search(index: Index, question: str, k: int = 10, system: str = "default") -> list[Answer]:
+def search(
+    index: Index, question: str, k: int = 10, system: str = "default", stance: str | None = None
+) -> list[Answer]:
     """The best answers to a question.
 
     Args:
@@ -98,11 +100,14 @@ def search(index: Index, question: str, k: int = 10, system: str = "default") ->
         question: Any text.
         k: How many answers are wanted.
         system: Which system answers; those of the task that the index is for.
+        stance: Who says which of two objects a passage favours: `rules` or `learned` (extra
+            `model`). The system's own way when left out.
 
     Raises:
-        UsageError: There is no such system for this index.
+        MissingExtraError: What says the stance is not installed.
+        UsageError: There is no such system or stance for this index.
     """
-    ranking = search_system(system, index).rank([Topic("1", question)], k)[0]
+    ranking = search_system(system, index, stance).rank([Topic("1", question)], k)[0]
     return answers(index, ranking, k)
 
 

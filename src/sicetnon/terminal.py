@@ -142,20 +142,14 @@ def _show(answer: Answer, screen: Console) -> None:
 
 
 @contextmanager
-def building(screen: Console) -> Iterator[Callable[[Corpus, BuildProgress], None]]:
-    """A progress bar for building an index: documents, documents a second, time left.
-
-    It shows itself when that begins: a terminal has room for one bar at a time.
-    """
-    with indexing(screen) as (show, _):
-        yield show
-
-
-@contextmanager
 def indexing(
     screen: Console,
 ) -> Iterator[tuple[Callable[[Corpus, BuildProgress], None], Callable[[Annotated], None]]]:
-    """A progress bar as of `building`, which goes on when the documents are annotated."""
+    """A progress bar for building an index: documents, documents a second, time left.
+
+    It goes on when documents are annotated. It shows itself when there is something to show: a
+    terminal has room for one bar at a time.
+    """
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),

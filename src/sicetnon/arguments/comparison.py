@@ -3,7 +3,7 @@
 The words of a passage are reduced to what matters: the objects, comparatives with their sign,
 praise, blame and negation. Patterns over these say which object wins, and praise near one object
 alone speaks for it. Every pattern is tried in both directions with opposite sign, so swapping the
-objects swaps the answer. A learned stance is to take this one's place.
+objects swaps the answer. The model can say it instead (see `favouring`).
 """
 
 from __future__ import annotations

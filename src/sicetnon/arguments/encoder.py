@@ -265,7 +265,6 @@ class DebateEncoder:
         # whole windows are divided among threads, which the work within one is too small for
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _ERRORS_ONLY
-        options.add_session_config_entry("session.set_denormal_as_zero", "1")
         try:
             session = onnxruntime.InferenceSession(
                 str(path), options, providers=["CPUExecutionProvider"]

@@ -44,6 +44,12 @@ def key_of(word: str) -> str:
     return known
 
 
+def words_of_name(name: str) -> list[str]:
+    """The words of an object's name that name something; all where there are only small ones."""
+    words = [word for word in words_of(name) if _MARK.match(word) or word.isdigit()]
+    return [word for word in words if word.lower() not in _SMALL] or words
+
+
 class Mentions:
     """Marks two objects in texts. With the objects swapped, the marks are swapped.
 
@@ -101,8 +107,7 @@ class Mentions:
     @staticmethod
     def _names(name: str, other: str) -> list[tuple[str, ...]]:
         """The names of an object, as the keys of their words."""
-        words = [w for w in words_of(name) if _MARK.match(w) or w.isdigit()]
-        words = [w for w in words if w.lower() not in _SMALL] or words
+        words = words_of_name(name)
         whole = tuple(map(key_of, words))
         shared = {key_of(word) for word in words_of(other)}
         distinct = tuple(key for key in whole if key not in shared)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from sicetnon.commands.values import Commands, positive
+from sicetnon.commands.values import Commands, add_stance, positive
 from sicetnon.errors import UsageError
 
 
@@ -25,6 +25,7 @@ def add_search(commands: Commands) -> None:
     )
     command.add_argument("-k", type=positive, default=10, help="answers wanted (default: 10)")
     command.add_argument("--system", default="default", metavar="NAME", help="who answers")
+    add_stance(command)
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(command=_search)
 
@@ -52,7 +53,7 @@ def _search(options: argparse.Namespace) -> None:
         _without_scipy() if options.system == "default" else contextlib.nullcontext(),
         Index.open(options.index) if options.index else sample_index() as index,
     ):
-        found = search(index, question, options.k, options.system)
+        found = search(index, question, options.k, options.system, options.stance)
     if options.json:
         print(json.dumps(as_json(question, found), ensure_ascii=False, indent=1))  # noqa: T201
         return
@@ -64,8 +65,10 @@ def _search(options: argparse.Namespace) -> None:
 def _search_service(options: argparse.Namespace) -> None:
     from sicetnon import services
 
-    if options.index or options.system != "default":
-        raise UsageError("--source asks a service, which takes neither --index nor --system")
+    if options.index or options.system != "default" or options.stance:
+        raise UsageError(
+            "--source asks a service, which takes neither --index nor --system nor --stance"
+        )
     services.show(" ".join(options.question), options.source, options.k, options.json)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sicetnon.commands.values import Commands, numbers, positive
+from sicetnon.commands.values import Commands, add_stance, numbers, positive
 from sicetnon.errors import UsageError
 
 
@@ -20,6 +20,7 @@ def add_run(commands: Commands) -> None:
     command.add_argument("-i", "--input", type=Path, metavar="DIR", required=True)
     command.add_argument("-o", "--output", type=Path, metavar="DIR", required=True)
     command.add_argument("--system", default="default", metavar="NAME", help="how it is done")
+    add_stance(command)
     command.add_argument("--index", type=Path, metavar="DIR", help="where the index is or goes")
     command.add_argument(
         "--cache", type=Path, metavar="FILE", help="where ChatNoir's answers are kept"
@@ -63,6 +64,7 @@ def add_fuse(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from sicetnon import terminal
+    from sicetnon.index.annotating import Annotated
     from sicetnon.sample import cache_folder
     from sicetnon.tasks.running import MAX_RESULTS, RUN, Listener, RunOptions, run_task
 
@@ -74,14 +76,15 @@ def _run(options: argparse.Namespace) -> None:
         screen.print(terminal.printable(line), soft_wrap=True, markup=False)
 
     cache = options.cache or cache_folder() / "chatnoir.sqlite"
-    with terminal.building(screen) as show, terminal.fetching(screen) as show_fetched:
-        listener = Listener(say, show, show_fetched)
-        rankings = run_task(
-            options.task,
-            options.input,
-            options.output,
-            RunOptions(options.system, options.index, cache, options.tag, options.k, listener),
-        )
+    with terminal.indexing(screen) as (show, show_read), terminal.fetching(screen) as show_fetched:
+
+        def show_labelled(done: int, total: int) -> None:
+            show_read(Annotated(("stance",), done, total))
+
+        listener = Listener(say, show, show_fetched, show_labelled)
+        system, stance = options.system, options.stance
+        told = RunOptions(system, options.index, cache, options.tag, options.k, listener, stance)
+        rankings = run_task(options.task, options.input, options.output, told)
     results = sum(len(ranking) for ranking in rankings)
     say(f"{options.output / RUN}: {results:,} results for {len(rankings)} topics")
 

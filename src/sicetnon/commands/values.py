@@ -9,6 +9,17 @@ from typing import TypeAlias
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 _MOST_DIGITS = 10
+_STANCES = ("rules", "learned")
+
+
+def add_stance(command: argparse.ArgumentParser) -> None:
+    """Add `--stance`: who says which of two objects a passage favours."""
+    command.add_argument(
+        "--stance",
+        choices=_STANCES,
+        help="who says which of two objects a passage favours: quick rules, or the model, which "
+        "is right more often (extra model; default: what the system has, mostly rules)",
+    )
 
 
 def natural(text: str) -> int:

@@ -12,3 +12,11 @@ class Stage(Protocol):
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The new ranking for the topic."""
+
+
+class Labelling(Stage, Protocol):
+    """A stage that labels results and leaves all else as it is."""
+
+    @property
+    def method(self) -> str:
+        """How the labels are found, in a few words."""

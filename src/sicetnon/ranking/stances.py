@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from sicetnon.ranking.comparing import Comparison
+from sicetnon.arguments.favouring import favoured
+from sicetnon.errors import MissingExtraError
+from sicetnon.index.index import Index
+from sicetnon.ranking.comparing import Comparison, objects_of
 from sicetnon.records import Ranking, Topic
+
+if TYPE_CHECKING:
+    from sicetnon.arguments import annotators
 
 
 class Stances:
-    """A stage: says of every passage which of the two objects it favours.
+    """A stage: says of every passage which of the two objects it favours, by rules.
 
     A topic without two objects gets `NO` throughout.
     """
+
+    method = "rules"
 
     def __init__(self, comparison: Comparison):
         self._comparison = comparison
@@ -26,12 +35,58 @@ class Stances:
         return replace(ranking, stances=tuple(map(comparer.judged, found)))
 
 
+class LearnedStances:
+    """A stage: the same by a model (see `sicetnon.arguments.favouring`).
+
+    A topic without two objects gets `NO` throughout.
+
+    Args:
+        index: Where the texts are.
+        model: What reads them (see `comparing_model`).
+    """
+
+    def __init__(self, index: Index, model: annotators.Comparison):
+        self._index, self._model = index, model
+
+    @property
+    def method(self) -> str:
+        """That it is learned, and which model says it."""
+        return f"learned ({self._model.identity()})"
+
+    def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
+        """The same ranking, with stances."""
+        objects = objects_of(topic)
+        if objects is None:
+            return replace(ranking, stances=("NO",) * len(ranking))
+        texts = [record.default_text() for record in self._index.records(ranking.documents)]
+        return replace(ranking, stances=tuple(favoured(texts, *objects, self._model)))
+
+
 class SameStance:
     """A stage: gives all passages one stance, as the organisers' baseline does."""
 
     def __init__(self, stance: str = "NO"):
         self._stance = stance
+        self.method = f"{stance} throughout"
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The same ranking, with the stance."""
         return replace(ranking, stances=(self._stance,) * len(ranking))
+
+
+def comparing_model() -> annotators.Comparison:
+    """The model that comes with the package, ready to read.
+
+    Raises:
+        DataError: The model is damaged.
+        MissingExtraError: What runs it is not installed.
+    """
+    from sicetnon.arguments import annotators
+
+    model = annotators.Comparison()
+    try:
+        # what is missing is to be known now, not when everything else is done
+        model.classify(["ready"], "one", "other")
+    except MissingExtraError:
+        raise MissingExtraError("The learned stance", "model") from None
+    return model

@@ -18,7 +18,12 @@ _LIBRARIES = ("numpy", "numba", "PyStemmer", "msgspec")
 
 
 def run_metadata(
-    task: Task[Any], system: str, tag: str, index: Index | None, seconds: float
+    task: Task[Any],
+    system: str,
+    tag: str,
+    index: Index | None,
+    seconds: float,
+    stance: str | None = None,
 ) -> str:
     """The metadata of a run, as YAML.
 
@@ -28,6 +33,7 @@ def run_metadata(
         tag: The name of the run.
         index: What was searched; None where ChatNoir was.
         seconds: What it took, wall clock.
+        stance: How stances towards two objects were found, where the task asks for them.
     """
     description = (task.systems[system].__doc__ or "").strip().split("\n")[0]
     return yaml.safe_dump(
@@ -57,7 +63,8 @@ def run_metadata(
                 "system": system,
                 "description": description,
                 "indexing": _indexing(index),
-            },
+            }
+            | ({} if stance is None else {"stance": stance}),
             "resources": {"runtime": {"seconds": round(seconds, 3)}},
             "actor": {"team": "sicetnon"},
             "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -43,21 +43,29 @@ def find_task(identifier: str) -> Task[Any]:
     return TASKS[identifier]
 
 
-def search_system(name: str, index: Index) -> System:
+def search_system(name: str, index: Index, stance: str | None = None) -> System:
     """The system of a name for searching any index: a task's where its corpus is of that kind.
 
+    Args:
+        name: Its name.
+        index: What is searched.
+        stance: Who says which of two objects a passage favours; the system's own way when left
+            out.
+
     Raises:
-        UsageError: There is none of this name for such an index.
+        MissingExtraError: What says the stance is not installed.
+        UsageError: There is none of this name for such an index, or no stance.
     """
-    systems: Mapping[str, Callable[[Any], System]] = general.SYSTEMS
-    source: Any = index
     # people are shown whole arguments, also where a task asks for pairs of their sentences
     records = "arguments" if index.manifest.records == "processed" else index.manifest.records
-    for task in TASKS.values():
-        if task.records == records:
-            systems = task.systems
-            source = index if task.is_corpus_given else from_index(index)
-            break
+    task = next((task for task in TASKS.values() if task.records == records), None)
+    systems: Mapping[str, Callable[[Any], System]] = task.systems if task else general.SYSTEMS
     if name not in systems:
         raise UsageError(f"unknown system {name!r}; choose one of {', '.join(systems)}")
-    return systems[name](source)
+    if stance is not None and not (task and task.stances):
+        kind = index.manifest.records
+        raise UsageError(f"{kind} have no stance towards two objects; leave --stance out")
+    if task is None:
+        return systems[name](index)
+    source = index if task.is_corpus_given else from_index(index)
+    return task.system(name, source, task.stance(stance))

@@ -43,11 +43,13 @@ class Listener:
         say: Called with a line for people.
         building: Called now and then while the index is built, with the corpus.
         fetching: Called with what is fetched from a service, how many are done, and of how many.
+        labelling: Called with how many results have their stance, and of how many.
     """
 
     say: Callable[[str], None] = lambda _: None
     building: Callable[[Corpus, Progress], None] = lambda _, __: None
     fetching: Callable[[str, int, int], None] = lambda _, __, ___: None
+    labelling: Callable[[int, int], None] = lambda _, __: None
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,11 @@ class RunOptions:
         index: The folder of the index; beside the output when left out. For tasks without a corpus
             an index of web pages, which takes the place of ChatNoir.
         cache: Where ChatNoir's answers are kept; beside the output when left out.
-        tag: The name of the run; made of task and system when left out.
+        tag: The name of the run; made of system and stance when left out.
         k: Documents a topic at most.
         listener: Who is told how it goes.
+        stance: Who says which of two objects a result favours, where the task asks for that:
+            `rules` or `learned` (extra `model`). The system's own way when left out.
     """
 
     system: str = "default"
@@ -70,6 +74,11 @@ class RunOptions:
     tag: str | None = None
     k: int = MAX_RESULTS
     listener: Listener = field(default_factory=Listener)
+    stance: str | None = None
+
+    def named(self) -> str:
+        """The name of the run: as it was given, else made of system and stance."""
+        return self.tag or "-".join(filter(None, ("sicetnon", self.system, self.stance)))
 
 
 def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> list[Ranking]:
@@ -86,22 +95,26 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
 
     Raises:
         DataError: The input cannot be used.
-        UsageError: Task, system or tag are not legal.
+        MissingExtraError: What says the stance is not installed.
+        UsageError: Task, system, stance or tag are not legal.
         OSError: Something cannot be written. No file of the output has changed then.
     """
     start = time.monotonic()
     task = find_task(task_id)
-    tag = check_tag(options.tag or f"sicetnon-{options.system}")
+    tag = check_tag(options.named())
     task.check_system(options.system)
     if not source.is_dir():
         raise DataError("there is no such input directory", source)
     topics = read_topics(source / "topics.xml")
+    stance = task.stance(options.stance)
     opening = _corpus_index if task.is_corpus_given else _web_pages
     with opening(task, source, target, options) as documents:
-        rankings = task.system(options.system, documents.source).rank(topics, options.k)
+        system = task.system(options.system, documents.source, stance)
+        rankings = system.rank(topics, options.k, options.listener.labelling)
         run = "".join(_lines(ranking, documents.index, tag) for ranking in rankings)
         seconds = time.monotonic() - start
-        metadata = run_metadata(task, options.system, tag, documents.index, seconds)
+        says = None if system.labelling is None else system.labelling.method
+        metadata = run_metadata(task, options.system, tag, documents.index, seconds, says)
     write_whole({target / RUN: run, target / METADATA: metadata})
     report = validate(run.splitlines(keepends=True), task_id, topics, name=str(target / RUN))
     for finding in report.findings:

@@ -6,12 +6,14 @@ objects, they are parsed from its title.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sicetnon.index.index import Index
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparing import Comparison, objects_of
 from sicetnon.ranking.repeats import RepeatsLast
-from sicetnon.ranking.stage import Stage
-from sicetnon.ranking.stances import SameStance, Stances
+from sicetnon.ranking.stage import Labelling, Stage
+from sicetnon.ranking.stances import LearnedStances, SameStance, Stances, comparing_model
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
@@ -22,33 +24,46 @@ DEPTH = 100
 
 
 def default(index: Index) -> System:
-    """BM25 with weight on both objects; passages that weigh them; repeats last; stance by rules.
+    """BM25 with weight on both objects; passages that weigh them; repeats last; stances.
 
     1. BM25 (k1 = 2, b = 0.4) on the title, where the name of each object counts a quarter more.
     2. Scores are brought to 0 … 1. The best 100 gain up to 0.1 for sentences that compare both
        objects, and up to 0.05 for cues of arguing.
     3. Of these, passages that repeat a better one of their page go behind the others.
-    4. The stance of every passage is found by rules. It orders nothing.
+    4. The stance of every passage is found by rules, unless the model is asked for. It orders
+       nothing.
 
     Judged passages with their texts are not at hand: docs/passages.md says what this rests on.
     """
     comparison = Comparison(index)
     found = LocalRetriever(index, [FieldScore(BM25(2.0, 0.4))])
     weighed = Blend([(comparison.weighing, 0.1), (comparison.arguing, 0.05)], DEPTH)
-    stages: list[Stage] = [weighed, RepeatsLast(index, DEPTH), Stances(comparison)]
-    return System(ObjectsRetriever(found, objects_of, 0.25), stages, DEPTH)
+    stages: list[Stage] = [weighed, RepeatsLast(index, DEPTH)]
+    retriever = ObjectsRetriever(found, objects_of, 0.25)
+    return System(retriever, stages, DEPTH, Stances(comparison))
 
 
 def bm25(index: Index) -> System:
-    """The organisers' baseline: BM25 (k1 = 1.2, b = 0.75) on the title, `NO` for every stance."""
-    return System(LocalRetriever(index, [FieldScore(BM25(1.2, 0.75))]), [SameStance("NO")])
+    """The organisers' baseline: BM25 (k1 = 1.2, b = 0.75) on the title. Stances are `NO`."""
+    found = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75))])
+    return System(found, labelling=SameStance("NO"))
 
 
 def dirichlet(index: Index) -> System:
-    """Query likelihood with Dirichlet smoothing, µ = 1,000, on the title; stance by rules."""
-    return System(
-        LocalRetriever(index, [FieldScore(DirichletLM(1000))]), [Stances(Comparison(index))]
-    )
+    """Query likelihood with Dirichlet smoothing, µ = 1,000, on the title; stances."""
+    found = LocalRetriever(index, [FieldScore(DirichletLM(1000))])
+    return System(found, labelling=by_rules()(index))
+
+
+def by_rules() -> Callable[[Index], Labelling]:
+    """Stances by the rules of `sicetnon.arguments.comparison`."""
+    return lambda index: Stances(Comparison(index))
+
+
+def by_model() -> Callable[[Index], Labelling]:
+    """Stances by the model that `sicetnon annotate comparison` asks."""
+    model = comparing_model()
+    return lambda index: LearnedStances(index, model)
 
 
 TASK = Task(
@@ -57,4 +72,5 @@ TASK = Task(
     records="passages",
     analysis="porter-stop",
     systems={"default": default, "bm25": bm25, "dirichlet": dirichlet},
+    stances={"rules": by_rules, "learned": by_model},
 )
