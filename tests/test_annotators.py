@@ -26,7 +26,7 @@ from sicetnon.arguments.annotators import (
     own_folder,
     read_all,
 )
-from sicetnon.arguments.encoder import SHIPPED, DebateEncoder, debate_encoder
+from sicetnon.arguments.encoder import SHIPPED, UNIT_OF_LENGTH, DebateEncoder, debate_encoder
 from sicetnon.arguments.windows import batches_of, pieces_of, tokens_of, windows_of
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 
@@ -173,11 +173,28 @@ class TestWindows:
         none = np.zeros(0, np.int64)
         named = reader.description
         parts = windows_of(0, tokens, none, named.window, named.overlap)
-        answers = [reader._run([part], ("quality",))["quality"][0] for part in parts]
-        expected = np.average(answers, weights=[len(part.tokens) for part in parts])
-        assert reader.answers([text], outputs=["quality"])["quality"][0] == pytest.approx(
-            expected, abs=1e-6
+        outputs = ("argumentativeness", "quality")
+        answers = [reader._run([part], outputs) for part in parts]
+        weights = [len(part.tokens) for part in parts]
+        argued, good = (
+            np.average([each[output][0] for each in answers], weights=weights) for output in outputs
         )
+        found = reader.answers([text], outputs=outputs)
+        assert found["argumentativeness"][0] == pytest.approx(argued, abs=1e-6)
+        odds = good / (1 - good) * (len(tokens) / UNIT_OF_LENGTH) ** named.longer
+        assert found["quality"][0] == pytest.approx(odds / (1 + odds), abs=1e-5)
+
+    def test_a_side_is_read_in_windows_of_a_few_sentences(self) -> None:
+        reader = debate_encoder()
+        size, overlap = reader.description.narrow["stance"]
+        assert size < reader.description.window
+        text = "Uniforms are cheap and save time. " * 30
+        (tokens,), (topic,) = (tokens_of(reader._tokenizer, [each]) for each in (text, "Uniforms"))
+        parts = windows_of(0, tokens, topic, size, overlap)
+        answers = [reader._run([part], ("stance",))["stance"][0] for part in parts]
+        expected = np.average(answers, axis=0, weights=[len(part.tokens) for part in parts])
+        found = reader.answers([text], ["Uniforms"], ["stance", "quality"])
+        np.testing.assert_allclose(found["stance"][0], expected, atol=1e-6)
 
     @given(st.text(alphabet="ab 🙂校\n", max_size=200))
     def test_pieces_make_the_text(self, text: str) -> None:
@@ -265,7 +282,7 @@ class TestFolders:
             .replace(b"argumentativeness", b"argumentativenesz")
         )
         with pytest.raises(DataError, match="its checksum is"):
-            Quality(damaged("judge.onnx", data)).score(["a"])
+            Argumentativeness(damaged("judge.onnx", data)).score(["a"])
 
     def test_windows_must_fit(self, damaged: Callable[..., Path]) -> None:
         described = json.loads((SHIPPED / "model.json").read_text()) | {"overlap": 256}

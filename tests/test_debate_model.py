@@ -17,7 +17,7 @@ from sicetnon.arguments.annotators import (
 )
 from sicetnon.arguments.encoder import DebateEncoder
 
-NOT_YET = pytest.mark.xfail(strict=True, reason="the first model does not get this right")
+NOT_YET = pytest.mark.xfail(strict=True, reason="the model does not get this right")
 UNIFORMS = "We should abandon school uniforms"
 TAX = "Should sugary drinks be taxed?"
 
@@ -26,12 +26,7 @@ TAX = "Should sugary drinks be taxed?"
     ("text", "topic", "side"),
     [
         ("Uniforms take away the freedom of children to express who they are.", UNIFORMS, "PRO"),
-        pytest.param(
-            "Uniforms hide who is rich and who is poor, and so prevent bullying.",
-            UNIFORMS,
-            "CON",
-            marks=NOT_YET,
-        ),
+        ("Uniforms hide who is rich and who is poor, and so prevent bullying.", UNIFORMS, "CON"),
         ("A tax on soda would lower obesity and pay for hospitals.", TAX, "PRO"),
         ("Such a tax hits the poor hardest and does nothing for their health.", TAX, "CON"),
     ],
@@ -40,10 +35,25 @@ def test_an_argument_takes_its_side(text: str, topic: str, side: str) -> None:
     assert Stance().classify([text], [topic]) == [side]
 
 
-@NOT_YET
-def test_a_negated_topic_turns_the_side_round() -> None:
-    text = "Zoos keep wild animals locked up in cages for our amusement, which is cruel."
-    topics = ["We should abolish zoos", "We should not abolish zoos"]
+@pytest.mark.parametrize(
+    ("text", "topics"),
+    [
+        (
+            "Guns kill thousands of people every year.",
+            ["We should ban guns", "We should not ban guns"],
+        ),
+        (
+            "Homework takes away children's free time.",
+            ["Homework should be banned", "Homework should not be banned"],
+        ),
+        pytest.param(
+            "Zoos keep wild animals locked up in cages for our amusement, which is cruel.",
+            ["We should abolish zoos", "We should not abolish zoos"],
+            marks=NOT_YET,
+        ),
+    ],
+)
+def test_a_negated_topic_turns_the_side_round(text: str, topics: list[str]) -> None:
     assert Stance().classify([text, text], topics) == ["PRO", "CON"]
 
 
@@ -84,7 +94,6 @@ def test_a_reason_is_a_better_argument_than_an_insult() -> None:
     assert good > shout + 0.1
 
 
-@NOT_YET
 def test_a_claim_with_a_reason_is_argumentative_and_a_greeting_is_not() -> None:
     texts = [
         "Therefore governments should invest in trains, because they pollute far less than planes.",
@@ -114,12 +123,13 @@ def test_any_text_gets_finite_answers(text: str) -> None:
     assert np.linalg.norm(Embedding().encode([text])[0]) == pytest.approx(1, abs=1e-3)
 
 
-@NOT_YET
 def test_twenty_thousand_words_are_read_to_their_end() -> None:
-    sentence = "Uniforms hide who is rich and who is poor, and so prevent bullying at school. "
+    sentence = "Such a tax hits the poor hardest and does nothing for their health. "
     text = sentence * (20_000 // len(sentence.split()))
-    assert Stance().classify([text], [UNIFORMS]) == ["CON"]
-    other = text + "Uniforms take away the freedom of children to express who they are. " * 2_000
+    assert Stance().classify([text], [TAX]) == ["CON"]
+    other = text + "A tax on soda would lower obesity and pay for hospitals. " * 2_000
+    sides = Stance().probabilities([text, other], [TAX, TAX])
+    assert sides[1, 0] > sides[0, 0] + 0.1
     assert Embedding().encode([text])[0] @ Embedding().encode([other])[0] < 0.9999
 
 

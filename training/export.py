@@ -30,6 +30,9 @@ OUTPUTS = {
 WEIGHTS, TOKENIZER = "weights.bin", "tokenizer.json.gz"
 _LEAST_SHARED, _ALIGNED = 1024, 64
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
+# learnt from texts of one to three sentences: on 260 whole arguments of debate.org the side is
+# right in 65% with these windows, in 57% with those of 256 tokens
+NARROW = {"stance": (48, 16)}
 _PLACES = WINDOW + CONTEXT + 3
 
 
@@ -152,6 +155,7 @@ def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
         "window": WINDOW,
         "overlap": OVERLAP,
         "context": CONTEXT,
+        "narrow": NARROW,
         "stances": list(STANCES),
         "comparisons": list(COMPARISONS),
         "checksums": {

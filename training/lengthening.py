@@ -24,15 +24,16 @@ _LEAST = 0.02
 
 
 def fitted(quality: Floats, gains: Floats, wanted: Floats) -> float:
-    """The gain that brings qualities nearest to labels, as logits, by least squares.
+    """What the logarithm of a length counts beside the model's logit, by least squares.
 
     Args:
         quality: What the model says without it [texts].
         gains: What a text gains, times the result [texts].
         wanted: Labels from 0 to 1 [texts].
     """
-    slope, _ = np.polyfit(gains, logits(wanted) - logits(quality), 1)
-    return max(0.0, float(slope))
+    columns = np.column_stack([logits(quality), gains, np.ones(len(gains))])
+    (own, longer, _), *_ = np.linalg.lstsq(columns, logits(wanted), rcond=None)
+    return max(0.0, float(longer / max(own, _LEAST)))
 
 
 def gains_of(found: Sequence[Example]) -> Floats:

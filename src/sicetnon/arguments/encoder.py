@@ -57,6 +57,7 @@ class Description(msgspec.Struct, frozen=True):
         window: Most tokens of a text that are read at once.
         overlap: Tokens that two neighbouring windows share.
         context: Most tokens of a context that are read.
+        narrow: Outputs whose windows are others, with window and overlap.
         stances: The classes of the output `stance`, in its order.
         comparisons: The classes of the output `comparison`, in its order.
         longer: What the quality of a text gains, as a logit, with the logarithm of its length in
@@ -74,6 +75,7 @@ class Description(msgspec.Struct, frozen=True):
     context: int
     stances: tuple[str, ...]
     comparisons: tuple[str, ...]
+    narrow: Mapping[str, tuple[int, int]] = {}
     longer: float = 0.0
     batch: int = 0
     checksums: Mapping[str, str] = {}
@@ -164,7 +166,29 @@ class DebateEncoder:
         outputs: Sequence[str],
         workers: ThreadPoolExecutor | None,
     ) -> dict[str, NDArray[np.float32]]:
-        windows = self._windows(texts, contexts)
+        found: dict[str, NDArray[np.float32]] = {}
+        for size, group in self._by_window(outputs).items():
+            found |= self._read(texts, contexts, group, size, workers)
+        return found
+
+    def _by_window(self, outputs: Sequence[str]) -> dict[tuple[int, int], list[str]]:
+        """The outputs by window and overlap."""
+        named = self.description
+        found: dict[tuple[int, int], list[str]] = {}
+        for output in outputs:
+            size = named.narrow.get(output, (named.window, named.overlap))
+            found.setdefault(size, []).append(output)
+        return found
+
+    def _read(
+        self,
+        texts: Sequence[str],
+        contexts: Sequence[str],
+        outputs: Sequence[str],
+        size: tuple[int, int],
+        workers: ThreadPoolExecutor | None,
+    ) -> dict[str, NDArray[np.float32]]:
+        windows = self._windows(texts, contexts, size)
         batches = batches_of(windows, self.description.batch)
         run = functools.partial(self._run, outputs=tuple(outputs))
         sums = {name: np.zeros((len(texts), *self._row(name))) for name in outputs}
@@ -179,14 +203,16 @@ class DebateEncoder:
                 np.add.at(sums[name], owners, answers[name] * _along(counts, answers[name]))
         means = {name: each / _along(weights, each) for name, each in sums.items()}
         if "quality" in means and self.description.longer:
-            lengths = _lengths(windows, len(texts), self.description.overlap)
+            lengths = _lengths(windows, len(texts), size[1])
             means["quality"] = _lengthened(means["quality"], lengths, self.description.longer)
         return {
             name: _unit(each) if name == "embedding" else _single(each)
             for name, each in means.items()
         }
 
-    def _windows(self, texts: Sequence[str], contexts: Sequence[str]) -> list[Window]:
+    def _windows(
+        self, texts: Sequence[str], contexts: Sequence[str], size: tuple[int, int]
+    ) -> list[Window]:
         named = self.description
         # many texts share one topic
         distinct = list(dict.fromkeys(contexts))
@@ -195,7 +221,7 @@ class DebateEncoder:
         found = []
         for owner, tokens in enumerate(tokens_of(self._tokenizer, texts)):
             context = cut[contexts[owner]]
-            found += windows_of(owner, tokens, context, named.window, named.overlap)
+            found += windows_of(owner, tokens, context, *size)
         return found
 
     def _run(
@@ -330,7 +356,9 @@ def _described(folder: Path) -> Description:
         found = msgspec.json.decode(_bytes(path), type=Description)
     except ValueError as error:
         raise _damaged(path, str(error)) from None
-    if not 0 <= found.overlap < found.window or found.context < 0 or found.batch < 0:
+    sizes = [(found.window, found.overlap), *found.narrow.values()]
+    fit = all(0 <= overlap < window for window, overlap in sizes)
+    if not fit or found.context < 0 or found.batch < 0:
         raise _damaged(path, "window, overlap, context and batch do not fit each other")
     return found
 
