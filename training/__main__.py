@@ -6,6 +6,8 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+import msgspec
+
 from training.configuration import FOLDER, configuration
 from training.corpus import examples, of_fold, without_topic_means
 
@@ -62,27 +64,30 @@ def _export(arguments: argparse.Namespace) -> None:
     from training.export import OUTPUTS, export
     from training.fit import trained
     from training.lengthening import lengthen
-    from training.network import Network
+    from training.network import ANSWERS, Network
 
-    settings, fold = configuration(), arguments.fold
-    if arguments.stage:  # one encoder for everything, to be compared
-        alone = trained(settings, settings.stages[arguments.stage], FOLDER / arguments.stage)
-        networks = dict.fromkeys(OUTPUTS, alone)
-        target = _model(arguments.stage)
+    stages = configuration().stages
+
+    def ended(stage: str, folder: str = "") -> Network:
+        return trained(configuration(), stages[stage], FOLDER / (folder or stage))
+
+    if arguments.stage:  # one encoder for everything, to be compared; a head may be untrained
+        target, stage = _model(arguments.stage), stages[arguments.stage]
+        whole = msgspec.structs.replace(stage, keeps=tuple(set(ANSWERS) - set(stage.heads())))
+        one = trained(configuration(), whole, FOLDER / arguments.stage)
+        export(dict.fromkeys(OUTPUTS, one), target, arguments.version)
+    elif arguments.fold is not None:  # nothing else is judged by folds of its own
+        target = _model(arguments.fold)
+        networks = {"judge": ended("judge", f"pairs-{arguments.fold}")}
+        export(networks, target, arguments.version)
     else:
-        # no figure by folds asks for argumentativeness, which `judge` adds to `pairs`
-        read = {"judge": "judge" if fold is None else "pairs", "quality": "quality"}
-        networks = {
-            name: trained(settings, settings.stages[name], _folder(stage, fold))
-            for name, stage in read.items()
-        }
+        target = SHIPPED
         # the embedding is the original's: whatever is learnt beside it costs it, or costs more
-        networks["embedding"] = Network.original().eval()
-        target = SHIPPED if fold is None else _model(fold)
-    export(networks, target, arguments.version)
-    if not arguments.stage and fold is None:
-        whole = [each for each in examples(0) if each.dataset == "webis"]
-        print(f"what length gains: {lengthen(whole, target)}")
+        embedding = Network.original().eval()
+        networks = {"judge": ended("judge"), "quality": ended("quality"), "embedding": embedding}
+        export(networks, target, arguments.version)
+        judged = [each for each in examples(0) if each.dataset == "webis"]
+        print(f"what length gains: {lengthen(judged, target)}")
     print(target)
 
 
