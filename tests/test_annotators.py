@@ -26,7 +26,7 @@ from sicetnon.arguments.annotators import (
     own_folder,
     read_all,
 )
-from sicetnon.arguments.encoder import SHIPPED, UNIT_OF_LENGTH, DebateEncoder, debate_encoder
+from sicetnon.arguments.encoder import SHIPPED, DebateEncoder, debate_encoder
 from sicetnon.arguments.windows import batches_of, pieces_of, tokens_of, windows_of
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 
@@ -181,7 +181,7 @@ class TestWindows:
         )
         found = reader.answers([text], outputs=outputs)
         assert found["argumentativeness"][0] == pytest.approx(argued, abs=1e-6)
-        odds = good / (1 - good) * (len(tokens) / UNIT_OF_LENGTH) ** named.longer
+        odds = good / (1 - good) * (min(len(tokens), 400) / 64) ** named.longer
         assert found["quality"][0] == pytest.approx(odds / (1 + odds), abs=1e-5)
 
     def test_a_side_is_read_in_windows_of_a_few_sentences(self) -> None:
@@ -288,6 +288,24 @@ class TestFolders:
         described = json.loads((SHIPPED / "model.json").read_text()) | {"overlap": 256}
         with pytest.raises(DataError, match="do not fit"):
             DebateEncoder(damaged("model.json", json.dumps(described).encode()))
+
+    @pytest.mark.parametrize(
+        ("changed", "message"),
+        [
+            ({"narrow": {"stances": [48, 16]}}, "narrow names stances, which is no output"),
+            ({"narrow": {"stance": [16, 48]}}, "do not fit"),
+            ({"narrow": {"stance": [5000, 16]}}, "cannot be used"),
+            ({"longer": -1}, "longer is -1, not from 0 to 10"),
+            ({"longer": 1e300}, "longer is 1e\\+300, not from 0 to 10"),
+        ],
+    )
+    def test_odd_settings_are_refused(
+        self, damaged: Callable[..., Path], changed: dict[str, object], message: str
+    ) -> None:
+        described = json.loads((SHIPPED / "model.json").read_text()) | changed
+        folder = damaged("model.json", json.dumps(described).encode())
+        with pytest.raises(DataError, match=message):
+            DebateEncoder(folder).answers(["a reason " * 1000], ["topic"], ["stance"])
 
     def test_other_classes_are_refused(self, damaged: Callable[..., Path]) -> None:
         described = json.loads((SHIPPED / "model.json").read_text()) | {"stances": ["YES", "NO"]}

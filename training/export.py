@@ -1,4 +1,4 @@
-"""The export: from a trained network to one file for ONNX Runtime, with weights of eight bits."""
+"""The export: from trained networks to graphs for ONNX Runtime and one file of their weights."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Layer(nn.Module):
 
 
 class Exported(nn.Module):
-    """A network as it is run: all answers of one reading, as chances where they are classes."""
+    """A network as it is run: what it answers, as chances where they are classes."""
 
     def __init__(self, network: Network, outputs: Sequence[str]):
         super().__init__()
@@ -135,7 +135,7 @@ def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
     """Writes the files of a model.
 
     Args:
-        networks: A trained network for each of `OUTPUTS`.
+        networks: Trained networks by the graphs of `OUTPUTS` that are wanted.
         folder: Where to; made where it is missing.
         version: What tells the model from others of its name.
     """

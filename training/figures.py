@@ -15,7 +15,7 @@ from sicetnon.arguments.encoder import DebateEncoder
 from training import baselines, sources
 from training.corpus import fold_of
 from training.examples import EITHER_NEUTRAL_OR_NO, Example
-from training.lengthening import Floats, fitted, gains_of, logits, plain_quality
+from training.lengthening import Floats, fitted, lengths_of, logits, plain_quality
 from training.measures import (
     Measure,
     accuracy,
@@ -145,12 +145,13 @@ def webis_lines(found: Sequence[Example], folds: int, model: Path | None) -> Ite
     own = [each for each in found if each.dataset == "webis"]
     longer = DebateEncoder(model).description.longer
     plain = dict(zip(own, plain_quality(own, model, longer), strict=True))
-    gains = dict(zip(own, gains_of(own), strict=True))
+    lengths = dict(zip(own, lengths_of(own), strict=True))
 
     def predict(train: Sequence[Example], test: Sequence[Example], fold: int) -> Floats:
-        parts = [[part[each] for each in train] for part in (plain, gains)]
+        parts = [[part[each] for each in train] for part in (plain, lengths)]
         fit = fitted(*map(np.array, parts), np.array([each.label for each in train]))
-        return np.array([logits(np.array(plain[each]), 1e-6) + fit * gains[each] for each in test])
+        raised = [logits(np.array(plain[each]), 1e-6) + fit * lengths[each] for each in test]
+        return 1 / (1 + np.exp(-np.array(raised)))
 
     test, predicted = folded(own, "webis", folds, predict, baselines.regressions)
     predicted["this model, no length"] = np.array([plain[each] for each in test])

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.annotators import Quality
-from sicetnon.arguments.encoder import UNIT_OF_LENGTH
+from sicetnon.arguments.encoder import log_lengths
 from training.examples import Example
 from training.network import tokenizer
 
@@ -23,43 +23,43 @@ Floats = NDArray[np.float64]
 _LEAST = 0.02
 
 
-def fitted(quality: Floats, gains: Floats, wanted: Floats) -> float:
+def fitted(quality: Floats, lengths: Floats, wanted: Floats) -> float:
     """What the logarithm of a length counts beside the model's logit, by least squares.
 
     Args:
         quality: What the model says without it [texts].
-        gains: What a text gains, times the result [texts].
+        lengths: The logarithms of the texts' lengths [texts].
         wanted: Labels from 0 to 1 [texts].
     """
-    columns = np.column_stack([logits(quality), gains, np.ones(len(gains))])
+    columns = np.column_stack([logits(quality), lengths, np.ones(len(lengths))])
     (own, longer, _), *_ = np.linalg.lstsq(columns, logits(wanted), rcond=None)
     return max(0.0, float(longer / max(own, _LEAST)))
 
 
-def gains_of(found: Sequence[Example]) -> Floats:
-    """The logarithms of the texts' lengths [texts], in units of 64 tokens, where longer."""
+def lengths_of(found: Sequence[Example]) -> Floats:
+    """The logarithms of the texts' lengths [texts], as the model takes them."""
     counts = [len(tokenizer().encode(each.text, add_special_tokens=False).ids) for each in found]
-    return np.log(np.maximum(np.array(counts) / UNIT_OF_LENGTH, 1))
+    return log_lengths(np.array(counts, dtype=float))
 
 
 def plain_quality(found: Sequence[Example], model: Path | None, longer: float) -> Floats:
     """What a model says of texts [texts], less what it gives to their lengths."""
     scored = Quality(model=model).score([each.text for each in found]).astype(float)
-    return 1 / (1 + np.exp(longer * gains_of(found) - logits(scored, 1e-6)))
+    return 1 / (1 + np.exp(longer * lengths_of(found) - logits(scored, 1e-6)))
 
 
 def lengthen(found: Sequence[Example], folder: Path) -> float:
-    """Writes the gain into an exported model that has none yet.
+    """Writes what length counts into an exported model that has no such number yet.
 
     Args:
         found: Whole arguments with their quality.
         folder: The model.
 
     Returns:
-        The gain.
+        What the logarithm of a length counts.
     """
     wanted = np.array([each.label for each in found])
-    longer = round(fitted(plain_quality(found, folder, 0.0), gains_of(found), wanted), 3)
+    longer = round(fitted(plain_quality(found, folder, 0.0), lengths_of(found), wanted), 3)
     path = folder / "model.json"
     described = json.loads(path.read_text(encoding="utf-8")) | {"longer": longer}
     path.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")

@@ -227,7 +227,7 @@ class Embedding:
 def read_all(
     texts: Sequence[str], outputs: Sequence[str], model: Model = None, threads: int | None = None
 ) -> dict[str, Floats]:
-    """Several answers for the price of one reading.
+    """Several answers to the same texts.
 
     Args:
         texts: Any texts.

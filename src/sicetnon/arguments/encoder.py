@@ -42,7 +42,8 @@ ALONE = ("embedding", "quality", "argumentativeness")
 FILES = (DESCRIPTION, *GRAPHS, WEIGHTS, TOKENIZER)
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUTS = tuple(output for outputs in GRAPHS.values() for output in outputs)
-UNIT_OF_LENGTH = 64
+_LENGTHS = 64.0, 400.0
+_MOST_GAIN = 10.0
 # texts are read in portions of about this size, so that memory does not grow with their number
 PORTION_CHARACTERS = 1 << 20
 _ERRORS_ONLY = 3
@@ -61,8 +62,8 @@ class Description(msgspec.Struct, frozen=True):
         stances: The classes of the output `stance`, in its order.
         comparisons: The classes of the output `comparison`, in its order.
         longer: What the quality of a text gains, as a logit, with the logarithm of its length in
-            units of 64 tokens, when it is longer than that. Judges find long texts better, and
-            windows do not show how long a text is.
+            units of 64 tokens, from 64 to 400. Judges find long texts better, and windows do not
+            show how long a text is.
         batch: Most tokens of a batch. With 0 each text is read by itself, which a graph needs
             whose answers would otherwise depend on the texts beside it.
         checksums: CRC-32 of the other files, in hexadecimal; what it names is checked.
@@ -124,7 +125,7 @@ class DebateEncoder:
         contexts: Sequence[str] | None = None,
         outputs: Sequence[str] = OUTPUTS,
     ) -> dict[str, NDArray[np.float32]]:
-        """What the model answers to each text, from one reading by each graph that is needed.
+        """What the model answers to each text, read by each graph that is needed.
 
         Long texts are read in overlapping windows; their answers are averaged, each window
         counting with its tokens.
@@ -231,7 +232,11 @@ class DebateEncoder:
         found: dict[str, NDArray[np.float32]] = {}
         for graph, answers in GRAPHS.items():
             if wanted := [name for name in answers if name in outputs]:
-                read = self._session(graph).run(wanted, arrays)
+                session = self._session(graph)
+                try:
+                    read = session.run(wanted, arrays)
+                except Exception as error:  # its errors have no common class
+                    raise _damaged(self.folder / graph, str(error).splitlines()[0]) from None
                 found.update(zip(wanted, read, strict=True))
         return found
 
@@ -326,13 +331,23 @@ def _lengths(windows: Sequence[Window], texts: int, overlap: int) -> NDArray[np.
     return found
 
 
+def log_lengths(tokens: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What `Description.longer` is multiplied with: the logarithms of lengths [texts].
+
+    Lengths are in units of 64 tokens. A shorter text counts as 64 tokens, and one that is longer
+    than what `longer` was fitted on as 400.
+    """
+    found: NDArray[np.float64] = np.log(np.clip(tokens, *_LENGTHS) / _LENGTHS[0])
+    return found
+
+
 def _lengthened(
     quality: NDArray[np.float64], lengths: NDArray[np.float64], longer: float
 ) -> NDArray[np.float64]:
     """Qualities, with what they gain by the lengths of the texts."""
-    gained = longer * np.log(np.maximum(lengths / UNIT_OF_LENGTH, 1))
-    odds = quality / np.maximum(1 - quality, 1e-9) * np.exp(gained)
-    raised: NDArray[np.float64] = odds / (1 + odds)
+    raised: NDArray[np.float64] = quality / (
+        quality + (1 - quality) * np.exp(-longer * log_lengths(lengths))
+    )
     return raised
 
 
@@ -360,6 +375,10 @@ def _described(folder: Path) -> Description:
     fit = all(0 <= overlap < window for window, overlap in sizes)
     if not fit or found.context < 0 or found.batch < 0:
         raise _damaged(path, "window, overlap, context and batch do not fit each other")
+    if unknown := sorted(set(found.narrow) - set(OUTPUTS)):
+        raise _damaged(path, f"narrow names {', '.join(unknown)}, which is no output")
+    if not 0 <= found.longer <= _MOST_GAIN:
+        raise _damaged(path, f"longer is {found.longer:g}, not from 0 to {_MOST_GAIN:g}")
     return found
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def favoured(texts: Sequence[str], first: str, second: str, model: Comparison) -> list[Stance]:
-    """The stance of each passage towards two objects. Each text is read once.
+    """The stance of each passage towards two objects. Each text is asked of once.
 
     What the model learns from are answers to the very question, hardly one without any stance, and
     sentences whose labels do not tell `NEUTRAL` from `NO`. Most passages that are found for a

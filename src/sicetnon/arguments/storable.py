@@ -49,35 +49,17 @@ def annotators(names: Sequence[str], model: Path | None = None) -> list[Annotato
     if not names:
         return []
     identity = _identity(model)
-    # those that read the same text share one reading of it
-    readings = {
-        reads: _Reading([name for name in dict.fromkeys(names) if _TEXTS[name][0] == reads], model)
-        for reads, _ in _TEXTS.values()
-    }
     return [
-        Annotator(name, identity, reads, text, partial(readings[reads].numbers, name))
+        Annotator(name, identity, reads, text, partial(_numbers, name, model))
         for name in dict.fromkeys(names)
         for reads, text in [_TEXTS[name]]
     ]
 
 
-class _Reading:
-    """Reads texts once for all that is wanted of them."""
+def _numbers(name: str, model: Path | None, texts: Sequence[str]) -> NDArray[Any]:
+    from sicetnon.arguments.annotators import read_all
 
-    def __init__(self, names: Sequence[str], model: Path | None):
-        self._names, self._model = tuple(names), model
-        self._texts: list[str] | None = None
-        self._answers: dict[str, NDArray[Any]] = {}
-
-    def numbers(self, name: str, texts: Sequence[str]) -> NDArray[Any]:
-        """What is wanted of the texts under a name, from the last reading if it was of these."""
-        from sicetnon.arguments.annotators import read_all
-
-        wanted = list(texts)
-        if wanted != self._texts:
-            self._answers = read_all(wanted, self._names, self._model)
-            self._texts = wanted
-        return self._answers[name]
+    return read_all(texts, [name], model)[name]
 
 
 def _identity(model: Path | None) -> str:

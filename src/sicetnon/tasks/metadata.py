@@ -40,16 +40,7 @@ def run_metadata(
         {
             "schema": {"version": "0.1"},
             "tag": tag,
-            "platform": {
-                "hardware": {"cpu": {"model": platform.machine(), "cores": os.cpu_count()}},
-                "operating system": {"kernel": platform.system()},
-                "software": {
-                    "libraries": {
-                        "python": [f"{name}=={version(name)}" for name in _LIBRARIES],
-                    },
-                    "runtime": f"Python {platform.python_version()}",
-                },
-            },
+            "platform": _platform(),
             "implementation": {
                 "executable": {"cmd": "sicetnon run"},
                 "source": f"sicetnon {VERSION}",
@@ -72,6 +63,18 @@ def run_metadata(
         sort_keys=False,
         allow_unicode=True,
     )
+
+
+def _platform() -> dict[str, Any]:
+    libraries = [f"{name}=={version(name)}" for name in _LIBRARIES]
+    return {
+        "hardware": {"cpu": {"model": platform.machine(), "cores": os.cpu_count()}},
+        "operating system": {"kernel": platform.system()},
+        "software": {
+            "libraries": {"python": libraries},
+            "runtime": f"Python {platform.python_version()}",
+        },
+    }
 
 
 def _searched(index: Index | None) -> dict[str, Any]:
