@@ -24,16 +24,15 @@ _LEAST = 0.02
 
 
 def fitted(quality: Floats, lengths: Floats, wanted: Floats) -> float:
-    """What the logarithm of a length counts beside the model's logit, by least squares.
+    """What the logarithm of a length adds to the model's logit, by least squares.
 
     Args:
         quality: What the model says without it [texts].
         lengths: The logarithms of the texts' lengths [texts].
         wanted: Labels from 0 to 1 [texts].
     """
-    columns = np.column_stack([logits(quality), lengths, np.ones(len(lengths))])
-    (own, longer, _), *_ = np.linalg.lstsq(columns, logits(wanted), rcond=None)
-    return max(0.0, float(longer / max(own, _LEAST)))
+    slope, _ = np.polyfit(lengths, logits(wanted) - logits(quality), 1)
+    return max(0.0, float(slope))
 
 
 def lengths_of(found: Sequence[Example]) -> Floats:
