@@ -17,7 +17,9 @@ from sicetnon.arguments.annotators import (
 )
 from sicetnon.arguments.encoder import DebateEncoder
 
-NOT_YET = pytest.mark.xfail(strict=True, reason="the model does not get this right")
+NOT_YET = pytest.mark.xfail(
+    strict=True, reason="a fault of this model: it reads past the negation; the card says so"
+)
 UNIFORMS = "We should abandon school uniforms"
 TAX = "Should sugary drinks be taxed?"
 
