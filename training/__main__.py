@@ -27,6 +27,8 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(arguments.threads)
+    if arguments.step == "export" and arguments.stage and arguments.fold is not None:
+        parser.error("export takes a stage or a fold, not both")
     steps = {
         "data": _data,
         "train": _train,
@@ -49,8 +51,13 @@ def _train(arguments: argparse.Namespace) -> None:
 
     settings = configuration()
     stage = settings.stages[arguments.stage]
-    found = of_fold(examples(settings.unlabelled), arguments.fold, settings.folds)
+    found = examples(settings.unlabelled)
+    found = of_fold(found, arguments.fold, settings.folds, stage.folds_of)
     found = without_topic_means(found)
+    if stage.teachers:
+        from training.teaching import taught
+
+        found = taught(found, settings, stage.teachers, FOLDER)
     start = begun(settings, stage, FOLDER)
     folder = _folder(arguments.stage, arguments.fold)
     Training(settings, stage, found, folder, start).run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -12,7 +13,7 @@ from torch import Tensor
 from sicetnon.arguments.marking import marked_objects, marked_text, unmarked
 from training.augmentation import augmented
 from training.configuration import Stage
-from training.examples import EITHER_NEUTRAL_OR_NO, Example
+from training.examples import COMPARISONS, Example
 from training.network import tokenizer
 
 _SORTED_TOGETHER = 40
@@ -62,10 +63,10 @@ def _drawn(
 def _maybe_swapped(example: Example, rng: random.Random) -> Example:
     if rng.random() < 0.5:
         return example
-    from dataclasses import replace
-
     label = _SWAPPED.get(int(example.label), example.label)
-    return replace(example, first=example.second, second=example.first, label=label)
+    votes = (*example.votes[1::-1], *example.votes[2:])
+    swapped = replace(example, first=example.second, second=example.first, label=label)
+    return replace(swapped, votes=votes)
 
 
 def _of_one_length(drawn: list[Example], size: int, rng: random.Random) -> Iterator[list[Example]]:
@@ -125,6 +126,15 @@ def labels(batch: Sequence[Example]) -> Tensor:
     return torch.tensor([each.label for each in batch], dtype=dtype)
 
 
-def takes_no_side(found: Tensor) -> Tensor:
-    """Where nobody said in which of two ways a text takes no side [batch]."""
-    return found == EITHER_NEUTRAL_OR_NO
+def sides(batch: Sequence[Example]) -> tuple[Tensor, Tensor]:
+    """The shares of the classes [batch, classes] in a batch of comparisons.
+
+    The other array [batch] says where nobody told NEUTRAL from NO: both are in the former's share.
+    """
+    shares = torch.zeros(len(batch), len(COMPARISONS))
+    for row, each in zip(shares, batch, strict=True):
+        if each.votes:
+            row[: len(each.votes)] = torch.tensor(each.votes)
+        else:
+            row[int(each.label)] = 1.0
+    return shares, torch.tensor([bool(each.votes) for each in batch])

@@ -7,9 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from training import sources
+from training import patterns, sources
 from training.examples import Example
 from training.overlap import near_duplicates
+
+PATTERNS = 12_000
+"""How many sentences are made of patterns."""
 
 BY_FOLDS = ("compsent", "stackexchange", "webis")
 """Data sets without a part to hold out: each fifth of their groups is left out once."""
@@ -58,11 +61,13 @@ def without_overlap(found: Sequence[Example]) -> list[Example]:
     return [each for place, each in enumerate(found) if place not in dropped]
 
 
-def of_fold(found: Sequence[Example], fold: int | None, folds: int) -> list[Example]:
-    """The examples with one fold of the data sets that are judged by folds held out."""
+def of_fold(
+    found: Sequence[Example], fold: int | None, folds: int, datasets: Sequence[str] = BY_FOLDS
+) -> list[Example]:
+    """The examples with one fold of some data sets held out: of those judged by folds."""
     return [
         replace(each, split="held-out")
-        if fold is not None and each.dataset in BY_FOLDS and fold_of(each.group, folds) == fold
+        if fold is not None and each.dataset in datasets and fold_of(each.group, folds) == fold
         else each
         for each in found
     ]
@@ -87,5 +92,6 @@ def _all(most_unlabelled: int) -> Iterator[Example]:
             if each.text and key not in known:
                 known.add(key)
                 yield each
+    yield from patterns.comparisons(PATTERNS)
     for text in sources.unlabelled(most_unlabelled):
         yield Example("embedding", "unlabelled", text, 0.0, text[:40])

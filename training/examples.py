@@ -28,6 +28,7 @@ class Example:
         first: An object of a comparison.
         second: The other.
         split: Which part it is in.
+        votes: What share of its judges said FIRST, SECOND, and neither; empty where not known.
     """
 
     head: Head
@@ -39,3 +40,4 @@ class Example:
     first: str = ""
     second: str = ""
     split: Split = "train"
+    votes: tuple[float, ...] = ()

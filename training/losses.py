@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from training.batches import labels, takes_no_side
+from training.batches import labels, sides
 from training.examples import Example
 from training.network import DATASETS_OF_QUALITY, Network
 
@@ -29,18 +29,23 @@ def loss_of(network: Network, batch: Sequence[Example], states: Tensor, mask: Te
     if head == "argumentativeness":
         return functional.binary_cross_entropy_with_logits(logits[:, 0], wanted)
     if head == "comparison":
-        return comparison_loss(logits, wanted)
+        return comparison_loss(logits, *(each.to(logits.device) for each in sides(batch)))
     return functional.cross_entropy(logits, wanted, label_smoothing=0.05)
 
 
-def comparison_loss(logits: Tensor, wanted: Tensor) -> Tensor:
-    """Cross entropy, where a text that takes no side may do so in either way."""
+def comparison_loss(logits: Tensor, wanted: Tensor, either: Tensor) -> Tensor:
+    """Cross entropy with shares of the classes, where one may stand for two of them.
+
+    Args:
+        logits: What the head answers [batch, classes].
+        wanted: The share of each class [batch, classes].
+        either: Where the share of the last but one is that of both last together [batch].
+    """
     chances = functional.log_softmax(logits, dim=-1)
-    unsided = takes_no_side(wanted)
-    known = torch.where(unsided, 0, wanted)
-    sided = functional.nll_loss(chances, known, reduction="none")
-    neither = -torch.logsumexp(chances[:, 2:], dim=-1)
-    return torch.where(unsided, neither, sided).mean()
+    neither = torch.logsumexp(chances[:, 2:], dim=-1)
+    third = torch.where(either, neither, chances[:, 2])
+    found = torch.stack([chances[:, 0], chances[:, 1], third, chances[:, 3]], dim=-1)
+    return -(wanted * found).sum(-1).mean()
 
 
 def distillation_loss(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import html
 import json
 import os
@@ -16,6 +17,7 @@ from typing import Any
 from training.examples import EITHER_NEUTRAL_OR_NO, Example, Split
 
 _MARKUP = re.compile(r"<[^>]*>")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _SPACE = re.compile(r"\s+")
 
 # The three test topics of ArgKP-2021, and four that IBM ArgQ-Rank-30k has as well: left out of
@@ -184,10 +186,14 @@ def chatter() -> Iterator[Example]:
 
 
 def comparative_sentences() -> Iterator[Example]:
-    """CompSent-19 (Panchenko et al. 2019), the training part: sentences on two objects."""
+    """CompSent-19 (Panchenko et al. 2019), the training part: sentences on two objects.
+
+    Three in ten divide their judges, so the votes are learnt, not the majority alone.
+    """
     labels = {"BETTER": 0, "WORSE": 1, "NONE": EITHER_NEUTRAL_OR_NO}
     for row in _rows(data_folder() / "train/stance/compsent19-train.csv"):
         first, second = row["object_a"], row["object_b"]
+        counts = [int(row[f"{side}_count"]) for side in ("better", "worse", "none")]
         yield Example(
             "comparison",
             "compsent",
@@ -196,6 +202,7 @@ def comparative_sentences() -> Iterator[Example]:
             " / ".join(sorted((first.lower(), second.lower()))),
             first=first,
             second=second,
+            votes=tuple(count / sum(counts) for count in counts),
         )
 
 
@@ -213,6 +220,21 @@ def comparative_answers() -> Iterator[Example]:
             first=row["object_1"],
             second=row["object_2"],
         )
+
+
+def sentences(most: int) -> list[str]:
+    """Sentences of 6 to 45 words from arguments of the task directories, evenly drawn."""
+    texts = set()
+    for path in sorted((data_folder() / "touche-2020-task-1/input").glob("*.json")):
+        for argument in _json(path)["arguments"]:
+            for premise in argument["premises"]:
+                texts |= {_plain(text) for text in _SENTENCE.split(premise["text"])}
+    # in an order that has nothing to do with what they say
+    found = sorted(
+        (text for text in texts if 6 <= len(text.split()) <= 45),
+        key=lambda text: hashlib.sha256(text.encode()).digest(),
+    )
+    return found[:most]
 
 
 def unlabelled(most: int) -> list[str]:
