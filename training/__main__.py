@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from training.configuration import FOLDER, configuration
+from training.configuration import FOLDER, Stage, configuration
 from training.corpus import examples, of_fold, without_topic_means
+
+if TYPE_CHECKING:
+    from training.network import Network
 
 SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 
@@ -57,7 +61,7 @@ def _train(arguments: argparse.Namespace) -> None:
     if stage.teachers:
         from training.teaching import taught
 
-        found = taught(found, settings, stage.teachers, FOLDER)
+        found = taught(found, settings, stage, FOLDER)
     start = begun(settings, stage, FOLDER)
     folder = _folder(arguments.stage, arguments.fold)
     Training(settings, stage, found, folder, start).run()
@@ -68,34 +72,53 @@ def _folder(stage: str, fold: int | None) -> Path:
 
 
 def _export(arguments: argparse.Namespace) -> None:
+    if arguments.stage:
+        target = _export_stage(arguments.stage, arguments.version)
+    elif arguments.fold is not None:
+        target = _export_fold(arguments.fold, arguments.version)
+    else:
+        target = _export_shipped(arguments.version)
+    print(target)
+
+
+def _export_stage(name: str, version: str) -> Path:
+    """One encoder for everything, to be compared; a head may be untrained."""
     from training.export import OUTPUTS, export
-    from training.fit import trained
+    from training.network import ANSWERS
+
+    stage = configuration().stages[name]
+    whole = msgspec.structs.replace(stage, keeps=tuple(set(ANSWERS) - set(stage.heads())))
+    export(dict.fromkeys(OUTPUTS, _ended(whole, name)), _model(name), version)
+    return _model(name)
+
+
+def _export_fold(fold: int, version: str) -> Path:
+    """What left out a fold; nothing but comparison is judged by folds of its own."""
+    from training.export import export
+
+    judge = _ended(configuration().stages["judge"], f"pairs-{fold}")
+    export({"judge": judge}, _model(fold), version)
+    return _model(fold)
+
+
+def _export_shipped(version: str) -> Path:
+    from training.export import export
     from training.lengthening import lengthen
-    from training.network import ANSWERS, Network
+    from training.network import Network
 
     stages = configuration().stages
+    networks = {name: _ended(stages[name], name) for name in ("judge", "quality")}
+    # the embedding is the original's: whatever is learnt beside it costs it, or costs more
+    export(networks | {"embedding": Network.original().eval()}, SHIPPED, version)
+    judged = [each for each in examples(0) if each.dataset == "webis"]
+    print(f"what length gains: {lengthen(judged, SHIPPED)}")
+    return SHIPPED
 
-    def ended(stage: str, folder: str = "") -> Network:
-        return trained(configuration(), stages[stage], FOLDER / (folder or stage))
 
-    if arguments.stage:  # one encoder for everything, to be compared; a head may be untrained
-        target, stage = _model(arguments.stage), stages[arguments.stage]
-        whole = msgspec.structs.replace(stage, keeps=tuple(set(ANSWERS) - set(stage.heads())))
-        one = trained(configuration(), whole, FOLDER / arguments.stage)
-        export(dict.fromkeys(OUTPUTS, one), target, arguments.version)
-    elif arguments.fold is not None:  # nothing else is judged by folds of its own
-        target = _model(arguments.fold)
-        networks = {"judge": ended("judge", f"pairs-{arguments.fold}")}
-        export(networks, target, arguments.version)
-    else:
-        target = SHIPPED
-        # the embedding is the original's: whatever is learnt beside it costs it, or costs more
-        embedding = Network.original().eval()
-        networks = {"judge": ended("judge"), "quality": ended("quality"), "embedding": embedding}
-        export(networks, target, arguments.version)
-        judged = [each for each in examples(0) if each.dataset == "webis"]
-        print(f"what length gains: {lengthen(judged, target)}")
-    print(target)
+def _ended(stage: Stage, folder: str) -> Network:
+    from training.fit import trained
+
+    return trained(configuration(), stage, FOLDER / folder)
 
 
 def _model(name: int | str) -> Path:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from training.examples import Example
+from training.examples import Example, turned_round
 
 _WE = re.compile(r"^We should (not )?(.+)$", re.IGNORECASE)
 _MODAL = re.compile(r"^(.+?) (should|is|are|must|will|can) (not )?(.+)$")
@@ -59,11 +60,33 @@ def augmented(example: Example, contexts: Sequence[str], rng: random.Random) -> 
     if drawn < 0.05:
         other = rng.choice(contexts)
         if not _share_words(other, example.context):
-            return replace(example, context=_asked(other, rng), label=2)
-    context, label = example.context, int(example.label)
-    if drawn > 0.80 and (negated := negation_of(context)):
-        context, label = negated, 1 - label
-    return replace(example, context=_asked(context, rng), label=label)
+            return replace(example, context=_asked(other, rng), label=2, votes=())
+    if drawn > 0.80 and (negated := negation_of(example.context)):
+        example = replace(turned_round(example), context=negated)
+    return replace(example, context=_asked(example.context, rng))
+
+
+def facing(found: Sequence[Example], rng: random.Random) -> Iterator[Example]:
+    """Texts with another on the same topic as context: for it on its side, against it otherwise.
+
+    Topics are few; texts are many. One example is made of each.
+
+    Args:
+        found: Examples of stance, of one data set.
+        rng: What draws.
+    """
+    sides: dict[str, dict[int, list[Example]]] = defaultdict(lambda: defaultdict(list))
+    for each in found:
+        if each.label in (0, 1):
+            sides[each.group][int(each.label)].append(each)
+    for each in found:
+        own = int(each.label)
+        same = rng.random() < 0.5
+        others = sides[each.group][own if same else 1 - own]
+        other = rng.choice(others) if others else each
+        if other.text != each.text:
+            made = replace(each, dataset=f"facing-{each.dataset}", context=other.text, votes=())
+            yield replace(made, label=0 if same else 1)
 
 
 def _asked(context: str, rng: random.Random) -> str:

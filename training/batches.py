@@ -13,11 +13,10 @@ from torch import Tensor
 from sicetnon.arguments.marking import marked_objects, marked_text, unmarked
 from training.augmentation import augmented
 from training.configuration import Stage
-from training.examples import COMPARISONS, Example
+from training.examples import COMPARISONS, STANCES, Example, turned_round
 from training.network import tokenizer
 
 _SORTED_TOGETHER = 40
-_SWAPPED = {0: 1, 1: 0}
 
 
 def schedule(found: Sequence[Example], stage: Stage, seed: int) -> list[list[Example]]:
@@ -52,7 +51,7 @@ def _drawn(
     for each in found:
         if each.head == head and each.split == "train":
             by_dataset[each.dataset].append(each)
-            if head == "comparison" and int(each.label) in _SWAPPED:
+            if head == "comparison" and each.label in (0, 1):
                 by_dataset[f"{each.dataset}-sided"].append(each)
     for dataset, share in shares.items():
         whole, part = divmod(share, 1.0)
@@ -63,10 +62,7 @@ def _drawn(
 def _maybe_swapped(example: Example, rng: random.Random) -> Example:
     if rng.random() < 0.5:
         return example
-    label = _SWAPPED.get(int(example.label), example.label)
-    votes = (*example.votes[1::-1], *example.votes[2:])
-    swapped = replace(example, first=example.second, second=example.first, label=label)
-    return replace(swapped, votes=votes)
+    return replace(turned_round(example), first=example.second, second=example.first)
 
 
 def _of_one_length(drawn: list[Example], size: int, rng: random.Random) -> Iterator[list[Example]]:
@@ -122,19 +118,20 @@ def _texts(example: Example) -> tuple[str, str]:
 
 def labels(batch: Sequence[Example]) -> Tensor:
     """The labels [batch] of a batch."""
-    dtype = torch.float32 if batch[0].head in ("quality", "argumentativeness") else torch.long
-    return torch.tensor([each.label for each in batch], dtype=dtype)
+    return torch.tensor([each.label for each in batch], dtype=torch.float32)
 
 
-def sides(batch: Sequence[Example]) -> tuple[Tensor, Tensor]:
-    """The shares of the classes [batch, classes] in a batch of comparisons.
-
-    The other array [batch] says where nobody told NEUTRAL from NO: both are in the former's share.
-    """
-    shares = torch.zeros(len(batch), len(COMPARISONS))
-    for row, each in zip(shares, batch, strict=True):
+def shares(batch: Sequence[Example]) -> Tensor:
+    """The shares of the classes [batch, classes] in a batch of stances or comparisons."""
+    found = torch.zeros(len(batch), len(STANCES if batch[0].head == "stance" else COMPARISONS))
+    for row, each in zip(found, batch, strict=True):
         if each.votes:
             row[: len(each.votes)] = torch.tensor(each.votes)
         else:
             row[int(each.label)] = 1.0
-    return shares, torch.tensor([bool(each.votes) for each in batch])
+    return found
+
+
+def tells_neutral_from_no(batch: Sequence[Example]) -> Tensor:
+    """Where NEUTRAL and NO have a share each [batch]; else the former's is that of both."""
+    return torch.tensor([len(each.votes) in (0, len(COMPARISONS)) for each in batch])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Head = Literal["quality", "argumentativeness", "stance", "comparison", "embedding"]
@@ -10,6 +10,7 @@ Split = Literal["train", "validation", "held-out"]
 
 STANCES = ("PRO", "CON", "NONE")
 COMPARISONS = ("FIRST", "SECOND", "NEUTRAL", "NO")
+_OTHER_SIDE = {0: 1, 1: 0}
 EITHER_NEUTRAL_OR_NO = 4
 """The label of a sentence that takes neither side, where nobody said in which of the two ways."""
 
@@ -28,7 +29,8 @@ class Example:
         first: An object of a comparison.
         second: The other.
         split: Which part it is in.
-        votes: What share of its judges said FIRST, SECOND, and neither; empty where not known.
+        votes: What share of its judges said FIRST or PRO, SECOND or CON, and neither; empty where
+            that is not known.
     """
 
     head: Head
@@ -41,3 +43,10 @@ class Example:
     second: str = ""
     split: Split = "train"
     votes: tuple[float, ...] = ()
+
+
+def turned_round(example: Example) -> Example:
+    """The example with its two sides exchanged; one that takes none stays as it is."""
+    label = _OTHER_SIDE.get(example.label, example.label)
+    votes = (*example.votes[1::-1], *example.votes[2:])
+    return replace(example, label=label, votes=votes)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from training.batches import labels, sides
+from training.batches import labels, shares, tells_neutral_from_no
 from training.examples import Example
 from training.network import DATASETS_OF_QUALITY, Network
 
@@ -17,6 +17,11 @@ def loss_of(network: Network, batch: Sequence[Example], states: Tensor, mask: Te
     """The loss of a batch of one head, given the encoder's states."""
     head = batch[0].head
     logits = network.logits(head, states, mask).float()
+    if head in ("stance", "comparison"):
+        wanted = shares(batch).to(logits.device)
+        if head == "stance":
+            return functional.cross_entropy(logits, wanted, label_smoothing=0.05)
+        return comparison_loss(logits, wanted, tells_neutral_from_no(batch).to(logits.device))
     wanted = labels(batch).to(logits.device)
     if head == "quality":
         own = torch.tensor([each.dataset == "ukp" for each in batch], device=logits.device)
@@ -26,24 +31,20 @@ def loss_of(network: Network, batch: Sequence[Example], states: Tensor, mask: Te
         # squares are what a correlation is about
         cross = functional.binary_cross_entropy_with_logits(scaled, wanted)
         return 0.1 * cross + 2 * functional.mse_loss(torch.sigmoid(scaled), wanted)
-    if head == "argumentativeness":
-        return functional.binary_cross_entropy_with_logits(logits[:, 0], wanted)
-    if head == "comparison":
-        return comparison_loss(logits, *(each.to(logits.device) for each in sides(batch)))
-    return functional.cross_entropy(logits, wanted, label_smoothing=0.05)
+    return functional.binary_cross_entropy_with_logits(logits[:, 0], wanted)
 
 
-def comparison_loss(logits: Tensor, wanted: Tensor, either: Tensor) -> Tensor:
+def comparison_loss(logits: Tensor, wanted: Tensor, told: Tensor) -> Tensor:
     """Cross entropy with shares of the classes, where one may stand for two of them.
 
     Args:
         logits: What the head answers [batch, classes].
         wanted: The share of each class [batch, classes].
-        either: Where the share of the last but one is that of both last together [batch].
+        told: Where NEUTRAL has a share of its own; else it is that of NEUTRAL and NO [batch].
     """
     chances = functional.log_softmax(logits, dim=-1)
     neither = torch.logsumexp(chances[:, 2:], dim=-1)
-    third = torch.where(either, neither, chances[:, 2])
+    third = torch.where(told, chances[:, 2], neither)
     found = torch.stack([chances[:, 0], chances[:, 1], third, chances[:, 3]], dim=-1)
     return -(wanted * found).sum(-1).mean()
 

@@ -10,7 +10,8 @@ import json
 import os
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,11 @@ def key_points() -> Iterator[Example]:
 
 
 def perspectrum() -> Iterator[Example]:
-    """Perspectrum (Chen et al. 2019): perspectives that support or undermine claims."""
+    """Perspectrum (Chen et al. 2019): perspectives that support or undermine claims.
+
+    A perspective that most of its judges found not valid is called UNDERMINE in the data set: it
+    is learnt as NONE, and is held out as the data set has it.
+    """
     folder = data_folder() / "train/stance/perspectrum"
     parts = _json(folder / "dataset_split_v1.0.json")
     texts = {each["pId"]: each["text"] for each in _json(folder / "perspective_pool_v1.0.json")}
@@ -108,12 +113,20 @@ def perspectrum() -> Iterator[Example]:
         split: Split = "held-out" if parts[str(claim["cId"])] == "test" else "train"
         for cluster in claim["perspectives"]:
             label = 0 if cluster["stance_label_3"] == "SUPPORT" else 1
+            votes = _votes(cluster["voter_counts"])
+            if split == "train" and votes[2] >= 0.5:
+                label = 2
             for number in cluster["pids"]:
                 text, context = _plain(texts[number]), _plain(claim["text"])
                 group = f"perspectrum {claim['cId']}"
-                yield Example(
-                    "stance", "perspectrum", text, label, group, context=context, split=split
-                )
+                found = Example("stance", "perspectrum", text, label, group, context, split=split)
+                yield replace(found, votes=votes)
+
+
+def _votes(counts: Sequence[int]) -> tuple[float, ...]:
+    """The shares of those for, mildly or not, of those against, and of those for neither."""
+    supporting, undermining = counts[0] + counts[1], counts[2] + counts[3]
+    return tuple(count / sum(counts) for count in (supporting, undermining, counts[4]))
 
 
 def webis_quality() -> Iterator[Example]:
@@ -222,19 +235,21 @@ def comparative_answers() -> Iterator[Example]:
         )
 
 
-def sentences(most: int) -> list[str]:
-    """Sentences of 6 to 45 words from arguments of the task directories, evenly drawn."""
-    texts = set()
+def sentences(most: int) -> list[tuple[str, str]]:
+    """Conclusions, and sentences of 6 to 45 words of arguments for or against them, drawn."""
+    found = {}
     for path in sorted((data_folder() / "touche-2020-task-1/input").glob("*.json")):
         for argument in _json(path)["arguments"]:
+            conclusion = _plain(argument["conclusion"])
             for premise in argument["premises"]:
-                texts |= {_plain(text) for text in _SENTENCE.split(premise["text"])}
+                texts = map(_plain, _SENTENCE.split(premise["text"]))
+                found.update((text, conclusion) for text in texts)
     # in an order that has nothing to do with what they say
-    found = sorted(
-        (text for text in texts if 6 <= len(text.split()) <= 45),
+    texts = sorted(
+        (text for text in found if 6 <= len(text.split()) <= 45),
         key=lambda text: hashlib.sha256(text.encode()).digest(),
     )
-    return found[:most]
+    return [(found[text], text) for text in texts[:most]]
 
 
 def unlabelled(most: int) -> list[str]:

@@ -7,7 +7,7 @@ judged, the teachers' mean is learnt.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,76 +16,150 @@ import torch
 from numpy.typing import NDArray
 
 from training import sources
-from training.batches import tokens
-from training.configuration import Configuration
+from training.batches import shares, tokens
+from training.configuration import Configuration, Stage
 from training.corpus import fold_of
 from training.examples import Example
 from training.fit import device, trained
 from training.network import Network
 from training.overlap import near_duplicates
 
+Floats = NDArray[np.float32]
 SENTENCES = 14_000
 _SHORT = ("perspectrum", "key-points", "ukp", "essays")
 _TOGETHER = 64
 
 
-def taught(
-    found: Sequence[Example], settings: Configuration, stage: str, folder: Path
-) -> list[Example]:
-    """The examples, the qualities to learn halfway between the judges' and a teacher's.
+class Teachers:
+    """Networks of which each has left out a fold of the groups.
 
-    Others are added, of short texts without a judgment: the data set `unjudged`.
+    Args:
+        networks: The networks, that of the first fold first.
+        length: How many tokens of a text they read.
+    """
+
+    def __init__(self, networks: Sequence[Network], length: int):
+        self._networks, self._length = networks, length
+
+    @classmethod
+    def of_stage(cls, settings: Configuration, stage: str, folder: Path) -> Teachers:
+        """The networks that a stage ended with, one for every fold."""
+        networks = [
+            trained(settings, settings.stages[stage], folder / f"{stage}-{fold}").to(device())
+            for fold in range(settings.folds)
+        ]
+        return cls(networks, settings.length)
+
+    def on_their_folds(self, found: Sequence[Example]) -> list[Example]:
+        """The examples, labelled halfway between the judges and who did not see their group."""
+        learnt = list(found)
+        for fold, network in enumerate(self._networks):
+            places = [
+                place
+                for place, each in enumerate(found)
+                if fold_of(each.group, len(self._networks)) == fold
+            ]
+            own = [found[place] for place in places]
+            said = answers(network, own, self._length)
+            for place, each in zip(places, map(_halfway, own, said), strict=True):
+                learnt[place] = each
+        return learnt
+
+    def together(self, found: Sequence[Example]) -> list[Example]:
+        """The examples, labelled by the mean of all teachers."""
+        means = np.mean([answers(each, found, self._length) for each in self._networks], axis=0)
+        return [_labelled(each, mean) for each, mean in zip(found, means, strict=True)]
+
+
+def taught(
+    found: Sequence[Example], settings: Configuration, stage: Stage, folder: Path
+) -> list[Example]:
+    """The examples with what teachers say of them, and others (`unjudged`) without a judgment.
 
     Args:
         found: The examples.
         settings: The settings.
-        stage: The stage that the teachers went through, one a fold.
+        stage: The stage that learns from them, and names its teachers.
         folder: Where the stages are.
     """
-    teachers = [
-        trained(settings, settings.stages[stage], folder / f"{stage}-{fold}").to(device())
-        for fold in range(settings.folds)
-    ]
-    learnt = list(found)
-    for fold, teacher in enumerate(teachers):
-        places = [
-            place
-            for place, each in enumerate(found)
-            if (each.head, each.dataset, each.split) == ("quality", "ibm", "train")
-            and fold_of(each.group, settings.folds) == fold
-        ]
-        said = qualities(teacher, [found[place] for place in places], settings.length)
-        for place, label in zip(places, said, strict=True):
-            learnt[place] = replace(found[place], label=(found[place].label + float(label)) / 2)
-    unjudged = [Example("quality", "unjudged", text, 0.0, text[:40]) for text in _unjudged(found)]
-    means = np.mean([qualities(each, unjudged, settings.length) for each in teachers], axis=0)
-    return learnt + [
-        replace(each, label=float(mean)) for each, mean in zip(unjudged, means, strict=True)
-    ]
+    teachers = Teachers.of_stage(settings, stage.teachers, folder)
+    head, unjudged = (
+        ("quality", _short_texts(found))
+        if "quality" in stage.shares
+        else ("comparison", _on_conclusions(found))
+    )
+    left_out = settings.stages[stage.teachers].folds_of
+    own = [each for each in found if (each.head, each.split) == (head, "train")]
+    seen = {id(each) for each in own if each.dataset in left_out}
+    others = [each for each in found if id(each) not in seen]
+    learnt = teachers.on_their_folds([each for each in own if id(each) in seen])
+    return [*others, *learnt, *teachers.together(list(unjudged))]
 
 
-def qualities(network: Network, found: Sequence[Example], length: int) -> NDArray[np.float32]:
-    """What a network says of the quality of texts [texts], from 0 to 1."""
+def answers(network: Network, found: Sequence[Example], length: int) -> Floats:
+    """What a network says of examples of one head: qualities [texts], or shares [texts, classes].
+
+    Two objects are asked for in both orders.
+    """
+    if not found:
+        return np.zeros(0, dtype=np.float32)
+    said = _answers(network, found, length)
+    if found[0].head == "comparison":
+        swapped = [replace(each, first=each.second, second=each.first) for each in found]
+        said = (said + _answers(network, swapped, length)[:, [1, 0, 2, 3]]) / 2
+    return said
+
+
+def _answers(network: Network, found: Sequence[Example], length: int) -> Floats:
     order = sorted(range(len(found)), key=lambda place: len(found[place].text))
-    answers = np.zeros(len(found), dtype=np.float32)
-    own = next(network.parameters()).device
+    head, own = found[0].head, next(network.parameters()).device
+    parts = []
     for start in range(0, len(order), _TOGETHER):
-        places = order[start : start + _TOGETHER]
-        arrays = tokens([found[place] for place in places], length)
+        arrays = tokens([found[place] for place in order[start : start + _TOGETHER]], length)
         arrays = {name: array.to(own) for name, array in arrays.items()}
         with torch.no_grad(), torch.autocast(own.type, torch.bfloat16):
             states = network.states(arrays)
         with torch.no_grad():
-            logits = network.logits("quality", states.float(), arrays["attention_mask"])
-        answers[places] = torch.sigmoid(logits[:, 0]).cpu().numpy()
-    return answers
+            logits = network.logits(head, states.float(), arrays["attention_mask"])
+        one = logits.shape[1] == 1
+        parts.append((logits[:, 0].sigmoid() if one else logits.softmax(-1)).cpu().numpy())
+    back = np.argsort(order)
+    found_in_order: Floats = np.concatenate(parts)[back]
+    return found_in_order
 
 
-def _unjudged(found: Sequence[Example]) -> list[str]:
+def _halfway(example: Example, said: Floats) -> Example:
+    if example.head == "quality":
+        return replace(example, label=(example.label + float(said)) / 2)
+    own = shares([example])[0].numpy()
+    if len(example.votes) == 3:  # nobody told NEUTRAL from NO
+        own, said = own[:3], np.array([*said[:2], said[2:].sum()])
+    return replace(example, votes=tuple(map(float, (own + said) / 2)))
+
+
+def _labelled(example: Example, said: Floats) -> Example:
+    if example.head == "quality":
+        return replace(example, label=float(said))
+    return replace(example, label=float(said.argmax()), votes=tuple(map(float, said)))
+
+
+def _short_texts(found: Sequence[Example]) -> Iterator[Example]:
     """Short texts that are nearly none whose quality is held out."""
     texts = {each.text for each in found if each.split == "train" and each.dataset in _SHORT}
-    texts |= set(sources.sentences(SENTENCES))
-    ordered = sorted(texts)
+    texts |= {text for _, text in sources.sentences(SENTENCES)}
     judged = [each.text for each in found if each.head == "quality" and each.split != "train"]
-    dropped = near_duplicates(ordered, judged)
-    return [text for place, text in enumerate(ordered) if place not in dropped]
+    for text in _unlike(sorted(texts), judged):
+        yield Example("quality", "unjudged", text, 0.0, text[:40])
+
+
+def _on_conclusions(found: Sequence[Example]) -> Iterator[Example]:
+    """Sentences of arguments on what they conclude, none nearly a text whose side is held out."""
+    contexts = {text: conclusion for conclusion, text in sources.sentences(SENTENCES)}
+    held = [each.text for each in found if each.head == "stance" and each.split != "train"]
+    for text in _unlike(sorted(contexts), held):
+        yield Example("stance", "unjudged", text, 0.0, text[:40], context=contexts[text])
+
+
+def _unlike(texts: Sequence[str], held: Sequence[str]) -> list[str]:
+    dropped = near_duplicates(texts, held)
+    return [text for place, text in enumerate(texts) if place not in dropped]

