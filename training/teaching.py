@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from training import sources
+from training.baselines import frozen
 from training.batches import shares, tokens
 from training.configuration import Configuration, Stage
 from training.corpus import fold_of
@@ -86,7 +87,7 @@ def taught(
     head, unjudged = (
         ("quality", _short_texts(found))
         if "quality" in stage.shares
-        else ("comparison", _on_conclusions(found))
+        else ("comparison", (*_on_conclusions(found), *_on_claims_nearby(found)))
     )
     left_out = settings.stages[stage.teachers].folds_of
     own = [each for each in found if (each.head, each.split) == (head, "train")]
@@ -158,6 +159,17 @@ def _on_conclusions(found: Sequence[Example]) -> Iterator[Example]:
     held = [each.text for each in found if each.head == "stance" and each.split != "train"]
     for text in _unlike(sorted(contexts), held):
         yield Example("stance", "unjudged", text, 0.0, text[:40], context=contexts[text])
+
+
+def _on_claims_nearby(found: Sequence[Example]) -> Iterator[Example]:
+    """Texts on the two claims nearest to them, of those that they were not judged on."""
+    own = [e for e in found if (e.dataset, e.split) == ("perspectrum", "train")]
+    claims = sorted({each.context for each in own})
+    near = frozen([each.text for each in own]) @ frozen(claims).T
+    for each, row in zip(own, near, strict=True):
+        others = (claims[place] for place in np.argsort(-row)[:3])
+        for context in [claim for claim in others if claim != each.context][:2]:
+            yield replace(each, dataset="unjudged", context=context, votes=())
 
 
 def _unlike(texts: Sequence[str], held: Sequence[str]) -> list[str]:
