@@ -90,20 +90,22 @@ def test_no_topic_and_no_text_is_on_both_sides(all_examples: list[Example]) -> N
     found = all_examples
     sides: dict[tuple[str, str], set[str]] = defaultdict(set)
     for each in found:
-        corpus = (
-            "ibm" if each.dataset in ("ibm", "argkp", "key-points", "matches") else each.dataset
-        )
+        dataset = each.dataset.removeprefix("facing-")
+        corpus = "ibm" if dataset in ("argkp", "key-points", "matches") else dataset
         sides[corpus, each.group].add("held-out" if each.split == "held-out" else "learnt")
     assert [group for group, both in sides.items() if len(both) > 1] == []
     held = {each.text for each in found if each.split == "held-out"}
-    assert not held & {each.text for each in found if each.split != "held-out"}
+    learnt = [each for each in found if each.split != "held-out"]
+    assert not held & {text for each in learnt for text in (each.text, each.context)}
 
 
 @needs_data
 def test_every_group_is_left_out_by_one_fold(all_examples: list[Example]) -> None:
     found = [each for each in all_examples if each.dataset in BY_FOLDS]
     for fold in range(5):
-        held = {each.group for each in of_fold(found, fold, 5) if each.split == "held-out"}
+        held = {
+            each.group for each in of_fold(found, fold, 5, BY_FOLDS) if each.split == "held-out"
+        }
         assert held == {each.group for each in found if fold_of(each.group, 5) == fold}
         assert held
 

@@ -94,18 +94,18 @@ def test_what_judges_found_not_valid_is_learnt_as_neither_side() -> None:
 
 def test_shares_of_sides_are_learnt_and_neutral_from_no_only_where_it_is_told() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra train")
-    from training.batches import shares, tells_neutral_from_no
+    from training.batches import class_shares, tells_neutral_from_no
     from training.losses import comparison_loss
 
     batch = [
         Example("comparison", "x", "x", 2, "g", votes=(0.5, 0.0, 0.5)),
         Example("comparison", "x", "x", 3, "g"),
     ]
-    assert shares(batch).tolist() == [[0.5, 0.0, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    assert class_shares(batch).tolist() == [[0.5, 0.0, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]]
     told = tells_neutral_from_no(batch)
     assert told.tolist() == [False, True]
     chances = torch.tensor([[0.4, 0.2, 0.1, 0.3], [0.1, 0.1, 0.3, 0.5]])
-    found = comparison_loss(chances.log(), shares(batch), told)
+    found = comparison_loss(chances.log(), class_shares(batch), told)
     # neither side: 0.1 and 0.3 together where nobody told which, 0.5 alone where it was told
     wanted = -(0.5 * np.log(0.4) + 0.5 * np.log(0.4) + np.log(0.5)) / 2
     assert float(found) == pytest.approx(wanted)

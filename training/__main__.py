@@ -33,6 +33,8 @@ def main() -> None:
         torch.set_num_threads(arguments.threads)
     if arguments.step == "export" and arguments.stage and arguments.fold is not None:
         parser.error("export takes a stage or a fold, not both")
+    if arguments.step == "train":
+        _check_training(parser, arguments)
     steps = {
         "data": _data,
         "train": _train,
@@ -41,6 +43,18 @@ def main() -> None:
         "sharing": _sharing,
     }
     steps[arguments.step](arguments)
+
+
+def _check_training(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    settings = configuration()
+    if not arguments.stage:
+        parser.error(f"train needs a stage: {', '.join(settings.stages)}")
+    if arguments.fold is None:
+        return
+    if not settings.stages[arguments.stage].folds_of:
+        parser.error(f"{arguments.stage} leaves out no fold: its settings have no folds_of")
+    if arguments.fold not in range(settings.folds):
+        parser.error(f"--fold is 0 to {settings.folds - 1}")
 
 
 def _data(arguments: argparse.Namespace) -> None:

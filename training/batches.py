@@ -28,7 +28,8 @@ def schedule(found: Sequence[Example], stage: Stage, seed: int) -> list[list[Exa
         seed: What draws.
     """
     rng = random.Random(seed)
-    contexts = sorted({each.context for each in found if each.dataset in ("ibm", "perspectrum")})
+    learnt = [each for each in found if each.split == "train"]
+    contexts = sorted({each.context for each in learnt if each.dataset in ("ibm", "perspectrum")})
     batches: list[list[Example]] = []
     for _ in range(stage.epochs):
         epoch: list[list[Example]] = []
@@ -121,7 +122,7 @@ def labels(batch: Sequence[Example]) -> Tensor:
     return torch.tensor([each.label for each in batch], dtype=torch.float32)
 
 
-def shares(batch: Sequence[Example]) -> Tensor:
+def class_shares(batch: Sequence[Example]) -> Tensor:
     """The shares of the classes [batch, classes] in a batch of stances or comparisons."""
     found = torch.zeros(len(batch), len(STANCES if batch[0].head == "stance" else COMPARISONS))
     for row, each in zip(found, batch, strict=True):

@@ -8,8 +8,6 @@ from typing import Any, Literal
 import msgspec
 import yaml
 
-from training.corpus import BY_FOLDS
-
 FOLDER = Path("out/training")
 """Where checkpoints and logs are, below the folder that a command is run in."""
 
@@ -29,7 +27,7 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     shares: dict[str, dict[str, float]]
     adapters: int = 0
     keeps: tuple[str, ...] = ()
-    folds_of: tuple[str, ...] = BY_FOLDS
+    folds_of: tuple[str, ...] = ()
     teachers: str = ""
 
     def heads(self) -> list[str]:

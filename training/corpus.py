@@ -71,12 +71,14 @@ def without_overlap(found: Sequence[Example]) -> list[Example]:
 
 
 def of_fold(
-    found: Sequence[Example], fold: int | None, folds: int, datasets: Sequence[str] = BY_FOLDS
+    found: Sequence[Example], fold: int | None, folds: int, datasets: Sequence[str]
 ) -> list[Example]:
     """The examples with one fold of some data sets held out: of those judged by folds."""
     return [
         replace(each, split="held-out")
-        if fold is not None and each.dataset in datasets and fold_of(each.group, folds) == fold
+        if fold is not None
+        and each.dataset.removeprefix("facing-") in datasets
+        and fold_of(each.group, folds) == fold
         else each
         for each in found
     ]

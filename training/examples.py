@@ -10,7 +10,7 @@ Split = Literal["train", "validation", "held-out"]
 
 STANCES = ("PRO", "CON", "NONE")
 COMPARISONS = ("FIRST", "SECOND", "NEUTRAL", "NO")
-_OTHER_SIDE = {0: 1, 1: 0}
+_OTHER_SIDE = {0.0: 1.0, 1.0: 0.0}
 EITHER_NEUTRAL_OR_NO = 4
 """The label of a sentence that takes neither side, where nobody said in which of the two ways."""
 
@@ -29,8 +29,8 @@ class Example:
         first: An object of a comparison.
         second: The other.
         split: Which part it is in.
-        votes: What share of its judges said FIRST or PRO, SECOND or CON, and neither; empty where
-            that is not known.
+        votes: The share of each class, where judges differ or a teacher said so; with three shares
+            of a comparison, the last is that of NEUTRAL and NO together. Empty otherwise.
     """
 
     head: Head

@@ -85,7 +85,7 @@ def stance_lines(
         ("Perspectrum, test, what its judges found valid", valid, ("perspectrum",)),
     ):
         own = Stance(model=model).probabilities([e.text for e in test], [e.context for e in test])
-        learnt = [each for each in train if each.dataset in sets]
+        learnt = [each for each in train if each.dataset in sets and each.label in (0, 1)]
         predicted = {
             **(baselines.classifications(learnt, test) if rivals else {}),
             "this model": own.argmax(1),

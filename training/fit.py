@@ -130,6 +130,7 @@ class Training:
             "optimizer": self._optimizer.state_dict(),
             "scheduler": self._scheduler.state_dict(),
             "step": self._step,
+            "ended": self._step == len(self._batches),
         }
         whole = self._folder / "checkpoint.pt"
         part = whole.with_suffix(".part")
@@ -181,5 +182,7 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
 
 def _parameters(folder: Path) -> dict[str, Tensor]:
     state = torch.load(folder / "checkpoint.pt", map_location="cpu", weights_only=True)
+    if not state.get("ended", True):
+        raise SystemExit(f"{folder}: the training has not ended; run it again, and it goes on")
     parameters: dict[str, Tensor] = state["network"]
     return parameters

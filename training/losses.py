@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from training.batches import labels, shares, tells_neutral_from_no
+from training.batches import class_shares, labels, tells_neutral_from_no
 from training.examples import Example
 from training.network import DATASETS_OF_QUALITY, Network
 
@@ -18,7 +18,7 @@ def loss_of(network: Network, batch: Sequence[Example], states: Tensor, mask: Te
     head = batch[0].head
     logits = network.logits(head, states, mask).float()
     if head in ("stance", "comparison"):
-        wanted = shares(batch).to(logits.device)
+        wanted = class_shares(batch).to(logits.device)
         if head == "stance":
             return functional.cross_entropy(logits, wanted, label_smoothing=0.05)
         return comparison_loss(logits, wanted, tells_neutral_from_no(batch).to(logits.device))

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sicetnon.text.sentences import split_sentences
 from training.examples import EITHER_NEUTRAL_OR_NO, Example, Split
 
 _MARKUP = re.compile(r"<[^>]*>")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _SPACE = re.compile(r"\s+")
 
 # The three test topics of ArgKP-2021, and four that IBM ArgQ-Rank-30k has as well: left out of
@@ -236,20 +236,26 @@ def comparative_answers() -> Iterator[Example]:
 
 
 def sentences(most: int) -> list[tuple[str, str]]:
-    """Conclusions, and sentences of 6 to 45 words of arguments for or against them, drawn."""
-    found = {}
+    """Conclusions, and sentences of 6 to 45 words of arguments for or against them, drawn.
+
+    None is of an argument that was judged for a topic.
+    """
+    judged = set()
+    for path in (data_folder() / "qrels").glob("touche-2020-task-1*"):
+        judged |= {line.split()[2] for line in path.read_text(encoding="utf-8").splitlines()}
+    found: dict[str, str] = {}
     for path in sorted((data_folder() / "touche-2020-task-1/input").glob("*.json")):
         for argument in _json(path)["arguments"]:
+            if argument["id"] in judged:
+                continue
             conclusion = _plain(argument["conclusion"])
             for premise in argument["premises"]:
-                texts = map(_plain, _SENTENCE.split(premise["text"]))
-                found.update((text, conclusion) for text in texts)
+                for text in split_sentences(_plain(premise["text"])):
+                    if 6 <= len(text.split()) <= 45:
+                        found[text] = conclusion
     # in an order that has nothing to do with what they say
-    texts = sorted(
-        (text for text in found if 6 <= len(text.split()) <= 45),
-        key=lambda text: hashlib.sha256(text.encode()).digest(),
-    )
-    return [(found[text], text) for text in texts[:most]]
+    drawn = sorted(found, key=lambda text: hashlib.sha256(text.encode()).digest())[:most]
+    return [(found[text], text) for text in drawn]
 
 
 def unlabelled(most: int) -> list[str]:

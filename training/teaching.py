@@ -7,6 +7,8 @@ judged, the teachers' mean is learnt.
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from training import sources
 from training.baselines import frozen
-from training.batches import shares, tokens
+from training.batches import class_shares, tokens
 from training.configuration import Configuration, Stage
 from training.corpus import fold_of
 from training.examples import Example
@@ -132,9 +134,9 @@ def _answers(network: Network, found: Sequence[Example], length: int) -> Floats:
 def _halfway(example: Example, said: Floats) -> Example:
     if example.head == "quality":
         return replace(example, label=(example.label + float(said)) / 2)
-    own = shares([example])[0].numpy()
+    own = class_shares([example])[0].numpy()
     if len(example.votes) == 3:  # nobody told NEUTRAL from NO
-        own, said = own[:3], np.array([*said[:2], said[2:].sum()])
+        own, said = own[:3], np.array([*said[:2], said[2:].sum()], dtype=np.float32)
     return replace(example, votes=tuple(map(float, (own + said) / 2)))
 
 
@@ -145,31 +147,42 @@ def _labelled(example: Example, said: Floats) -> Example:
 
 
 def _short_texts(found: Sequence[Example]) -> Iterator[Example]:
-    """Short texts that are nearly none whose quality is held out."""
+    """Short texts that are nearly none whose quality is judged by figures."""
     texts = {each.text for each in found if each.split == "train" and each.dataset in _SHORT}
     texts |= {text for _, text in sources.sentences(SENTENCES)}
-    judged = [each.text for each in found if each.head == "quality" and each.split != "train"]
+    judged = [
+        each.text
+        for each in found
+        if each.head == "quality" and (each.split != "train" or each.dataset == "webis")
+    ]
     for text in _unlike(sorted(texts), judged):
         yield Example("quality", "unjudged", text, 0.0, text[:40])
 
 
 def _on_conclusions(found: Sequence[Example]) -> Iterator[Example]:
-    """Sentences of arguments on what they conclude, none nearly a text whose side is held out."""
+    """Sentences of arguments on what they conclude, nearly nothing of what is held out."""
     contexts = {text: conclusion for conclusion, text in sources.sentences(SENTENCES)}
-    held = [each.text for each in found if each.head == "stance" and each.split != "train"]
-    for text in _unlike(sorted(contexts), held):
-        yield Example("stance", "unjudged", text, 0.0, text[:40], context=contexts[text])
+    held = [each for each in found if each.head == "stance" and each.split != "train"]
+    allowed = set(_unlike(sorted(set(contexts.values())), [each.context for each in held]))
+    for text in _unlike(sorted(contexts), [each.text for each in held]):
+        if contexts[text] in allowed:
+            yield Example("stance", "unjudged", text, 0.0, text[:40], context=contexts[text])
 
 
 def _on_claims_nearby(found: Sequence[Example]) -> Iterator[Example]:
     """Texts on the two claims nearest to them, of those that they were not judged on."""
     own = [e for e in found if (e.dataset, e.split) == ("perspectrum", "train")]
     claims = sorted({each.context for each in own})
-    near = frozen([each.text for each in own]) @ frozen(claims).T
-    for each, row in zip(own, near, strict=True):
-        others = (claims[place] for place in np.argsort(-row)[:3])
-        for context in [claim for claim in others if claim != each.context][:2]:
-            yield replace(each, dataset="unjudged", context=context, votes=())
+    judged: dict[str, set[str]] = defaultdict(set)
+    for each in own:
+        judged[each.text].add(each.context)
+    texts = sorted(judged)
+    near = frozen(texts) @ frozen(claims).T
+    for text, row in zip(texts, near, strict=True):
+        ordered = (claims[place] for place in np.argsort(-row))
+        others = (claim for claim in ordered if claim not in judged[text])
+        for context in itertools.islice(others, 2):
+            yield Example("stance", "unjudged", text, 0.0, text[:40], context=context)
 
 
 def _unlike(texts: Sequence[str], held: Sequence[str]) -> list[str]:
