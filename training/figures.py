@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -124,7 +124,7 @@ def folded(
     dataset: str,
     folds: int,
     predict: Callable[[Sequence[Example], Sequence[Example], int], Floats],
-    rivals: Callable[[Sequence[Example], Sequence[Example]], dict[str, ArrayLike]],
+    rivals: Callable[[Sequence[Example], Sequence[Example]], Mapping[str, ArrayLike]],
 ) -> tuple[list[Example], dict[str, Floats]]:
     """Predictions for every text of a data set, each by what never saw its fold."""
     own = [each for each in found if each.dataset == dataset]
@@ -151,8 +151,8 @@ def webis_lines(found: Sequence[Example], folds: int, model: Path | None) -> Ite
     lengths = dict(zip(own, lengths_of(own), strict=True))
 
     def predict(train: Sequence[Example], test: Sequence[Example], fold: int) -> Floats:
-        parts = [[part[each] for each in train] for part in (plain, lengths)]
-        fit = fitted(*map(np.array, parts), np.array([each.label for each in train]))
+        quality, counts = (np.array([part[e] for e in train]) for part in (plain, lengths))
+        fit = fitted(quality, counts, np.array([each.label for each in train]))
         raised = [logits(np.array(plain[each]), 1e-6) + fit * lengths[each] for each in test]
         return 1 / (1 + np.exp(-np.array(raised)))
 

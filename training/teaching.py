@@ -109,7 +109,7 @@ def answers(network: Network, found: Sequence[Example], length: int) -> Floats:
     said = _answers(network, found, length)
     if found[0].head == "comparison":
         swapped = [replace(each, first=each.second, second=each.first) for each in found]
-        said = (said + _answers(network, swapped, length)[:, [1, 0, 2, 3]]) / 2
+        said = (said + _answers(network, swapped, length)[:, [1, 0, 2, 3]]) * np.float32(0.5)
     return said
 
 
@@ -136,7 +136,7 @@ def _halfway(example: Example, said: Floats) -> Example:
         return replace(example, label=(example.label + float(said)) / 2)
     own = class_shares([example])[0].numpy()
     if len(example.votes) == 3:  # nobody told NEUTRAL from NO
-        own, said = own[:3], np.array([*said[:2], said[2:].sum()], dtype=np.float32)
+        own, said = own[:3], np.append(said[:2], said[2:].sum())
     return replace(example, votes=tuple(map(float, (own + said) / 2)))
 
 
