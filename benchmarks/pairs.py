@@ -1,6 +1,6 @@
 """Prints how good pairs of sentences are (2022 task 1), on the judgments whose texts are at hand.
 
-    python benchmarks/pairs.py [--crossvalidate]
+    python benchmarks/pairs.py [--crossvalidate] [--learned]
 
 Reads SICETNON_DATA (default: ../shared/data). Two tables of condensed nDCG@5 with linear gain:
 
@@ -9,7 +9,8 @@ Reads SICETNON_DATA (default: ../shared/data). Two tables of condensed nDCG@5 wi
   pairs as they did.
 - *order*: all judged pairs whose text is at hand, put in order by what a pair is worth.
 
-With --crossvalidate, weights chosen on all topics but one and tested on that one.
+With --learned, what the model of `sicetnon annotate quality` adds to the default order; with
+--crossvalidate, weights chosen on all topics but one and tested on that one.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ DIMENSIONS = ("relevance", "quality", "coherence")
 SEEDS = range(10)
 RESULTS = 1000
 LAST = 10.0  # what a fault costs that keeps a pair out of a run
+QUALITIES = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 GRID = {
     "weakest": (1.0, 1.5, 2.0, 3.0),
     "strongest": (0.0, 0.4, 0.8),
@@ -221,6 +223,32 @@ def _earliest(pairs: Pairs) -> Reals:
     return same * 1e4 - late + 0.01 * sentences.relevance[pairs.first]
 
 
+def learned(bench: Bench, topics: Sequence[Judged]) -> None:
+    """Print what orders score when the model's quality of both sentences counts as well."""
+    from sicetnon.arguments.annotators import Quality
+
+    print(
+        "\nthe model's quality counts      relevance              quality                coherence"
+    )
+    qualities = []
+    for topic in topics:
+        texts = topic.pairs.sentences.texts
+        pairs = zip(topic.pairs.first, topic.pairs.second, strict=True)
+        said = Quality().score([f"{texts[one]} {texts[other]}" for one, other in pairs])
+        raised = np.log(said / (1 - said))
+        qualities.append((raised - raised.mean()) / raised.std())
+    for weight in QUALITIES:
+        names = {
+            topic.topic: topic.order(_worth_and(weight * own))
+            for topic, own in zip(topics, qualities, strict=True)
+        }
+        show(f"default and {weight} times it", bench.scores(names))
+
+
+def _worth_and(more: Reals) -> Callable[[Pairs], Reals]:
+    return lambda pairs: Worth()(pairs) + more
+
+
 def crossvalidate(bench: Bench, topics: Sequence[Judged]) -> None:
     """Choose weights on all topics but one, test on that one; print the means."""
     points = [Worth(**dict(zip(GRID, values, strict=True)))
@@ -252,6 +280,7 @@ def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--crossvalidate", action="store_true")
+    parser.add_argument("--learned", action="store_true")
     given = parser.parse_args()
     source = DATA / TASK.id / "input"
     if not source.is_dir():
@@ -274,6 +303,8 @@ def main() -> int:
         print(f"{len(topics)} topics, {sum(len(t.names) for t in judged):,} judged pairs at hand")
         orders(bench, judged)
         runs(bench)
+        if given.learned:
+            learned(bench, judged)
         if given.crossvalidate:
             crossvalidate(bench, judged)
     return 0
