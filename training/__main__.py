@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from training import sources
 from training.configuration import FOLDER, Stage, configuration
 from training.corpus import examples, of_fold, without_topic_means
 
@@ -35,6 +36,8 @@ def main() -> None:
         parser.error("export takes a stage or a fold, not both")
     if arguments.step == "train":
         _check_training(parser, arguments)
+    if not (sources.data_folder() / "train").is_dir():
+        parser.error(f"{sources.data_folder()} holds no data sets; set SICETNON_DATA")
     steps = {
         "data": _data,
         "train": _train,

@@ -181,7 +181,10 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
 
 
 def _parameters(folder: Path) -> dict[str, Tensor]:
-    state = torch.load(folder / "checkpoint.pt", map_location="cpu", weights_only=True)
+    path = folder / "checkpoint.pt"
+    if not path.exists():
+        raise SystemExit(f"{path} is not there; train {folder.name} first (see training/README.md)")
+    state = torch.load(path, map_location="cpu", weights_only=True)
     if not state.get("ended", True):
         raise SystemExit(f"{folder}: the training has not ended; run it again, and it goes on")
     parameters: dict[str, Tensor] = state["network"]
