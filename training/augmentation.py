@@ -69,7 +69,7 @@ def augmented(example: Example, contexts: Sequence[str], rng: random.Random) -> 
 def facing(found: Sequence[Example], rng: random.Random) -> Iterator[Example]:
     """Texts with another on the same topic as context: for it on its side, against it otherwise.
 
-    Topics are few; texts are many. One example is made of each.
+    Topics are few; texts are many. At most one example is made of each.
 
     Args:
         found: Examples of stance, of one data set.
