@@ -141,16 +141,8 @@ def _show(answer: Answer, screen: Console) -> None:
     screen.print(shown, soft_wrap=True)
 
 
-@contextmanager
-def indexing(
-    screen: Console,
-) -> Iterator[tuple[Callable[[Corpus, BuildProgress], None], Callable[[Annotated], None]]]:
-    """A progress bar for building an index: documents, documents a second, time left.
-
-    It goes on when documents are annotated. It shows itself when there is something to show: a
-    terminal has room for one bar at a time.
-    """
-    bar = Progress(
+def _bar_of_documents(screen: Console) -> Progress:
+    return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[documents]:>11,} documents {task.fields[speed]:>9,.0f}/s"),
@@ -160,6 +152,18 @@ def indexing(
         transient=True,
         disable=not screen.is_terminal,
     )
+
+
+@contextmanager
+def indexing(
+    screen: Console,
+) -> Iterator[tuple[Callable[[Corpus, BuildProgress], None], Callable[[Annotated], None]]]:
+    """A progress bar for building an index: documents, documents a second, time left.
+
+    It goes on when documents are annotated. It shows itself when there is something to show: a
+    terminal has room for one bar at a time.
+    """
+    bar = _bar_of_documents(screen)
     task = bar.add_task("Indexing", total=None, documents=0, speed=0.0)
     started: list[tuple[float, int]] = []
 

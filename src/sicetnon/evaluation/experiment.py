@@ -86,24 +86,26 @@ def evaluate(
     settings = _Settings(parsed, samples, seed)
     judgments = [load_qrels(source, name) for name, source in each_source(qrels)]
     named = each_source(runs)
-    place = _place_of(baseline, named)
-    if baseline is not None and place is None:
-        named.append((None, baseline))
-        place = len(named) - 1
+    place = _placed(baseline, named)
     tables: list[list[_Scored]] = []
     for name, source in named:
         run = load_run(source, name)
         _warn_of(run, judgments)
         tables.append([scored for each in judgments for scored in _scores(run, each, settings)])
+    return _ordered(tables, place, settings.seed)
+
+
+def _ordered(tables: Sequence[Sequence[_Scored]], place: int | None, seed: int) -> list[Score]:
+    """The scores of each run's table, by judgments and measure, the highest first."""
     scores: list[Score] = []
     for column in zip(*tables, strict=True):
-        compared = _compared(column, place, settings.seed)
+        compared = _compared(column, place, seed)
         scores += sorted(compared, key=lambda score: -_or_least(score.mean))
     return scores
 
 
-def _place_of(baseline: Source | None, named: Sequence[tuple[str | None, Source]]) -> int | None:
-    """The place of the baseline among the runs, None where it is not one of them."""
+def _placed(baseline: Source | None, named: list[tuple[str | None, Source]]) -> int | None:
+    """The place of the baseline among the runs; it is added to them where it is not one."""
     if baseline is None:
         return None
     for place, (name, source) in enumerate(named):
@@ -112,7 +114,8 @@ def _place_of(baseline: Source | None, named: Sequence[tuple[str | None, Source]
         names = {name, str(source)} if isinstance(source, str | Path) else {name}
         if isinstance(baseline, str | Path) and str(baseline) in names:
             return place
-    return None
+    named.append((None, baseline))
+    return len(named) - 1
 
 
 def _scores(run: Run, qrels: Qrels, settings: _Settings) -> list[_Scored]:
