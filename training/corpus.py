@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from training import patterns, sources
-from training.augmentation import facing
+from training.augmentation import facing, opposed
 from training.examples import Example
 from training.overlap import near_duplicates
 
@@ -34,6 +34,7 @@ def examples(most_unlabelled: int) -> list[Example]:
     for dataset in ("ibm", "perspectrum"):
         own = [e for e in found if (e.head, e.dataset, e.split) == ("stance", dataset, "train")]
         made += facing(own, rng)
+    made += opposed([each for each in found if each.dataset == "compsent"])
     return found + made
 
 
@@ -77,11 +78,16 @@ def of_fold(
     return [
         replace(each, split="held-out")
         if fold is not None
-        and each.dataset.removeprefix("facing-") in datasets
+        and stem(each.dataset) in datasets
         and fold_of(each.group, folds) == fold
         else each
         for each in found
     ]
+
+
+def stem(dataset: str) -> str:
+    """The data set that examples were taken from, or made of."""
+    return dataset.removeprefix("facing-").removeprefix("opposed-")
 
 
 def _all(most_unlabelled: int) -> Iterator[Example]:

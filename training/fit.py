@@ -6,7 +6,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +157,7 @@ def begun(settings: Configuration, stage: Stage, folder: Path) -> Network:
         stage: The stage.
         folder: Where the stages are.
     """
-    network = Network.original(stage.heads(), stage.reads, settings.dropout, stage.adapters)
+    network = _untrained(settings, stage, folder)
     if stage.start != "original":
         network.take(_parameters(folder / stage.start))
     if stage.words == "four-bit":
@@ -175,17 +175,39 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
         stage: The stage.
         folder: Where its checkpoint is.
     """
-    network = Network.original(stage.heads(), stage.reads, settings.dropout, stage.adapters)
+    network = _untrained(settings, stage, folder.parent)
     network.take(_parameters(folder))
     return network.eval()
 
 
+def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:
+    heads, reads, dropout = stage.heads(), stage.reads, settings.dropout
+    if stage.encoder == "larger":
+        place = folder / "all-mpnet-base-v2"
+        return Network.larger(place, heads, reads, dropout, stage.kept_layers)
+    return Network.original(heads, reads, dropout, stage.adapters)
+
+
+def check_ended(folders: Iterable[Path]) -> None:
+    """Ends the program with one line where a training is missing or has not ended.
+
+    Args:
+        folders: Where the trainings are.
+    """
+    for folder in folders:
+        _state(folder, mmap=True)
+
+
 def _parameters(folder: Path) -> dict[str, Tensor]:
+    parameters: dict[str, Tensor] = _state(folder)["network"]
+    return parameters
+
+
+def _state(folder: Path, mmap: bool = False) -> dict[str, Any]:
     path = folder / "checkpoint.pt"
     if not path.exists():
         raise SystemExit(f"{path} is not there; train {folder.name} first (see training/README.md)")
-    state = torch.load(path, map_location="cpu", weights_only=True)
+    state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=mmap)
     if not state.get("ended", True):
         raise SystemExit(f"{folder}: the training has not ended; run it again, and it goes on")
-    parameters: dict[str, Tensor] = state["network"]
-    return parameters
+    return state

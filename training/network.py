@@ -16,6 +16,7 @@ from transformers import BertModel
 from sicetnon.arguments.marking import MARKS
 from training.adapters import adapt
 from training.examples import COMPARISONS, STANCES
+from training.larger import Larger, larger
 from training.words import packed, unpacked
 
 ANSWERS = {
@@ -84,7 +85,7 @@ class Network(nn.Module):
 
     def __init__(
         self,
-        encoder: BertModel,
+        encoder: BertModel | Larger,
         heads: Sequence[str],
         reads: str = "first",
         dropout: float = 0.1,
@@ -118,6 +119,13 @@ class Network(nn.Module):
         """all-MiniLM-L6-v2 with untrained heads."""
         encoder = BertModel.from_pretrained(original_folder(), **_AS_TRAINED)
         return cls(encoder, heads, reads, dropout, adapters)
+
+    @classmethod
+    def larger(
+        cls, folder: Path, heads: Sequence[str], reads: str, dropout: float, kept_layers: int
+    ) -> Network:
+        """all-mpnet-base-v2 with untrained heads, to teach and not to be shipped."""
+        return cls(larger(folder, kept_layers, **_OF_ATTENTION), heads, reads, dropout)
 
     def take(self, state: dict[str, Tensor]) -> None:
         """Takes the parameters of another network, less those of heads that this one lacks."""

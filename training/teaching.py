@@ -7,10 +7,12 @@ judged, the teachers' mean is learnt.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,61 +23,106 @@ from training import sources
 from training.baselines import frozen
 from training.batches import class_shares, tokens
 from training.configuration import Configuration, Stage
-from training.corpus import fold_of
+from training.corpus import fold_of, stem
 from training.examples import Example
-from training.fit import device, trained
+from training.fit import check_ended, device, trained
 from training.network import Network
 from training.overlap import near_duplicates
 
 Floats = NDArray[np.float32]
 SENTENCES = 14_000
+CLAIMS = 3
 _SHORT = ("perspectrum", "key-points", "ukp", "essays")
 _TOGETHER = 64
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """A network that says what it thinks of texts; what it said is kept beside it.
+
+    Attributes:
+        folder: Where its checkpoint is, and what it said.
+        load: What gives the network.
+        length: How many tokens of a text it reads.
+    """
+
+    folder: Path
+    load: Callable[[], Network]
+    length: int
+
+    def answers(self, found: Sequence[Example]) -> Floats:
+        """What `answers` gives, from the file of an earlier time where there is one."""
+        asked = [(each.head, each.text, each.context, each.first, each.second) for each in found]
+        digest = hashlib.sha256(json.dumps([self.length, asked]).encode()).hexdigest()
+        path = self.folder / f"said-{digest[:16]}.npy"
+        if not path.exists():
+            said = answers(self.load(), found, self.length)
+            part = path.with_suffix(".part.npy")
+            np.save(part, said)
+            part.replace(path)
+        kept: Floats = np.load(path)
+        return kept
 
 
 class Teachers:
     """Networks of which each has left out a fold of the groups.
 
     Args:
-        networks: The networks, that of the first fold first.
-        length: How many tokens of a text they read.
+        teachers: The networks, that of the first fold first.
     """
 
-    def __init__(self, networks: Sequence[Network], length: int):
-        self._networks, self._length = networks, length
+    def __init__(self, teachers: Sequence[Teacher]):
+        self._teachers = teachers
 
     @classmethod
-    def of_stage(cls, settings: Configuration, stage: str, folder: Path) -> Teachers:
-        """The networks that a stage ended with, one for every fold."""
-        networks = [
-            trained(settings, settings.stages[stage], folder / f"{stage}-{fold}").to(device())
-            for fold in range(settings.folds)
-        ]
-        return cls(networks, settings.length)
+    def of_stage(
+        cls, settings: Configuration, name: str, folder: Path, fold: int | None = None
+    ) -> Teachers:
+        """The networks that a stage ended with.
+
+        Args:
+            settings: The settings.
+            name: The stage.
+            folder: Where the stages are.
+            fold: What the learner leaves out: only who left it out as well may teach it.
+        """
+        stage = settings.stages[name]
+        folds = range(settings.folds) if fold is None else [fold]
+        names = [f"{name}-{each}" for each in folds] if stage.folds_of else [name]
+        check_ended(folder / each for each in names)
+
+        def teacher(own: Path) -> Teacher:
+            return Teacher(own, lambda: trained(settings, stage, own).to(device()), settings.length)
+
+        return cls([teacher(folder / each) for each in names])
 
     def on_their_folds(self, found: Sequence[Example]) -> list[Example]:
         """The examples, labelled halfway between the judges and who did not see their group."""
         learnt = list(found)
-        for fold, network in enumerate(self._networks):
+        for fold, teacher in enumerate(self._teachers):
             places = [
                 place
                 for place, each in enumerate(found)
-                if fold_of(each.group, len(self._networks)) == fold
+                if fold_of(each.group, len(self._teachers)) == fold
             ]
             own = [found[place] for place in places]
-            said = answers(network, own, self._length)
+            said = teacher.answers(own)
             for place, each in zip(places, map(_halfway, own, said), strict=True):
                 learnt[place] = each
         return learnt
 
     def together(self, found: Sequence[Example]) -> list[Example]:
         """The examples, labelled by the mean of all teachers."""
-        means = np.mean([answers(each, found, self._length) for each in self._networks], axis=0)
+        means = np.mean([each.answers(found) for each in self._teachers], axis=0)
         return [_labelled(each, mean) for each, mean in zip(found, means, strict=True)]
 
 
 def taught(
-    found: Sequence[Example], settings: Configuration, stage: Stage, folder: Path
+    found: Sequence[Example],
+    settings: Configuration,
+    stage: Stage,
+    folder: Path,
+    fold: int | None = None,
 ) -> list[Example]:
     """The examples with what teachers say of them, and others (`unjudged`) without a judgment.
 
@@ -84,19 +131,22 @@ def taught(
         settings: The settings.
         stage: The stage that learns from them, and names its teachers.
         folder: Where the stages are.
+        fold: What the stage leaves out.
     """
-    teachers = Teachers.of_stage(settings, stage.teachers, folder)
-    head, unjudged = (
-        ("quality", _short_texts(found))
-        if "quality" in stage.shares
-        else ("comparison", (*_on_conclusions(found), *_on_claims_nearby(found)))
-    )
-    left_out = settings.stages[stage.teachers].folds_of
-    own = [each for each in found if (each.head, each.split) == (head, "train")]
-    seen = {id(each) for each in own if each.dataset in left_out}
-    others = [each for each in found if id(each) not in seen]
-    learnt = teachers.on_their_folds([each for each in own if id(each) in seen])
-    return [*others, *learnt, *teachers.together(list(unjudged))]
+    learnt = list(found)
+    for head, name in stage.teachers.items():
+        teachers = Teachers.of_stage(settings, name, folder, fold)
+        divided = settings.stages[name].folds_of
+        mine = {
+            id(each)
+            for each in learnt
+            if (each.head, each.split) == (head, "train") and stem(each.dataset) in divided
+        }
+        own = teachers.on_their_folds([each for each in learnt if id(each) in mine])
+        learnt = [*(each for each in learnt if id(each) not in mine), *own]
+        if "unjudged" in stage.shares[head]:
+            learnt += teachers.together(list(_UNJUDGED[head](found)))
+    return learnt
 
 
 def answers(network: Network, found: Sequence[Example], length: int) -> Floats:
@@ -159,6 +209,11 @@ def _short_texts(found: Sequence[Example]) -> Iterator[Example]:
         yield Example("quality", "unjudged", text, 0.0, text[:40])
 
 
+def _sentences_and_perspectives(found: Sequence[Example]) -> Iterator[Example]:
+    yield from _on_conclusions(found)
+    yield from _on_claims_nearby(found)
+
+
 def _on_conclusions(found: Sequence[Example]) -> Iterator[Example]:
     """Sentences of arguments on what they conclude, nearly nothing of what is held out."""
     contexts = {text: conclusion for conclusion, text in sources.sentences(SENTENCES)}
@@ -170,7 +225,7 @@ def _on_conclusions(found: Sequence[Example]) -> Iterator[Example]:
 
 
 def _on_claims_nearby(found: Sequence[Example]) -> Iterator[Example]:
-    """Texts on the two claims nearest to them, of those that they were not judged on."""
+    """Texts on the claims nearest to them, of those that they were not judged on."""
     own = [e for e in found if (e.dataset, e.split) == ("perspectrum", "train")]
     claims = sorted({each.context for each in own})
     judged: dict[str, set[str]] = defaultdict(set)
@@ -181,10 +236,16 @@ def _on_claims_nearby(found: Sequence[Example]) -> Iterator[Example]:
     for text, row in zip(texts, near, strict=True):
         ordered = (claims[place] for place in np.argsort(-row))
         others = (claim for claim in ordered if claim not in judged[text])
-        for context in itertools.islice(others, 2):
+        for context in itertools.islice(others, CLAIMS):
             yield Example("stance", "unjudged", text, 0.0, text[:40], context=context)
 
 
 def _unlike(texts: Sequence[str], held: Sequence[str]) -> list[str]:
     dropped = near_duplicates(texts, held)
     return [text for place, text in enumerate(texts) if place not in dropped]
+
+
+_UNJUDGED: dict[str, Callable[[Sequence[Example]], Iterator[Example]]] = {
+    "quality": _short_texts,
+    "stance": _sentences_and_perspectives,
+}
