@@ -111,6 +111,32 @@ def opposed(found: Sequence[Example]) -> Iterator[Example]:
             yield replace(turned_round(each), dataset=f"opposed-{each.dataset}", text=text)
 
 
+def other_pairs(found: Sequence[Example]) -> Iterator[Example]:
+    """Comparisons on an object that their sentence names besides, without a judgment.
+
+    A sentence that takes a side gives every pair of one of its objects and another one, any other
+    sentence at most one pair.
+
+    Args:
+        found: Examples of comparison, of one data set, whose objects are the names that are known.
+    """
+    names = {name.lower(): name for each in found for name in (each.first, each.second)}
+    ordered = sorted(names, key=lambda name: (-len(name), name))
+    known = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)", re.IGNORECASE)
+    for each in found:
+        own = {each.first.lower(), each.second.lower()}
+        named = dict.fromkeys(match[0].lower() for match in known.finditer(each.text))
+        pairs = [
+            (mine, names[other])
+            for other in named
+            if other not in own
+            for mine in (each.first, each.second)
+        ]
+        unjudged = replace(each, dataset=f"unjudged-{each.dataset}", label=2, votes=())
+        for first, second in pairs if each.label in (0, 1) else pairs[:1]:
+            yield replace(unjudged, first=first, second=second)
+
+
 def _opposite(match: re.Match[str]) -> str:
     word = _OPPOSITE[match[0].lower()]
     return word.capitalize() if match[0][0].isupper() else word

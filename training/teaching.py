@@ -31,7 +31,7 @@ from training.overlap import near_duplicates
 
 Floats = NDArray[np.float32]
 SENTENCES = 14_000
-CLAIMS = 3
+CLAIMS = 4
 _SHORT = ("perspectrum", "key-points", "ukp", "essays")
 _TOGETHER = 64
 
@@ -97,7 +97,10 @@ class Teachers:
         return cls([teacher(folder / each) for each in names])
 
     def on_their_folds(self, found: Sequence[Example]) -> list[Example]:
-        """The examples, labelled halfway between the judges and who did not see their group."""
+        """The examples, labelled halfway between the judges and who did not see their group.
+
+        Those that nobody judged get the teacher's label.
+        """
         learnt = list(found)
         for fold, teacher in enumerate(self._teachers):
             places = [
@@ -107,8 +110,9 @@ class Teachers:
             ]
             own = [found[place] for place in places]
             said = teacher.answers(own)
-            for place, each in zip(places, map(_halfway, own, said), strict=True):
-                learnt[place] = each
+            for place, each, answer in zip(places, own, said, strict=True):
+                judged = not each.dataset.startswith("unjudged")
+                learnt[place] = (_halfway if judged else _labelled)(each, answer)
         return learnt
 
     def together(self, found: Sequence[Example]) -> list[Example]:
