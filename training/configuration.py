@@ -16,7 +16,7 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One run over the data. `shares` says how often a data set's texts are read in an epoch."""
 
     start: str
-    reads: Literal["first", "both"]
+    reads: Literal["first", "both", "marks"]
     words: Literal["whole", "four-bit"]
     epochs: int
     batch: int

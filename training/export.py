@@ -111,6 +111,8 @@ class Exported(nn.Module):
         heads = encoder.config.num_attention_heads
         self.layers = nn.ModuleList(Layer(layer, heads) for layer in encoder.encoder.layer)
         self.network, self.turned = network, network.turned
+        places = {word: place for place, word in enumerate(_kept_words())}
+        self.marks = [places[tokenizer().get_vocab()[mark]] for mark in MARKS]
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
@@ -121,13 +123,16 @@ class Exported(nn.Module):
         bias = (1.0 - attention_mask[:, None, None, :].float()) * -1e9
         for layer in self.layers:
             states = layer(states, bias)
-        return tuple(self._answer(name, states, attention_mask) for name in self.outputs)
+        marked = [input_ids == mark for mark in self.marks]
+        return tuple(self._answer(name, states, attention_mask, marked) for name in self.outputs)
 
-    def _answer(self, output: str, states: Tensor, mask: Tensor) -> Tensor:
+    def _answer(
+        self, output: str, states: Tensor, mask: Tensor, marked: Sequence[Tensor]
+    ) -> Tensor:
         if output == "embedding":
             turned = self.turned
             return self.network.embedding(states, mask) if turned else unit(mean_of(states, mask))
-        logits = self.network.logits(output, states, mask)
+        logits = self.network.logits(output, states, mask, marked)
         return logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(-1)
 
 

@@ -94,8 +94,7 @@ class Training:
             states = self._network.states(arrays)
         loss = torch.zeros((), device=self._device)
         if head != "embedding":
-            mask = arrays["attention_mask"]
-            loss = self._stage.loss[head] * loss_of(self._network, batch, states.float(), mask)
+            loss = self._stage.loss[head] * loss_of(self._network, batch, states.float(), arrays)
         if head in _SINGLE and self._stage.distillation:
             loss = loss + self._kept(arrays, states)
         loss.backward()

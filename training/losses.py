@@ -10,13 +10,16 @@ from torch.nn import functional
 
 from training.batches import class_shares, labels, tells_neutral_from_no
 from training.examples import Example
-from training.network import DATASETS_OF_QUALITY, Network
+from training.network import DATASETS_OF_QUALITY, Network, marked
 
 
-def loss_of(network: Network, batch: Sequence[Example], states: Tensor, mask: Tensor) -> Tensor:
-    """The loss of a batch of one head, given the encoder's states."""
+def loss_of(
+    network: Network, batch: Sequence[Example], states: Tensor, arrays: dict[str, Tensor]
+) -> Tensor:
+    """The loss of a batch of one head, given the encoder's states of its arrays."""
     head = batch[0].head
-    logits = network.logits(head, states, mask).float()
+    places = arrays["attention_mask"], marked(arrays["input_ids"])
+    logits = network.logits(head, states, *places).float()
     if head in ("stance", "comparison"):
         wanted = class_shares(batch).to(logits.device)
         if head == "stance":

@@ -77,7 +77,8 @@ class Network(nn.Module):
     Args:
         encoder: The encoder; its word vectors are never learnt.
         heads: The names of the heads.
-        reads: What a head reads: the state of the first token, or the mean of all as well.
+        reads: What a head reads: the state of the first token, the mean of all as well
+            (`both`), or, of comparison, the means of the two objects' marks as well (`marks`).
         dropout: How much is dropped in the heads while training.
         adapters: The rank of corrections that are learnt while the encoder is kept; 0 to learn
             the encoder.
@@ -99,14 +100,18 @@ class Network(nn.Module):
         width = encoder.config.hidden_size
         self.projection = nn.Linear(width, width, bias=False)
         nn.init.eye_(self.projection.weight)
-        read = width if reads == "first" else 2 * width
         self.heads = nn.ModuleDict(
-            {head: Head(read, width, ANSWERS[head], dropout) for head in sorted(heads)}
+            {head: self._head(head, width, dropout) for head in sorted(heads)}
         )
         # quality on another data set's scale: its logit is slope * logit + offset
         self.scales = nn.Parameter(
             torch.tensor([[1.0, 0.0]] * len(DATASETS_OF_QUALITY), dtype=torch.float32)
         )
+
+    def _head(self, head: str, width: int, dropout: float) -> Head:
+        if self.reads == "marks" and head == "comparison":
+            return Head(3 * width, width // 3, ANSWERS[head], dropout)
+        return Head(2 * width if self.reads == "both" else width, width, ANSWERS[head], dropout)
 
     @classmethod
     def original(
@@ -128,9 +133,17 @@ class Network(nn.Module):
         return cls(larger(folder, kept_layers, **_OF_ATTENTION), heads, reads, dropout)
 
     def take(self, state: dict[str, Tensor]) -> None:
-        """Takes the parameters of another network, less those of heads that this one lacks."""
+        """Takes the parameters of another network, less those of heads that this one lacks.
+
+        A head that reads something else keeps its own.
+        """
         own = self.state_dict()
-        self.load_state_dict({name: state.get(name, value) for name, value in own.items()})
+        fitting = {
+            name: value
+            for name, value in state.items()
+            if name in own and value.shape == own[name].shape
+        }
+        self.load_state_dict(own | fitting)
 
     def keep(self, heads: Sequence[str]) -> None:
         """Lets the encoder and some heads be as they are, so that only the others learn."""
@@ -158,14 +171,26 @@ class Network(nn.Module):
         weight = self.projection.weight
         return not torch.equal(weight, torch.eye(len(weight)))
 
-    def logits(self, head: str, states: Tensor, mask: Tensor) -> Tensor:
-        """What a head answers [batch, answers]."""
-        return self.heads[head](self.read(states, mask))
+    def logits(self, head: str, states: Tensor, mask: Tensor, marked: Sequence[Tensor]) -> Tensor:
+        """What a head answers [batch, answers] to states [batch, tokens, width].
 
-    def read(self, states: Tensor, mask: Tensor) -> Tensor:
-        """What the heads read [batch, width or twice the width]."""
-        first = states[:, 0]
-        return first if self.reads == "first" else torch.cat([first, mean_of(states, mask)], -1)
+        Args:
+            head: The head.
+            states: What the encoder made of the tokens.
+            mask: Where there are tokens [batch, tokens].
+            marked: Where the first object's mark is, and the second's [batch, tokens].
+        """
+        read = states[:, 0]
+        if self.reads == "both":
+            read = torch.cat([read, mean_of(states, mask)], -1)
+        elif self.reads == "marks" and head == "comparison":
+            read = torch.cat([read, *(mean_of(states, each) for each in marked)], -1)
+        return self.heads[head](read)
+
+
+def marked(ids: Tensor) -> list[Tensor]:
+    """Where the marks of the two objects are among numbers of tokens [batch, tokens]."""
+    return [ids == tokenizer().token_to_id(mark) for mark in MARKS]
 
 
 def original_words() -> Tensor:

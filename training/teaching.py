@@ -26,7 +26,7 @@ from training.configuration import Configuration, Stage
 from training.corpus import fold_of, stem
 from training.examples import Example
 from training.fit import check_ended, device, trained
-from training.network import Network
+from training.network import Network, marked
 from training.overlap import near_duplicates
 
 Floats = NDArray[np.float32]
@@ -177,7 +177,8 @@ def _answers(network: Network, found: Sequence[Example], length: int) -> Floats:
         with torch.no_grad(), torch.autocast(own.type, torch.bfloat16):
             states = network.states(arrays)
         with torch.no_grad():
-            logits = network.logits(head, states.float(), arrays["attention_mask"])
+            places = arrays["attention_mask"], marked(arrays["input_ids"])
+            logits = network.logits(head, states.float(), *places)
         one = logits.shape[1] == 1
         parts.append((logits[:, 0].sigmoid() if one else logits.softmax(-1)).cpu().numpy())
     back = np.argsort(order)
