@@ -6,7 +6,6 @@ import os
 import random
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from training import sources  # noqa: E402
-from training.augmentation import augmented, facing, opposed, other_pairs  # noqa: E402
-from training.corpus import fold_of, of_fold  # noqa: E402
+from training.augmentation import augmented, facing  # noqa: E402
+from training.corpus import fold_of  # noqa: E402
 from training.examples import Example, turned_round  # noqa: E402
 from training.patterns import comparisons  # noqa: E402
 
@@ -78,52 +77,6 @@ def test_texts_of_a_topic_face_each_other_for_on_one_side_and_against_across() -
         ("mink suffer", "fur is cruel", 0),
     }
     assert {each.dataset for each in made} == {"facing-x"}
-
-
-def test_the_opposite_of_a_comparing_word_turns_the_sides_round() -> None:
-    texts = {
-        "Better tea than coffee.": (0, (0.8, 0.1, 0.1)),
-        "Tea is slower than coffee.": (1, (0.0, 1.0, 0.0)),
-        "Tea is better, but more expensive.": (0, (1.0, 0.0, 0.0)),  # which of them decides?
-        "Tea beats coffee.": (0, (1.0, 0.0, 0.0)),
-        "Tea and coffee could be better.": (4, (0.0, 0.0, 1.0)),
-    }
-    found = [
-        Example("comparison", "x", text, label, "g", first="tea", second="coffee", votes=votes)
-        for text, (label, votes) in texts.items()
-    ]
-    made = list(opposed(found))
-    assert [(each.text, each.label, each.votes) for each in made] == [
-        ("Worse tea than coffee.", 1, (0.1, 0.8, 0.1)),
-        ("Tea is faster than coffee.", 0, (1.0, 0.0, 0.0)),
-    ]
-    assert {each.dataset for each in made} == {"opposed-x"}
-    # what is made of a text is held out with it
-    fold = fold_of("g", 5)
-    assert {each.split for each in of_fold(made, fold, 5, ["x"])} == {"held-out"}
-    assert {each.split for each in of_fold(made, (fold + 1) % 5, 5, ["x"])} == {"train"}
-
-
-def test_objects_that_a_sentence_names_besides_make_pairs_without_a_judgment() -> None:
-    def example(text: str, label: int, first: str, second: str) -> Example:
-        return Example(
-            "comparison", "x", text, label, "g", first=first, second=second, votes=(1.0,)
-        )
-
-    found = [
-        example("Tea beats Coffee, milk and cola.", 0, "tea", "coffee"),
-        example("Milk, cola, tea: all drinks.", 4, "milk", "Cola"),
-        example("Milkshakes are neither milk nor cola.", 4, "milk", "cola"),
-    ]
-    made = list(other_pairs(found))
-    assert [(each.text, each.first, each.second) for each in made] == [
-        (found[0].text, "tea", "milk"),
-        (found[0].text, "coffee", "milk"),
-        (found[0].text, "tea", "cola"),
-        (found[0].text, "coffee", "cola"),
-        (found[1].text, "milk", "tea"),
-    ]
-    assert {(each.dataset, each.votes, each.group) for each in made} == {("unjudged-x", (), "g")}
 
 
 @needs_data
@@ -208,9 +161,6 @@ def test_teachers_meet_the_judges_halfway_on_what_they_left_out(tmp_path: Path) 
     assert len(one) == 3
     assert sum(one) == pytest.approx(1.0, abs=0.01)
     assert other == pytest.approx((one[1], one[0], one[2]), abs=0.01)
-    unjudged = teachers.on_their_folds([replace(own, dataset="unjudged-x", votes=())])[0]
-    said_of_it = answers(networks[fold_of("g", 2)], [own], 32)[0]
-    assert unjudged.votes == pytest.approx(said_of_it, abs=0.01)
 
 
 def test_the_larger_encoder_reads_the_words_of_the_small_one() -> None:

@@ -18,14 +18,6 @@ _WE = re.compile(r"^We should (not )?(.+)$", re.IGNORECASE)
 _MODAL = re.compile(r"^(.+?) (should|is|are|must|will|can) (not )?(.+)$")
 _HARM = re.compile(r"^(.+?) (brings?|does|do) more harm than good$", re.IGNORECASE)
 _CAPITAL = re.compile(r"^[A-Z][a-z]")
-_OPPOSITES = (
-    ("better", "worse"), ("faster", "slower"), ("easier", "harder"), ("more", "less"),
-    ("superior", "inferior"), ("nicer", "nastier"), ("decent", "lousy"), ("safer", "riskier"),
-    ("best", "worst"), ("cooler", "lamer"), ("cheap", "expensive"), ("cheaper", "costlier"),
-    ("cleaner", "dirtier"), ("stronger", "weaker"), ("smoother", "rougher"), ("easy", "difficult"),
-)  # fmt: skip
-_OPPOSITE = dict(_OPPOSITES) | {second: first for first, second in _OPPOSITES}
-_COMPARING = re.compile(rf"\b({'|'.join(_OPPOSITE)})\b", re.IGNORECASE)
 
 
 def question_of(statement: str) -> str | None:
@@ -95,51 +87,6 @@ def facing(found: Sequence[Example], rng: random.Random) -> Iterator[Example]:
         if other.text != each.text:
             made = replace(each, dataset=f"facing-{each.dataset}", context=other.text, votes=())
             yield replace(made, label=0 if same else 1)
-
-
-def opposed(found: Sequence[Example]) -> Iterator[Example]:
-    """Comparisons whose one comparing word is its opposite: what won loses.
-
-    A sentence mostly favours what it names first; the opposite is learnt from few.
-
-    Args:
-        found: Examples of comparison, of one data set.
-    """
-    for each in found:
-        if each.label in (0, 1) and len(_COMPARING.findall(each.text)) == 1:
-            text = _COMPARING.sub(_opposite, each.text)
-            yield replace(turned_round(each), dataset=f"opposed-{each.dataset}", text=text)
-
-
-def other_pairs(found: Sequence[Example]) -> Iterator[Example]:
-    """Comparisons on an object that their sentence names besides, without a judgment.
-
-    A sentence that takes a side gives every pair of one of its objects and another one, any other
-    sentence at most one pair.
-
-    Args:
-        found: Examples of comparison, of one data set, whose objects are the names that are known.
-    """
-    names = {name.lower(): name for each in found for name in (each.first, each.second)}
-    ordered = sorted(names, key=lambda name: (-len(name), name))
-    known = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)", re.IGNORECASE)
-    for each in found:
-        own = {each.first.lower(), each.second.lower()}
-        named = dict.fromkeys(match[0].lower() for match in known.finditer(each.text))
-        pairs = [
-            (mine, names[other])
-            for other in named
-            if other not in own
-            for mine in (each.first, each.second)
-        ]
-        unjudged = replace(each, dataset=f"unjudged-{each.dataset}", label=2, votes=())
-        for first, second in pairs if each.label in (0, 1) else pairs[:1]:
-            yield replace(unjudged, first=first, second=second)
-
-
-def _opposite(match: re.Match[str]) -> str:
-    word = _OPPOSITE[match[0].lower()]
-    return word.capitalize() if match[0][0].isupper() else word
 
 
 def _asked(context: str, rng: random.Random) -> str:

@@ -9,15 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from training import patterns, sources
-from training.augmentation import facing, opposed, other_pairs
+from training.augmentation import facing
 from training.examples import Example
 from training.overlap import near_duplicates
 
 _SEED = 4
 PATTERNS = 12_000
 """How many sentences are made of patterns."""
-
-_MADE = ("facing-", "opposed-", "unjudged-")
 
 BY_FOLDS = ("compsent", "stackexchange", "webis")
 """Data sets without a part to hold out: each fifth of their groups is left out once."""
@@ -36,8 +34,6 @@ def examples(most_unlabelled: int) -> list[Example]:
     for dataset in ("ibm", "perspectrum"):
         own = [e for e in found if (e.head, e.dataset, e.split) == ("stance", dataset, "train")]
         made += facing(own, rng)
-    compared = [each for each in found if each.dataset == "compsent"]
-    made += [*opposed(compared), *other_pairs(compared)]
     return found + made
 
 
@@ -90,9 +86,7 @@ def of_fold(
 
 def stem(dataset: str) -> str:
     """The data set that examples were taken from, or made of."""
-    for prefix in _MADE:
-        dataset = dataset.removeprefix(prefix)
-    return dataset
+    return dataset.removeprefix("facing-")
 
 
 def _all(most_unlabelled: int) -> Iterator[Example]:

@@ -97,10 +97,7 @@ class Teachers:
         return cls([teacher(folder / each) for each in names])
 
     def on_their_folds(self, found: Sequence[Example]) -> list[Example]:
-        """The examples, labelled halfway between the judges and who did not see their group.
-
-        Those that nobody judged get the teacher's label.
-        """
+        """The examples, labelled halfway between the judges and who did not see their group."""
         learnt = list(found)
         for fold, teacher in enumerate(self._teachers):
             places = [
@@ -110,9 +107,8 @@ class Teachers:
             ]
             own = [found[place] for place in places]
             said = teacher.answers(own)
-            for place, each, answer in zip(places, own, said, strict=True):
-                judged = not each.dataset.startswith("unjudged")
-                learnt[place] = (_halfway if judged else _labelled)(each, answer)
+            for place, each in zip(places, map(_halfway, own, said), strict=True):
+                learnt[place] = each
         return learnt
 
     def together(self, found: Sequence[Example]) -> list[Example]:
