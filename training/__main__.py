@@ -78,7 +78,7 @@ def _train(arguments: argparse.Namespace) -> None:
     if stage.teachers:
         from training.teaching import taught
 
-        found = taught(found, settings, stage, FOLDER, arguments.fold)
+        found = taught(found, settings, stage, FOLDER)
     start = begun(settings, stage, FOLDER)
     folder = _folder(arguments.stage, arguments.fold)
     Training(settings, stage, found, folder, start).run()

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from training import sources
 from training.baselines import frozen
-from training.batches import class_shares, tokens
+from training.batches import tokens
 from training.configuration import Configuration, Stage
 from training.corpus import fold_of, stem
 from training.examples import Example
@@ -77,19 +77,10 @@ class Teachers:
         self._teachers = teachers
 
     @classmethod
-    def of_stage(
-        cls, settings: Configuration, name: str, folder: Path, fold: int | None = None
-    ) -> Teachers:
-        """The networks that a stage ended with.
-
-        Args:
-            settings: The settings.
-            name: The stage.
-            folder: Where the stages are.
-            fold: What the learner leaves out: only who left it out as well may teach it.
-        """
+    def of_stage(cls, settings: Configuration, name: str, folder: Path) -> Teachers:
+        """The networks that a stage ended with: one for every fold, or one."""
         stage = settings.stages[name]
-        folds = range(settings.folds) if fold is None else [fold]
+        folds = range(settings.folds)
         names = [f"{name}-{each}" for each in folds] if stage.folds_of else [name]
         check_ended(folder / each for each in names)
 
@@ -99,7 +90,7 @@ class Teachers:
         return cls([teacher(folder / each) for each in names])
 
     def on_their_folds(self, found: Sequence[Example]) -> list[Example]:
-        """The examples, labelled halfway between the judges and who did not see their group."""
+        """Texts with a quality halfway between the judges and who did not see their group."""
         learnt = list(found)
         for fold, teacher in enumerate(self._teachers):
             places = [
@@ -109,8 +100,8 @@ class Teachers:
             ]
             own = [found[place] for place in places]
             said = teacher.answers(own)
-            for place, each in zip(places, map(_halfway, own, said), strict=True):
-                learnt[place] = each
+            for place, each, quality in zip(places, own, said, strict=True):
+                learnt[place] = replace(each, label=(each.label + float(quality)) / 2)
         return learnt
 
     def together(self, found: Sequence[Example]) -> list[Example]:
@@ -120,11 +111,7 @@ class Teachers:
 
 
 def taught(
-    found: Sequence[Example],
-    settings: Configuration,
-    stage: Stage,
-    folder: Path,
-    fold: int | None = None,
+    found: Sequence[Example], settings: Configuration, stage: Stage, folder: Path
 ) -> list[Example]:
     """The examples with what teachers say of them, and others (`unjudged`) without a judgment.
 
@@ -133,11 +120,10 @@ def taught(
         settings: The settings.
         stage: The stage that learns from them, and names its teachers.
         folder: Where the stages are.
-        fold: What the stage leaves out.
     """
     learnt = list(found)
     for head, name in stage.teachers.items():
-        teachers = Teachers.of_stage(settings, name, folder, fold)
+        teachers = Teachers.of_stage(settings, name, folder)
         divided = settings.stages[name].folds_of
         mine = {
             id(each)
@@ -152,20 +138,13 @@ def taught(
 
 
 def answers(network: Network, found: Sequence[Example], length: int) -> Floats:
-    """What a network says of examples of one head: qualities [texts], or shares [texts, classes].
+    """What a network says of texts: their qualities [texts], or the shares of stances [texts, 3].
 
-    Two objects are asked for in both orders.
+    Args:
+        network: The network.
+        found: Examples of one head.
+        length: How many tokens of a text are read.
     """
-    if not found:
-        return np.zeros(0, dtype=np.float32)
-    said = _answers(network, found, length)
-    if found[0].head == "comparison":
-        swapped = [replace(each, first=each.second, second=each.first) for each in found]
-        said = (said + _answers(network, swapped, length)[:, [1, 0, 2, 3]]) * np.float32(0.5)
-    return said
-
-
-def _answers(network: Network, found: Sequence[Example], length: int) -> Floats:
     order = sorted(range(len(found)), key=lambda place: len(found[place].text))
     head, own = found[0].head, next(network.parameters()).device
     parts = []
@@ -179,18 +158,8 @@ def _answers(network: Network, found: Sequence[Example], length: int) -> Floats:
             logits = network.logits(head, states.float(), *places)
         one = logits.shape[1] == 1
         parts.append((logits[:, 0].sigmoid() if one else logits.softmax(-1)).cpu().numpy())
-    back = np.argsort(order)
-    found_in_order: Floats = np.concatenate(parts)[back]
+    found_in_order: Floats = np.concatenate(parts)[np.argsort(order)]
     return found_in_order
-
-
-def _halfway(example: Example, said: Floats) -> Example:
-    if example.head == "quality":
-        return replace(example, label=(example.label + float(said)) / 2)
-    own = class_shares([example])[0].numpy()
-    if len(example.votes) == 3:  # nobody told NEUTRAL from NO
-        own, said = own[:3], np.append(said[:2], said[2:].sum())
-    return replace(example, votes=tuple(map(float, (own + said) / 2)))
 
 
 def _labelled(example: Example, said: Floats) -> Example:
