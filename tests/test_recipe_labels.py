@@ -225,6 +225,10 @@ def test_the_larger_network_is_asked_for_in_one_line_and_checked(
     with zipfile.ZipFile(whole, "w") as archive:
         archive.writestr("all-mpnet-base-v2/model.safetensors", b"other weights")
     monkeypatch.setattr(larger, "_part", lambda name: whole.getvalue() if "001" in name else b"")
+    with pytest.raises(SystemExit, match="no whole model"):
+        larger.larger(tmp_path / "model", 0)
+    with zipfile.ZipFile(whole, "a") as archive:
+        archive.writestr("all-mpnet-base-v2/config.json", b"{}")
     with pytest.raises(SystemExit, match="not the weights of all-mpnet-base-v2"):
         larger.larger(tmp_path / "model", 0)
     assert not (tmp_path / "model").exists()

@@ -34,6 +34,8 @@ def main() -> None:
         torch.set_num_threads(arguments.threads)
     if arguments.step == "export" and arguments.stage and arguments.fold is not None:
         parser.error("export takes a stage or a fold, not both")
+    if arguments.step == "export" and arguments.stage:
+        _check_exported(parser, arguments.stage)
     if arguments.step == "train":
         _check_training(parser, arguments)
     if not (sources.data_folder() / "train").is_dir():
@@ -46,6 +48,11 @@ def main() -> None:
         "sharing": _sharing,
     }
     steps[arguments.step](arguments)
+
+
+def _check_exported(parser: argparse.ArgumentParser, stage: str) -> None:
+    if configuration().stages[stage].encoder != "original":
+        parser.error(f"{stage} is not shipped: its encoder is a larger one, to teach")
 
 
 def _check_training(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:

@@ -134,5 +134,5 @@ def class_shares(batch: Sequence[Example]) -> Tensor:
 
 
 def tells_neutral_from_no(batch: Sequence[Example]) -> Tensor:
-    """Where NEUTRAL and NO have a share each [batch]; else the former's is that of both."""
-    return torch.tensor([len(each.votes) in (0, len(COMPARISONS)) for each in batch])
+    """Where NEUTRAL and NO have a share each [batch]; votes give the former that of both."""
+    return torch.tensor([not each.votes for each in batch])

@@ -76,17 +76,10 @@ def of_fold(
     """The examples with one fold of some data sets held out: of those judged by folds."""
     return [
         replace(each, split="held-out")
-        if fold is not None
-        and stem(each.dataset) in datasets
-        and fold_of(each.group, folds) == fold
+        if fold is not None and each.dataset in datasets and fold_of(each.group, folds) == fold
         else each
         for each in found
     ]
-
-
-def stem(dataset: str) -> str:
-    """The data set that examples were taken from, or made of."""
-    return dataset.removeprefix("facing-")
 
 
 def _all(most_unlabelled: int) -> Iterator[Example]:

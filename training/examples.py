@@ -29,8 +29,8 @@ class Example:
         first: An object of a comparison.
         second: The other.
         split: Which part it is in.
-        votes: The share of each class, where judges differ or a teacher said so; with three shares
-            of a comparison, the last is that of NEUTRAL and NO together. Empty otherwise.
+        votes: The share of each class, where judges differ or a teacher said so; the last of a
+            comparison's three is that of NEUTRAL and NO together. Empty otherwise.
     """
 
     head: Head

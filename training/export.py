@@ -104,15 +104,15 @@ class Exported(nn.Module):
     def __init__(self, network: Network, outputs: Sequence[str]):
         super().__init__()
         encoder, self.outputs = network.encoder, outputs
-        self.words = Words(original_words()[_kept_words()])
+        kept = _kept_words()
+        self.words = Words(original_words()[kept])
         self.places = Rows(encoder.embeddings.position_embeddings.weight.detach()[:_PLACES])
         self.kinds = encoder.embeddings.token_type_embeddings
         self.norm = encoder.embeddings.LayerNorm
         heads = encoder.config.num_attention_heads
         self.layers = nn.ModuleList(Layer(layer, heads) for layer in encoder.encoder.layer)
         self.network, self.turned = network, network.turned
-        places = {word: place for place, word in enumerate(_kept_words())}
-        self.marks = [places[tokenizer().get_vocab()[mark]] for mark in MARKS]
+        self.marks = [kept.index(tokenizer().get_vocab()[mark]) for mark in MARKS]
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor

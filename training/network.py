@@ -133,17 +133,9 @@ class Network(nn.Module):
         return cls(larger(folder, kept_layers, **_OF_ATTENTION), heads, reads, dropout)
 
     def take(self, state: dict[str, Tensor]) -> None:
-        """Takes the parameters of another network, less those of heads that this one lacks.
-
-        A head that reads something else keeps its own.
-        """
+        """Takes the parameters of another network, less those of heads that this one lacks."""
         own = self.state_dict()
-        fitting = {
-            name: value
-            for name, value in state.items()
-            if name in own and value.shape == own[name].shape
-        }
-        self.load_state_dict(own | fitting)
+        self.load_state_dict({name: state.get(name, value) for name, value in own.items()})
 
     def keep(self, heads: Sequence[str]) -> None:
         """Lets the encoder and some heads be as they are, so that only the others learn."""
@@ -171,20 +163,20 @@ class Network(nn.Module):
         weight = self.projection.weight
         return not torch.equal(weight, torch.eye(len(weight)))
 
-    def logits(self, head: str, states: Tensor, mask: Tensor, marked: Sequence[Tensor]) -> Tensor:
+    def logits(self, head: str, states: Tensor, mask: Tensor, marks: Sequence[Tensor]) -> Tensor:
         """What a head answers [batch, answers] to states [batch, tokens, width].
 
         Args:
             head: The head.
             states: What the encoder made of the tokens.
             mask: Where there are tokens [batch, tokens].
-            marked: Where the first object's mark is, and the second's [batch, tokens].
+            marks: Where the first object's mark is, and the second's [batch, tokens].
         """
         read = states[:, 0]
         if self.reads == "both":
             read = torch.cat([read, mean_of(states, mask)], -1)
         elif self.reads == "marks" and head == "comparison":
-            read = torch.cat([read, *(mean_of(states, each) for each in marked)], -1)
+            read = torch.cat([read, *(mean_of(states, each) for each in marks)], -1)
         return self.heads[head](read)
 
 

@@ -1,8 +1,9 @@
 """Teaching: labels made by networks that learnt the same, for one that has to be small.
 
-Each teacher learns from all groups but a fold of them, and says what it thinks of that fold: such
-labels tell less of the judges' chance than theirs do (Hinton et al. 2015). Of texts that nobody
-judged, the teachers' mean is learnt.
+Labels of a network tell less of the judges' chance than theirs do (Hinton et al. 2015), where it
+has not learnt them by heart: teachers of quality each leave out a fold of the topics, and say what
+they think of that fold. Of texts that nobody judged, the teachers' mean is learnt; stance has one
+teacher, a larger one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from training import sources
 from training.baselines import frozen
 from training.batches import tokens
 from training.configuration import Configuration, Stage
-from training.corpus import fold_of, stem
+from training.corpus import fold_of
 from training.examples import Example
 from training.fit import check_ended, device, trained
 from training.network import Network, marked
@@ -67,7 +68,7 @@ class Teacher:
 
 
 class Teachers:
-    """Networks of which each has left out a fold of the groups.
+    """Networks of which each has left out a fold of the groups, or one that left out nothing.
 
     Args:
         teachers: The networks, that of the first fold first.
@@ -128,7 +129,7 @@ def taught(
         mine = {
             id(each)
             for each in learnt
-            if (each.head, each.split) == (head, "train") and stem(each.dataset) in divided
+            if (each.head, each.split) == (head, "train") and each.dataset in divided
         }
         own = teachers.on_their_folds([each for each in learnt if id(each) in mine])
         learnt = [*(each for each in learnt if id(each) not in mine), *own]
