@@ -17,9 +17,6 @@ from sicetnon.arguments.annotators import (
 )
 from sicetnon.arguments.encoder import DebateEncoder
 
-NOT_YET = pytest.mark.xfail(
-    strict=True, reason="a fault of this model: a harm prevented is read as one; the card says so"
-)
 UNIFORMS = "We should abandon school uniforms"
 TAX = "Should sugary drinks be taxed?"
 
@@ -28,12 +25,7 @@ TAX = "Should sugary drinks be taxed?"
     ("text", "topic", "side"),
     [
         ("Uniforms take away the freedom of children to express who they are.", UNIFORMS, "PRO"),
-        pytest.param(
-            "Uniforms hide who is rich and who is poor, and so prevent bullying.",
-            UNIFORMS,
-            "CON",
-            marks=NOT_YET,
-        ),
+        ("Uniforms hide who is rich and who is poor, and so prevent bullying.", UNIFORMS, "CON"),
         ("A tax on soda would lower obesity and pay for hospitals.", TAX, "PRO"),
         ("Such a tax hits the poor hardest and does nothing for their health.", TAX, "CON"),
     ],
