@@ -109,6 +109,12 @@ def test_marks() -> None:
     assert marks.marked(words) == ["A", "and", "B", "ones", ";", "a", "stove", "."]
 
 
+def test_a_negation_alone_names_nothing() -> None:
+    words = words_of("No one takes tea with no sugar; sugar is not bad.")
+    found = Mentions("sugar", "no sugar").marked(words)
+    assert found == ["no", "one", "takes", "tea", "with", "B", ";", "A", "is", "not", "bad", "."]
+
+
 def test_same_objects_have_no_stance() -> None:
     assert stance("A kayak is better than a kayak.", "kayak", "Kayaks") == "NO"
 

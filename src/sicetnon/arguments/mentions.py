@@ -19,6 +19,7 @@ _EMPTY = frozenset(
     "food thing things stuff system systems type types kind one code way method guy people person"  # noqa: SIM905
     " degree camera car search style version".split()
 )
+_NEGATIONS = frozenset(["no", "not", "never", "without"])
 _MARK = re.compile(r"[^\W\d_]", re.UNICODE)
 
 _stem = stemmer("porter2")
@@ -111,6 +112,9 @@ class Mentions:
         whole = tuple(map(key_of, words))
         shared = {key_of(word) for word in words_of(other)}
         distinct = tuple(key for key in whole if key not in shared)
+        # "no" sets "no sugar" apart from "sugar", and is in every other sentence
+        if _NEGATIONS.issuperset(distinct):
+            distinct = ()
         names = [whole]
         if 0 < len(distinct) < len(whole):
             names.append(distinct)
