@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from training.augmentation import augmented, negation_of, question_of  # noqa: E402
-from training.corpus import BY_FOLDS, examples, fold_of, of_fold, without_topic_means  # noqa: E402
+from training.corpus import BY_FOLDS, examples, fold_of, of_folds, without_topic_means  # noqa: E402
 from training.examples import Example  # noqa: E402
 from training.overlap import near_duplicates  # noqa: E402
 
@@ -104,7 +104,7 @@ def test_every_group_is_left_out_by_one_fold(all_examples: list[Example]) -> Non
     found = [each for each in all_examples if each.dataset in BY_FOLDS]
     for fold in range(5):
         held = {
-            each.group for each in of_fold(found, fold, 5, BY_FOLDS) if each.split == "held-out"
+            each.group for each in of_folds(found, [fold], 5, BY_FOLDS) if each.split == "held-out"
         }
         assert held == {each.group for each in found if fold_of(each.group, 5) == fold}
         assert held

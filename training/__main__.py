@@ -11,7 +11,7 @@ import msgspec
 
 from training import sources
 from training.configuration import FOLDER, Stage, configuration
-from training.corpus import examples, of_fold, without_topic_means
+from training.corpus import examples, of_folds, without_topic_means
 
 if TYPE_CHECKING:
     from training.network import Network
@@ -80,19 +80,16 @@ def _train(arguments: argparse.Namespace) -> None:
     settings = configuration()
     stage = settings.stages[arguments.stage]
     found = examples(settings.unlabelled)
-    found = of_fold(found, arguments.fold, settings.folds, stage.folds_of)
+    left_out = stage.left_out_with(arguments.fold)
+    found = of_folds(found, left_out, settings.folds, stage.folds_of)
     found = without_topic_means(found)
     if stage.teachers:
         from training.teaching import taught
 
-        found = taught(found, settings, stage, FOLDER)
-    start = begun(settings, stage, FOLDER)
-    folder = _folder(arguments.stage, arguments.fold)
+        found = taught(found, settings, stage, FOLDER, arguments.fold)
+    start = begun(settings, stage, FOLDER, arguments.fold)
+    folder = FOLDER / settings.folder_of(arguments.stage, arguments.fold)
     Training(settings, stage, found, folder, start).run()
-
-
-def _folder(stage: str, fold: int | None) -> Path:
-    return FOLDER / (stage if fold is None else f"{stage}-{fold}")
 
 
 def _export(arguments: argparse.Namespace) -> None:
@@ -120,7 +117,7 @@ def _export_fold(fold: int, version: str) -> Path:
     """What left out a fold; nothing but comparison is judged by folds of its own."""
     from training.export import export
 
-    judge = _ended(configuration().stages["judge"], f"pairs-{fold}")
+    judge = _ended(configuration().stages["judge"], f"rounded-pairs-{fold}")
     export({"judge": judge}, _model(fold), version)
     return _model(fold)
 

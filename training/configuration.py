@@ -30,11 +30,20 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     kept_layers: int = 0
     keeps: tuple[str, ...] = ()
     folds_of: tuple[str, ...] = ()
+    left_out: tuple[tuple[int, ...], ...] = ()
     teachers: dict[str, str] = msgspec.field(default_factory=dict)
+    rounds: bool = False
+    seed: int | None = None
 
     def heads(self) -> list[str]:
         """The heads that it learns or keeps."""
         return [*(head for head in self.shares if head != "embedding"), *self.keeps]
+
+    def left_out_with(self, fold: int | None) -> tuple[int, ...]:
+        """The folds that the network that leaves out a fold leaves out, the first names it."""
+        if fold is None:
+            return ()
+        return next((folds for folds in self.left_out if fold in folds), (fold,))
 
 
 class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -48,6 +57,12 @@ class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     unlabelled: int
     save_every: int
     stages: dict[str, Stage]
+
+    def folder_of(self, name: str, fold: int | None) -> str:
+        """The folder of the network of a stage that leaves out a fold, or of its only one."""
+        stage = self.stages[name]
+        left_out = stage.left_out_with(fold) if stage.folds_of else ()
+        return f"{name}-{left_out[0]}" if left_out else name
 
 
 def configuration(path: Path | None = None) -> Configuration:

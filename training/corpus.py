@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from training import patterns, sources
@@ -70,13 +70,13 @@ def without_overlap(found: Sequence[Example]) -> list[Example]:
     return [each for place, each in enumerate(found) if place not in dropped]
 
 
-def of_fold(
-    found: Sequence[Example], fold: int | None, folds: int, datasets: Sequence[str]
+def of_folds(
+    found: Sequence[Example], left_out: Collection[int], folds: int, datasets: Sequence[str]
 ) -> list[Example]:
-    """The examples with one fold of some data sets held out: of those judged by folds."""
+    """The examples with folds of some data sets held out: of those judged by folds."""
     return [
         replace(each, split="held-out")
-        if fold is not None and each.dataset in datasets and fold_of(each.group, folds) == fold
+        if each.dataset in datasets and fold_of(each.group, folds) in left_out
         else each
         for each in found
     ]

