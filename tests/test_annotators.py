@@ -242,8 +242,7 @@ class TestComparison:
     def test_swapping_the_objects_swaps_the_answer(self, cases: list[tuple[str, str, str]]) -> None:
         model = Comparison()
         texts = [f"{text} {first} is better than {second}" for text, first, second in cases]
-        texts += [text for text, _, _ in cases]
-        firsts, seconds = [each[1] for each in cases] * 2, [each[2] for each in cases] * 2
+        firsts, seconds = [each[1] for each in cases], [each[2] for each in cases]
         found = model.probabilities(texts, firsts, seconds)
         swapped = model.probabilities(texts, seconds, firsts)
         np.testing.assert_array_equal(found[:, [1, 0, 2, 3]], swapped)
@@ -254,17 +253,6 @@ class TestComparison:
     def test_an_object_and_itself_come_out_even(self) -> None:
         chances = np.array([[0.4, 0.4, 0.1, 0.1], [0.1, 0.1, 0.2, 0.6]], dtype=np.float32)
         assert Comparison().labels(chances) == ["NEUTRAL", "NO"]
-
-    @pytest.mark.parametrize("text", ["", "It rained all day.", "Beide sind gut.", "🙂"])
-    def test_a_text_that_names_neither_object_does_not_weigh_them(self, text: str) -> None:
-        model = Comparison()
-        named = f"{text} Kayaks."
-        (without, other, within) = model.probabilities(
-            [text, text, named], ["kayak", "kayak", "kayak"], ["canoe", "", "canoe"]
-        )
-        assert without[2] == other[2] == 0 < within[2]
-        np.testing.assert_allclose([without.sum(), other.sum()], 1, atol=1e-6)
-        assert model.classify([text], "kayak", "canoe") != ["NEUTRAL"]
 
     def test_what_looks_like_a_mark_in_a_text_is_none(self) -> None:
         model = Stance()

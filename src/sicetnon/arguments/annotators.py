@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.encoder import ALONE, DESCRIPTION, DebateEncoder, debate_encoder
 from sicetnon.arguments.marking import marked_objects, marked_text, unmarked
-from sicetnon.arguments.mentions import key_of, keys_of_names, words_of
 from sicetnon.errors import UsageError
 from sicetnon.formats.jsontext import whole_text
 
@@ -155,8 +154,7 @@ class Comparison(_Annotator):
     """Which of two objects a text favours: `FIRST`, `SECOND`, `NEUTRAL`, or `NO` stance at all.
 
     Each text is read twice, once with the objects swapped, and the answers are averaged: swapping
-    the objects swaps the answer exactly. A text without any word of either name weighs nothing:
-    what the shipped model would call `NEUTRAL` there is `NO`, for it has met few texts of `NO`.
+    the objects swaps the answer exactly.
     """
 
     task = "comparison"
@@ -179,10 +177,7 @@ class Comparison(_Annotator):
         pairs = [self._pair(*triple) for triple in triples]
         found = self._reader.read([text for text, _ in pairs], [context for _, context in pairs])
         as_given, swapped = found[: len(texts)], found[len(texts) :, _SWAPPED]
-        chances = (as_given + swapped) / np.float32(2)
-        if self._is_own:
-            _weigh_only_named(chances, triples[: len(texts)])
-        return chances
+        return (as_given + swapped) / np.float32(2)
 
     def classify(
         self, texts: Sequence[str], firsts: Sequence[str] | str, seconds: Sequence[str] | str
@@ -204,15 +199,6 @@ class Comparison(_Annotator):
             return marked_text(text, first, second), marked_objects(first, second)
         # other models do not know the marks
         return unmarked(text), f"{unmarked(first)} or {unmarked(second)}"
-
-
-def _weigh_only_named(chances: Floats, triples: Sequence[tuple[str, str, str]]) -> None:
-    """Turns `NEUTRAL` into `NO`, in place, where no word of a text is of either name."""
-    neutral, no = COMPARISONS.index("NEUTRAL"), COMPARISONS.index("NO")
-    for row, (text, first, second) in zip(chances, triples, strict=True):
-        if keys_of_names(first, second).isdisjoint(map(key_of, words_of(text))):
-            row[no] += row[neutral]
-            row[neutral] = 0
 
 
 class Embedding:

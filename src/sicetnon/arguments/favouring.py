@@ -11,8 +11,8 @@ from sicetnon.arguments.mentions import (
     SECOND,
     Mentions,
     key_of,
-    keys_of_names,
     words_of,
+    words_of_name,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def favoured(texts: Sequence[str], first: str, second: str, model: Comparison) -
         model: What reads them.
     """
     mentions = Mentions(first, second)
-    names = keys_of_names(first, second)
+    names = {key_of(word) for name in (first, second) for word in words_of_name(name)}
     sideless: dict[str, Stance] = {}
     for text in dict.fromkeys(texts):
         words = words_of(text)

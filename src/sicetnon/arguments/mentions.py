@@ -51,11 +51,6 @@ def words_of_name(name: str) -> list[str]:
     return [word for word in words if word.lower() not in _SMALL] or words
 
 
-def keys_of_names(first: str, second: str) -> frozenset[str]:
-    """What is compared of the words that name something in the names of two objects."""
-    return frozenset(key_of(word) for name in (first, second) for word in words_of_name(name))
-
-
 class Mentions:
     """Marks two objects in texts. With the objects swapped, the marks are swapped.
 
