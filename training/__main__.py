@@ -117,7 +117,8 @@ def _export_fold(fold: int, version: str) -> Path:
     """What left out a fold; nothing but comparison is judged by folds of its own."""
     from training.export import export
 
-    judge = _ended(configuration().stages["judge"], f"rounded-pairs-{fold}")
+    settings = configuration()
+    judge = _ended(settings.stages["judge"], settings.folder_of("rounded-pairs", fold))
     export({"judge": judge}, _model(fold), version)
     return _model(fold)
 

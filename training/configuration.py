@@ -40,7 +40,7 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         return [*(head for head in self.shares if head != "embedding"), *self.keeps]
 
     def left_out_with(self, fold: int | None) -> tuple[int, ...]:
-        """The folds that the network that leaves out a fold leaves out, the first names it."""
+        """All the folds that one network leaves out together with this; the first names it."""
         if fold is None:
             return ()
         return next((folds for folds in self.left_out if fold in folds), (fold,))
@@ -57,6 +57,10 @@ class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     unlabelled: int
     save_every: int
     stages: dict[str, Stage]
+
+    def seed_of(self, stage: Stage) -> int:
+        """The seed of a stage: its own, or that of all."""
+        return self.seed if stage.seed is None else stage.seed
 
     def folder_of(self, name: str, fold: int | None) -> str:
         """The folder of the network of a stage that leaves out a fold, or of its only one."""

@@ -49,7 +49,7 @@ class Training:
         start: Network,
     ):
         self._settings, self._stage, self._folder = settings, stage, folder
-        self._seed = settings.seed if stage.seed is None else stage.seed
+        self._seed = settings.seed_of(stage)
         torch.manual_seed(self._seed)
         self._batches = schedule(found, stage, self._seed)
         self._device = device()
@@ -162,6 +162,7 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
         folder: Where the stages are.
         fold: The fold that is left out, by the other stage as well where it leaves out any.
     """
+    torch.manual_seed(settings.seed_of(stage))
     network = _untrained(settings, stage, folder)
     if stage.start != "original":
         other = folder / settings.folder_of(stage.start, fold)

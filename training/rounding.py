@@ -1,7 +1,8 @@
-"""Rounding: to learn with numbers as the shipped graphs have them (Jacob et al. 2018, section 3).
+"""Rounding: quantisation-aware training, of linear layers (Jacob et al. 2018, section 3).
 
 What is learnt with whole numbers loses a little when it is rounded. What is learnt last with
-rounded ones has met what it will lose.
+rounded ones has met what it will lose, or nearly: the shipped graphs see no padding, and round
+the vectors of positions as well.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Rounded(nn.Linear):
 def rounded_weights(weights: Tensor) -> Tensor:
     """Weights [out, in] on 129 steps an output."""
     steps = weights.detach().abs().amax(1, keepdim=True).clamp(min=1e-9) / _OF_WEIGHTS
-    return _as(weights, torch.round(weights / steps) * steps)
+    return _straight_through(weights, torch.round(weights / steps) * steps)
 
 
 def rounded_states(states: Tensor) -> Tensor:
@@ -44,7 +45,7 @@ def rounded_states(states: Tensor) -> Tensor:
     most = whole.amax(inner, keepdim=True).clamp(min=0)
     least = whole.amin(inner, keepdim=True).clamp(max=0)
     steps = ((most - least) / _OF_STATES).clamp(min=1e-9)
-    return _as(states, (torch.round(whole / steps) * steps).to(states.dtype))
+    return _straight_through(states, (torch.round(whole / steps) * steps).to(states.dtype))
 
 
 def round_layers(network: nn.Module) -> None:
@@ -55,6 +56,6 @@ def round_layers(network: nn.Module) -> None:
                 setattr(module, name, Rounded.of(child))
 
 
-def _as(values: Tensor, rounded: Tensor) -> Tensor:
-    """The rounded values, through which gradients pass as through the values themselves."""
+def _straight_through(values: Tensor, rounded: Tensor) -> Tensor:
+    """The rounded values; gradients pass them straight through (Bengio et al. 2013)."""
     return values + (rounded - values).detach()

@@ -2,8 +2,8 @@
 
 Labels of a network tell less of the judges' chance than theirs do (Hinton et al. 2015), where it
 has not learnt them by heart: teachers of quality each leave out a fold of the topics, and say what
-they think of that fold. Of texts that nobody judged, the teachers' mean is learnt; stance has one
-teacher, a larger one.
+they think of that fold. Of texts that nobody judged, the teachers' mean is learnt. Stance has one
+teacher, a larger one; comparison has three, of which a fold asks the one that left it out as well.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from training.baselines import frozen
 from training.batches import tokens
 from training.configuration import Configuration, Stage
 from training.corpus import fold_of
-from training.examples import Example
+from training.examples import EITHER_NEUTRAL_OR_NO, Example
 from training.fit import check_ended, device, trained
 from training.network import Network, marked
 from training.overlap import near_duplicates
@@ -35,7 +35,7 @@ Floats = NDArray[np.float32]
 SENTENCES = 14_000
 CLAIMS = 4
 _SHORT = ("perspectrum", "key-points", "ukp", "essays")
-_TOGETHER = 64
+_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class Teacher:
         """What `answers` gives, from the file of an earlier time where there is one."""
         if not found:
             return np.zeros(0, dtype=np.float32)
-        asked = [(each.head, each.text, each.context, each.first, each.second) for each in found]
+        whole = [*found, *_swapped(found)]
+        asked = [(each.head, each.text, each.context, each.first, each.second) for each in whole]
         digest = hashlib.sha256(json.dumps([self.length, asked]).encode()).hexdigest()
         path = self.folder / f"said-{digest[:16]}.npy"
         if not path.exists():
@@ -69,7 +70,7 @@ class Teacher:
 
 
 class Teachers:
-    """Networks of which each has left out a fold of the groups, or one that left out nothing.
+    """Networks that have left out all folds of the groups between them, or one that left out none.
 
     Args:
         teachers: The networks, that of the first fold first.
@@ -94,7 +95,10 @@ class Teachers:
         return cls([teacher(folder / each) for each in names])
 
     def on_their_folds(self, found: Sequence[Example]) -> list[Example]:
-        """Texts with a quality halfway between the judges and who did not see their group."""
+        """Texts with a quality halfway between the judges and who did not see their group.
+
+        There must be a teacher for every fold.
+        """
         learnt = list(found)
         for fold, teacher in enumerate(self._teachers):
             places = [
@@ -133,7 +137,7 @@ def taught(
     learnt = list(found)
     for head, name in stage.teachers.items():
         teachers = Teachers.of_stage(settings, name, folder, fold)
-        # comparison is measured on networks whose teacher has seen all that they learn from
+        # teachers of comparison leave out several folds, or have seen what is learnt
         divided = settings.stages[name].folds_of if head == "quality" else ()
         mine = {
             id(each)
@@ -161,19 +165,24 @@ def answers(network: Network, found: Sequence[Example], length: int) -> Floats:
         Qualities [texts], or the shares of stances [texts, 3] or of sides [texts, 4].
     """
     said = _read(network, found, length)
-    if found[0].head != "comparison":
-        return said
-    swapped = [replace(each, first=each.second, second=each.first) for each in found]
-    turned = _read(network, swapped, length)[:, [1, 0, 2, 3]]
-    return ((said + turned) / 2).astype(np.float32)
+    if swapped := _swapped(found):
+        turned = _read(network, swapped, length)[:, [1, 0, 2, 3]]
+        said = ((said + turned) / 2).astype(np.float32)
+    return said
+
+
+def _swapped(found: Sequence[Example]) -> list[Example]:
+    """Comparisons with their objects exchanged."""
+    comparisons = (each for each in found if each.head == "comparison")
+    return [replace(each, first=each.second, second=each.first) for each in comparisons]
 
 
 def _read(network: Network, found: Sequence[Example], length: int) -> Floats:
     order = sorted(range(len(found)), key=lambda place: len(found[place].text))
     head, own = found[0].head, next(network.parameters()).device
     parts = []
-    for start in range(0, len(order), _TOGETHER):
-        arrays = tokens([found[place] for place in order[start : start + _TOGETHER]], length)
+    for start in range(0, len(order), _AT_ONCE):
+        arrays = tokens([found[place] for place in order[start : start + _AT_ONCE]], length)
         arrays = {name: array.to(own) for name, array in arrays.items()}
         with torch.no_grad(), torch.autocast(own.type, torch.bfloat16):
             states = network.states(arrays)
@@ -190,13 +199,12 @@ def _labelled(example: Example, said: Floats) -> Example:
     if example.head == "quality":
         return replace(example, label=float(said))
     if example.head == "comparison":
-        said = _together(said)
-    return replace(example, label=float(said.argmax()), votes=tuple(map(float, said)))
-
-
-def _together(said: Floats) -> Floats:
-    """The shares of a comparison, those of NEUTRAL and NO as one: few texts tell them apart."""
-    return np.append(said[:2], said[2:].sum())
+        # few texts tell NEUTRAL and NO apart
+        said = np.append(said[:2], said[2:].sum())
+    label = int(said.argmax())
+    if example.head == "comparison" and label == len(said) - 1:
+        label = EITHER_NEUTRAL_OR_NO
+    return replace(example, label=float(label), votes=tuple(map(float, said)))
 
 
 def _short_texts(found: Sequence[Example]) -> Iterator[Example]:
