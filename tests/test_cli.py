@@ -111,6 +111,21 @@ class TestSearch:
         assert b"Traceback" not in done.stderr
         assert b"BrokenPipe" not in done.stderr
 
+    @pytest.mark.parametrize("source", ["records.jsonl", "-"])
+    def test_a_closed_standard_input_matters_only_where_it_is_read(
+        self, tmp_path: Path, source: str
+    ) -> None:
+        (tmp_path / "records.jsonl").write_text('{"text": "Trees cool a street."}\n')
+        command = f"{sys.executable} -m sicetnon annotate quality {source} <&-"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path)
+        if source == "-":
+            assert done.returncode == 1
+            assert done.stderr.count("\n") == 1
+            assert "standard input is closed" in done.stderr
+        else:
+            assert (done.returncode, done.stderr) == (0, "")
+            assert "quality" in json.loads(done.stdout)
+
     def test_unknown_system_lists_the_systems(self, index: Path, failing) -> None:
         status, line = failing("search", "x", "--index", index, "--system", "magic")
         assert status == 2

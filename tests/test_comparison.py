@@ -115,6 +115,25 @@ def test_a_negation_alone_names_nothing() -> None:
     assert found == ["no", "one", "takes", "tea", "with", "B", ";", "A", "is", "not", "bad", "."]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        ("3D", "2D", "3D costs more than 2d."),
+        ("5G", "Wi-Fi", "5g needs a mast, wi-fi a box."),
+        ("7up", "Sprite", "A 7up, not a sprite."),
+        ("css", "html", "CSS comes after HTML."),
+        ("CSS", "HTML", "css comes after html."),
+        ("bus", "tram", "THE BUS STOPS, THE TRAM DOES NOT."),
+        ("PC", "Mac", "PCs outsell Macs."),
+        ("TV", "radio", "Old TVs and radios."),
+        ("SUV", "van", "SUVs and vans. An SUV's wheels."),
+    ],
+)
+def test_names_are_found_in_their_ways_of_writing(first: str, second: str, text: str) -> None:
+    found = Mentions(first, second).marked(words_of(text))
+    assert {"A", "B"} <= set(found)
+
+
 def test_same_objects_have_no_stance() -> None:
     assert stance("A kayak is better than a kayak.", "kayak", "Kayaks") == "NO"
 

@@ -40,14 +40,14 @@ def key_of(word: str) -> str:
             _stems.clear()
         lower = word.lower().replace("’", "'").removesuffix("'s").removesuffix("'")
         # abbreviations have plurals that the stemmer leaves
-        short = lower[:-1] if len(lower) in (3, 4) and word[:2].isupper() else lower
-        known = _stems[word] = _stem([short if lower.endswith("s") else lower])[0]
+        is_plural = len(lower) in (3, 4) and word[:2].isupper() and word[len(lower) - 1] == "s"
+        known = _stems[word] = _stem([lower[:-1] if is_plural else lower])[0]
     return known
 
 
 def words_of_name(name: str) -> list[str]:
     """The words of an object's name that name something; all where there are only small ones."""
-    words = [word for word in words_of(name) if _MARK.match(word) or word.isdigit()]
+    words = [word for word in words_of(name) if _MARK.search(word) or word.isdigit()]
     return [word for word in words if word.lower() not in _SMALL] or words
 
 

@@ -42,8 +42,8 @@ class Reading:
 class _CountedFile(io.RawIOBase):
     """A binary file that reports how much was read from it, compressed or not."""
 
-    def __init__(self, file: BinaryIO, reading: Reading):
-        self._file, self._reading = file, reading
+    def __init__(self, file: BinaryIO, reading: Reading, *, is_kept: bool):
+        self._file, self._reading, self._is_kept = file, reading, is_kept
 
     def readable(self) -> bool:
         return True
@@ -55,7 +55,7 @@ class _CountedFile(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        if self._file is not sys.stdin.buffer:
+        if not self._is_kept:
             self._file.close()
         super().close()
 
@@ -68,12 +68,16 @@ def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[Bin
         DataError: The file is missing, unreadable, a directory, or a gzip file cut short. Also
             raised from inside the `with` block when decompression fails there.
     """
+    is_standard = str(path) == "-"
+    if is_standard and sys.stdin is None:
+        raise DataError("standard input is closed; give a file, or something to read", path)
     try:
         # closed by the buffered reader below
-        raw = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
+        raw = sys.stdin.buffer if is_standard else Path(path).open("rb")  # noqa: SIM115
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from None
-    counted = io.BufferedReader(_CountedFile(raw, reading or Reading()), CHUNK_BYTES)
+    read = _CountedFile(raw, reading or Reading(), is_kept=is_standard)
+    counted = io.BufferedReader(read, CHUNK_BYTES)
     with counted:
         try:
             zipped = counted.peek(2)[:2] == GZIP_MAGIC
