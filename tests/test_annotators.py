@@ -102,6 +102,10 @@ class TestAnswers:
     def test_a_text_is_no_list_of_texts(self) -> None:
         with pytest.raises(UsageError, match="expected a list"):
             Quality().score("one text")
+        with pytest.raises(UsageError, match="found NoneType None; expected a text"):
+            Quality().score([None])  # type: ignore[list-item]
+        with pytest.raises(UsageError, match="found int 5; expected a text"):
+            Comparison().classify(["a text"], [5], "b")  # type: ignore[list-item]
         with pytest.raises(UsageError, match="2 values for 1 texts"):
             Stance().classify(["a"], ["b", "c"])
 

@@ -275,7 +275,7 @@ def _names_a_folder(model: str) -> bool:
 def _list(texts: Sequence[str]) -> list[str]:
     if isinstance(texts, str):
         raise UsageError("found one text; expected a list of texts")
-    return [whole_text(text) for text in texts]
+    return [_text(text) for text in texts]
 
 
 def _plain(texts: Sequence[str]) -> list[str]:
@@ -285,7 +285,13 @@ def _plain(texts: Sequence[str]) -> list[str]:
 def _each(values: Sequence[str] | str, count: int) -> Sequence[str]:
     """One value for each text, of as many or of one for all."""
     if isinstance(values, str):
-        return [whole_text(values)] * count
+        return [_text(values)] * count
     if len(values) != count:
         raise UsageError(f"found {len(values)} values for {count} texts; expected as many, or one")
-    return [whole_text(value) for value in values]
+    return [_text(value) for value in values]
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"found {type(value).__name__} {value!r:.40}; expected a text")
+    return whole_text(value)
