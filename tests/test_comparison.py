@@ -127,6 +127,7 @@ def test_a_negation_alone_names_nothing() -> None:
         ("PC", "Mac", "PCs outsell Macs."),
         ("TV", "radio", "Old TVs and radios."),
         ("SUV", "van", "SUVs and vans. An SUV's wheels."),
+        ("İX", "İS", "An İX beats an İS."),  # longer in lower case
     ],
 )
 def test_names_are_found_in_their_ways_of_writing(first: str, second: str, text: str) -> None:

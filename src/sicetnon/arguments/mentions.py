@@ -40,7 +40,7 @@ def key_of(word: str) -> str:
             _stems.clear()
         lower = word.lower().replace("’", "'").removesuffix("'s").removesuffix("'")
         # abbreviations have plurals that the stemmer leaves
-        is_plural = len(lower) in (3, 4) and word[:2].isupper() and word[len(lower) - 1] == "s"
+        is_plural = word[:2].isupper() and len(lower) in (3, 4) and word[: len(lower)].endswith("s")
         known = _stems[word] = _stem([lower[:-1] if is_plural else lower])[0]
     return known
 
