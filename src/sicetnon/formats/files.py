@@ -70,7 +70,7 @@ def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[Bin
     """
     is_standard = str(path) == "-"
     if is_standard and sys.stdin is None:
-        raise DataError("standard input is closed; give a file, or something to read", path)
+        raise DataError("cannot be read: standard input is closed", path)
     try:
         # closed by the buffered reader below
         raw = sys.stdin.buffer if is_standard else Path(path).open("rb")  # noqa: SIM115
