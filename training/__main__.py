@@ -47,7 +47,12 @@ def main() -> None:
         "figures": _figures,
         "sharing": _sharing,
     }
-    steps[arguments.step](arguments)
+    try:
+        steps[arguments.step](arguments)
+    except OSError as error:
+        raise SystemExit(
+            f"{error.filename or arguments.step}: {error.strerror or error}"
+        ) from error
 
 
 def _check_exported(parser: argparse.ArgumentParser, stage: str) -> None:

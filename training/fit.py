@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -138,13 +139,20 @@ class Training:
         }
         whole = self._folder / "checkpoint.pt"
         part = whole.with_suffix(".part")
-        torch.save(state, part)
-        part.replace(whole)
+        try:
+            torch.save(state, part)
+            part.replace(whole)
+        except (OSError, RuntimeError) as error:  # torch says either of a full disk
+            part.unlink(missing_ok=True)
+            raise SystemExit(
+                f"{whole} cannot be written; make room, and run it again: it goes on from the last"
+                " checkpoint"
+            ) from error
 
     def _resume(self) -> None:
         path = self._folder / "checkpoint.pt"
         if path.exists():
-            state = torch.load(path, map_location=self._device, weights_only=True)
+            state = _loaded(path, map_location=self._device)
             self._network.load_state_dict(state["network"])
             self._optimizer.load_state_dict(state["optimizer"])
             for group in self._optimizer.param_groups:
@@ -222,7 +230,15 @@ def _state(folder: Path) -> dict[str, Any]:
     path = folder / "checkpoint.pt"
     if not path.exists():
         raise SystemExit(f"{path} is not there; train {folder.name} first (see training/README.md)")
-    state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    state = _loaded(path, map_location="cpu", mmap=True)
     if not state.get("ended", True):
         raise SystemExit(f"{folder}: the training has not ended; run it again, and it goes on")
+    return state
+
+
+def _loaded(path: Path, **options: Any) -> dict[str, Any]:
+    try:
+        state: dict[str, Any] = torch.load(path, weights_only=True, **options)
+    except (RuntimeError, EOFError, UnpicklingError) as error:
+        raise SystemExit(f"{path}: damaged; remove {path.parent}, and train it again") from error
     return state
