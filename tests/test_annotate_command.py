@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
 
-from annotate_cases import RECORDS, annotate, check_tidy, command, read, write
+from annotate_commands import RECORDS, annotate, check_tidy, command, read, write
 from sicetnon.arguments.annotators import Comparison, Quality, Stance
 from sicetnon.formats import continued
 

@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
 
-from annotate_cases import RECORDS, annotate, check_tidy, command, write
+from annotate_commands import RECORDS, annotate, check_tidy, command, write
 from sicetnon import annotating
 from sicetnon.arguments.encoder import SHIPPED
 from sicetnon.formats.continued import ContinuedFile

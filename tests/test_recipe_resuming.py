@@ -90,14 +90,9 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_lost(
     goes_on = stopped_in_step(4, monkeypatch, tmp_path)
     before = (tmp_path / "checkpoint.pt").read_bytes()
 
-    def full(state: object, path: Path) -> None:
-        path.write_bytes(b"half")
-        raise RuntimeError("PytorchStreamWriter failed writing file data/0: file write failed")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(torch, "save", full)
-        with pytest.raises(SystemExit, match="cannot be written; make room, and run it again"):
-            goes_on()
+    (tmp_path / "checkpoint.part").symlink_to("/dev/full")
+    with pytest.raises(SystemExit, match="cannot be written; is the disk full, or read-only"):
+        goes_on()
     assert [path.name for path in tmp_path.glob("checkpoint*")] == ["checkpoint.pt"]
     assert (tmp_path / "checkpoint.pt").read_bytes() == before
     goes_on()
@@ -131,3 +126,12 @@ def test_a_folder_that_is_none_is_said_in_one_line(
     assert "No such file or directory" in str(stop.value)
     assert "train" in str(stop.value)
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_checkpoint_of_other_settings_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped_in_step(4, monkeypatch, tmp_path)
+    other = Network.original(["stance"], STAGE.reads)
+    with pytest.raises(SystemExit, match="of other settings; remove it, and train it again"):
+        Training(SETTINGS, STAGE, FOUND, tmp_path, other).run()

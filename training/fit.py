@@ -7,6 +7,7 @@ import math
 import random
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -143,18 +144,22 @@ class Training:
             torch.save(state, part)
             part.replace(whole)
         except (OSError, RuntimeError) as error:  # torch says either of a full disk
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink()
             raise SystemExit(
-                f"{whole} cannot be written; make room, and run it again: it goes on from the last"
-                " checkpoint"
+                f"{whole} cannot be written; is the disk full, or read-only? What was kept before"
+                " stays: run it again, and it goes on"
             ) from error
 
     def _resume(self) -> None:
         path = self._folder / "checkpoint.pt"
         if path.exists():
             state = _loaded(path, map_location=self._device)
-            self._network.load_state_dict(state["network"])
-            self._optimizer.load_state_dict(state["optimizer"])
+            try:
+                self._network.load_state_dict(state["network"])
+                self._optimizer.load_state_dict(state["optimizer"])
+            except (RuntimeError, ValueError) as error:
+                raise _of_other_settings(self._folder) from error
             for group in self._optimizer.param_groups:
                 group["fused"] = True
             self._scheduler.load_state_dict(state["scheduler"])
@@ -199,8 +204,12 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
     try:
         network.take(_parameters(folder))
     except RuntimeError as error:
-        raise SystemExit(f"{folder}: of other settings; remove it, and train it again") from error
+        raise _of_other_settings(folder) from error
     return network.eval()
+
+
+def _of_other_settings(folder: Path) -> SystemExit:
+    return SystemExit(f"{folder}: of other settings; remove it, and train it again")
 
 
 def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:
