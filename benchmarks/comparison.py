@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sicetnon.arguments.comparison import stance
+from sicetnon.arguments.comparative.comparison import stance
 
 DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data")) / "train" / "stance"
 ANSWERS = {"0": "NO", "1": "NEUTRAL", "2": "FIRST", "3": "SECOND"}

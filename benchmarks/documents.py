@@ -33,13 +33,13 @@ from sicetnon.evaluation.scores import EvaluationWarning
 from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
 from sicetnon.formats.passages import read_passages
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparing import objects_of
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.retrieval.objects import ObjectsRetriever
-from sicetnon.sample import cache_folder
 from sicetnon.tasks import touche_2020_task_2 as task
 from sicetnon.tasks.sources import from_index
 from sicetnon.tasks.system import System
@@ -74,7 +74,7 @@ def grouped() -> list[WebPage]:
 class Documents:
     """Documents put together from passages, with what is known to be relevant."""
 
-    def __init__(self, index: Index):
+    def __init__(self, index: IndexReader):
         self.index, self.pages = index, from_index(index)
         self.qrels = load_qrels(DATA / "touche-2022-task-2" / "relevant-documents.qrels")
         files = ("touche-2020-task-2.xml", "touche-2021-task-2.xml")
@@ -109,7 +109,7 @@ def opened() -> Iterator[Documents]:
     folder = cache_folder() / "benchmark-documents"
     corpus = Corpus("pages", PAGE_FIELDS, (folder,), lambda *_: iter(grouped()))
     build_index(corpus, folder, BuildOptions(named_analysis(task.TASK.analysis)))
-    with Index.open(folder) as index:
+    with IndexReader.open(folder) as index:
         yield Documents(index)
 
 

@@ -22,14 +22,14 @@ from sicetnon.evaluation import Score, evaluate, load_qrels
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.penalties import Penalties
 from sicetnon.records import Ranking, RunLine, Topic
 from sicetnon.retrieval.scoring import Coverage, FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import DirichletLM
-from sicetnon.sample import cache_folder
 from sicetnon.tasks.system import System
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
@@ -52,7 +52,7 @@ GRID = {
 }
 
 
-def build(index: Index, mu: float, forms: float, heading: float, penalty: float) -> System:
+def build(index: IndexReader, mu: float, forms: float, heading: float, penalty: float) -> System:
     """The default system with other parameters."""
     premise = FieldScore(DirichletLM(mu), {"premise": 1.0}, other_forms=forms)
     title = Coverage(("conclusion", "title"), weight=heading)
@@ -63,7 +63,7 @@ def build(index: Index, mu: float, forms: float, heading: float, penalty: float)
 class Bench:
     """Topics, judgments and index, and what scores a system on them."""
 
-    def __init__(self, index: Index, topics: Sequence[Topic], qrels: Qrels):
+    def __init__(self, index: IndexReader, topics: Sequence[Topic], qrels: Qrels):
         self.index, self.topics, self.qrels = index, topics, qrels
 
     def lines(self, rankings: Sequence[Ranking]) -> list[RunLine]:
@@ -139,7 +139,7 @@ def main() -> int:
         return 1
     folder = cache_folder() / "benchmark-touche-2020-task-1"
     build_index(open_corpus([source]), folder, BuildOptions(named_analysis(TASK.analysis)))
-    with Index.open(folder) as index:
+    with IndexReader.open(folder) as index:
         topics = read_topics(source / "topics.xml")
         bench = Bench(index, topics, load_qrels(DATA / "qrels" / QRELS))
         print(f"{'nDCG@5':<34} condensed [95%]           strict [95%]")

@@ -16,7 +16,7 @@ from typing import Any
 from recorded import DATA, recorded_hits
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from service_double import ServiceDouble
+from support.service_double import ServiceDouble
 
 _LEAST_LETTERS = 4
 # more than any recorded score, so that words come first

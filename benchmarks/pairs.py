@@ -27,18 +27,18 @@ from pathlib import Path
 
 import numpy as np
 
-from sicetnon.arguments.candidates import CandidateReader, Candidates, Reals
-from sicetnon.arguments.coherence import contradicts
 from sicetnon.evaluation import Score, evaluate, load_qrels
-from sicetnon.evaluation.pairs import SEPARATOR, one_order
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.formats.corpora import open_corpus
+from sicetnon.formats.identifiers import SEPARATOR, one_order
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.ranking.pairs import Pairs, Worth
+from sicetnon.library.sample import cache_folder
+from sicetnon.pairs.candidates import CandidateReader, Candidates, Reals
+from sicetnon.pairs.coherence import contradicts
+from sicetnon.pairs.pairing import Pairs, Worth
 from sicetnon.records import ProcessedArgument, Ranking, RunLine, Topic
-from sicetnon.sample import cache_folder
 from sicetnon.tasks import touche_2020_task_1
 from sicetnon.tasks.touche_2022_task_1 import DEPTH, TASK, default
 from sicetnon.text.analysis import named_analysis
@@ -65,7 +65,7 @@ Names = dict[str, list[str]]
 class Bench:
     """Topics, what is found for them, and their judgments."""
 
-    index: Index
+    index: IndexReader
     topics: Sequence[Topic]
     found: Sequence[Ranking]
     qrels: Sequence[Qrels]
@@ -142,7 +142,7 @@ class Judged:
         return [self.names[place] for place in np.argsort(-scores, kind="stable")]
 
 
-def _with_judged(index: Index, ranking: Ranking, judged: Sequence[str]) -> Ranking:
+def _with_judged(index: IndexReader, ranking: Ranking, judged: Sequence[str]) -> Ranking:
     """The best arguments, and those that judged pairs are of, with their scores."""
     names = {half.rsplit("__", 2)[0] for pair in judged for half in pair.split(SEPARATOR)}
     wanted = {number for name in names if (number := index.number(name)) is not None}
@@ -225,7 +225,7 @@ def _earliest(pairs: Pairs) -> Reals:
 
 def learned(bench: Bench, topics: Sequence[Judged]) -> None:
     """Print what orders score when the model's quality of both sentences counts as well."""
-    from sicetnon.arguments.annotators import Quality
+    from sicetnon.arguments.model.annotators import Quality
 
     print(
         "\nthe model's quality counts      relevance              quality                coherence"
@@ -292,7 +292,7 @@ def main() -> int:
     ]
     folder = cache_folder() / f"benchmark-{TASK.id}"
     build_index(open_corpus([source]), folder, BuildOptions(named_analysis(TASK.analysis)))
-    with Index.open(folder) as index:
+    with IndexReader.open(folder) as index:
         # one judged topic is not in the topics file at hand
         topics = [t for t in read_topics(source / "topics.xml") if t.number in qrels[0].grades]
         kept = [replace(q, grades={t.number: q.grades[t.number] for t in topics}) for q in qrels]

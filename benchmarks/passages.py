@@ -24,8 +24,9 @@ from sicetnon.evaluation import Score, evaluate, load_qrels
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparing import Comparison, objects_of
 from sicetnon.records import Ranking, RunLine, Topic
@@ -33,7 +34,6 @@ from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
-from sicetnon.sample import cache_folder
 from sicetnon.tasks.system import System
 from sicetnon.tasks.touche_2022_task_2 import DEPTH, TASK
 from sicetnon.text.analysis import named_analysis
@@ -59,7 +59,7 @@ NEIGHBOURS = {
 class Bench:
     """Topics, judgments of documents, an index of passages."""
 
-    def __init__(self, index: Index, topics: Sequence[Topic], qrels: Qrels):
+    def __init__(self, index: IndexReader, topics: Sequence[Topic], qrels: Qrels):
         self.index, self.topics, self.qrels = index, topics, qrels
         self.comparison = Comparison(index)
 
@@ -122,7 +122,7 @@ def main() -> int:
     topics = [topic for topic in every if topic.number in qrels.topics]
     folder = cache_folder() / "benchmark-touche-2022-task-2"
     build_index(open_corpus([source]), folder, BuildOptions(named_analysis(TASK.analysis)))
-    with Index.open(folder) as index:
+    with IndexReader.open(folder) as index:
         bench = Bench(index, topics, qrels)
         print(f"{'nDCG@5 of documents':<34} strict [95%]")
         for name, system in TASK.systems.items():

@@ -176,11 +176,11 @@ class Tantivy(Peer):
 
     def index(self, corpus: Path, work: Path) -> None:
         """One document at a time, one commit, and wait for the merges."""
-        from tantivy import Document, Index, SchemaBuilder
+        from tantivy import Document, IndexReader, SchemaBuilder
 
         schema = SchemaBuilder().add_integer_field("number", fast=True)
         schema.add_text_field("text", tokenizer_name="porter2", index_option="freq")
-        index = Index(schema.build(), path=str(work))
+        index = IndexReader(schema.build(), path=str(work))
         index.register_tokenizer("porter2", self._analyzer())
         writer = index.writer(heap_size=self.heap, num_threads=THREADS)
         names: list[str] = []
@@ -193,9 +193,9 @@ class Tantivy(Peer):
 
     def open(self, work: Path) -> None:
         """Open memory-mapped, as Tantivy always does."""
-        from tantivy import Index, Occur, Query
+        from tantivy import IndexReader, Occur, Query
 
-        index = Index.open(str(work))
+        index = IndexReader.open(str(work))
         self._fields, self._searcher = index.schema, index.searcher()
         self._analyze = self._analyzer().analyze
         self._should, self._query = Occur.Should, Query
@@ -286,13 +286,13 @@ class SicEtNon(Peer):
 
     def open(self, work: Path) -> None:
         """Map the index."""
-        from sicetnon.index.index import Index
+        from sicetnon.index.reader import IndexReader
         from sicetnon.retrieval.scoring import FieldScore
         from sicetnon.retrieval.searcher import LocalRetriever
         from sicetnon.retrieval.weighting import BM25
 
         self._share_stop_words()
-        self._index = Index.open(work)
+        self._index = IndexReader.open(work)
         self._retriever = LocalRetriever(self._index, [FieldScore(BM25(K1, B))], threads=1)
 
     def search(self, query: str, k: int) -> Sequence[str]:

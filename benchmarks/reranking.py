@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.annotators import read_all
+from sicetnon.arguments.model.annotators import read_all
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.library.sample import cache_folder
 from sicetnon.records import Argument, Ranking, RunLine
-from sicetnon.sample import cache_folder
 from sicetnon.tasks.touche_2020_task_1 import TASK, default
 from sicetnon.text.analysis import named_analysis
 
@@ -66,7 +66,7 @@ def main() -> int:
     qrels = load_qrels(DATA / "qrels" / f"{TASK.id}-relevance.held-text.odd-topics.qrels")
     folder = cache_folder() / f"benchmark-{TASK.id}"
     build_index(open_corpus([source]), folder, BuildOptions(named_analysis(TASK.analysis)))
-    with Index.open(folder) as index:
+    with IndexReader.open(folder) as index:
         topics = [t for t in read_topics(source / "topics.xml") if t.number in qrels.grades]
         rankings = default(index).rank(topics, RESULTS)
         records = [_arguments(index.records(ranking.documents)) for ranking in rankings]

@@ -5,7 +5,7 @@
 Prints macro-F1 with 95% intervals by bootstrap over texts, the difference, and texts a second of
 processor time, on the sentences of CompSent-19 (first, second, neither) and on Stack Exchange
 answers (four stances). Each text is answered by the model that never saw its fold, made by
-`python -m training export --fold N`. A folder without `{fold}` in its name is asked of all texts:
+`python -m recipe export --fold N`. A folder without `{fold}` in its name is asked of all texts:
 that says something of models alone that have learnt from neither set, as the shipped one has.
 "Model in runs" is what `run --stance learned` makes of the answers (arguments/favouring.py).
 The rules were written looking at half of each set (see benchmarks/comparison.py).
@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from sicetnon.arguments.annotators import Comparison  # noqa: E402
-from sicetnon.arguments.comparison import stance  # noqa: E402
-from sicetnon.arguments.favouring import favoured  # noqa: E402
-from training import sources  # noqa: E402
-from training.configuration import FOLDER, configuration  # noqa: E402
-from training.corpus import fold_of  # noqa: E402
-from training.examples import COMPARISONS, Example  # noqa: E402
-from training.measures import interval, macro_f1  # noqa: E402
+from recipe import sources  # noqa: E402
+from recipe.configuration import FOLDER, configuration  # noqa: E402
+from recipe.corpus import fold_of  # noqa: E402
+from recipe.examples import COMPARISONS, Example  # noqa: E402
+from recipe.measures import interval, macro_f1  # noqa: E402
+from sicetnon.arguments.comparative.comparison import stance  # noqa: E402
+from sicetnon.arguments.comparative.favouring import favoured  # noqa: E402
+from sicetnon.arguments.model.annotators import Comparison  # noqa: E402
 
 NEITHER = 2
 """From this class on a text takes no side; data with three classes does not say in which way."""
@@ -114,7 +114,7 @@ def opened(pattern: str, threads: int) -> list[Comparison] | None:
     missing = [fold for fold, folder in enumerate(folders) if not folder.is_dir()]
     if missing:
         found = f"{folders[missing[0]]} is not there, so the model is left out"
-        print(f"{found}; make it: python -m training export --fold {missing[0]}", file=sys.stderr)
+        print(f"{found}; make it: python -m recipe export --fold {missing[0]}", file=sys.stderr)
         return None
     models = [Comparison(folder, threads=threads) for folder in folders]
     for model in models:

@@ -18,19 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from effectiveness import DATA, QRELS, Bench, show
-from sicetnon.arguments.storable import EMBEDDING, annotators
+from sicetnon.arguments.model.storable import EMBEDDING, annotators
 from sicetnon.evaluation import load_qrels
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.annotating import Annotated, annotate_index
 from sicetnon.index.annotations import Annotator, packed, unpacked
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint
 from sicetnon.records import Topic
 from sicetnon.retrieval.dense import Dense
-from sicetnon.sample import cache_folder
 from sicetnon.tasks.system import System
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
@@ -46,7 +46,7 @@ FUSIONS = {
 }
 
 
-def fused(index: Index, annotator: Annotator, fusion: Fusion) -> System:
+def fused(index: IndexReader, annotator: Annotator, fusion: Fusion) -> System:
     """The default system and embeddings."""
     finders = [TASK.system("default", index).rank, Dense(index, annotator).retrieve]
     return System(Joint(finders, fusion))
@@ -58,7 +58,7 @@ def overlap(one: NDArray[np.float32], other: NDArray[np.float32], k: int) -> flo
     return float(np.mean([len({*a} & {*b}) / k for a, b in zip(*best, strict=True)]))
 
 
-def print_losses(index: Index, annotator: Annotator) -> None:
+def print_losses(index: IndexReader, annotator: Annotator) -> None:
     """Print what is lost by fewer bits, on embeddings made anew of some documents."""
     chance = np.random.default_rng(0)
     numbers = np.sort(chance.choice(index.size, min(2 * SAMPLED, index.size), replace=False))
@@ -80,7 +80,7 @@ def print_losses(index: Index, annotator: Annotator) -> None:
         )
 
 
-def print_times(index: Index, annotator: Annotator, topics: list[Topic]) -> None:
+def print_times(index: IndexReader, annotator: Annotator, topics: list[Topic]) -> None:
     """Print how long exact search takes."""
     dense = Dense(index, annotator)
     for asked in (topics[:1], topics):
@@ -107,7 +107,7 @@ def main() -> int:
         build_index(open_corpus([source]), folder, BuildOptions(named_analysis(TASK.analysis)))
     start, done = time.monotonic(), []
     annotate_index(folder, [annotator], lambda told: _tell(told, start, done))
-    with Index.open(folder) as index:
+    with IndexReader.open(folder) as index:
         topics = list(read_topics(source / "topics.xml"))
         print(f"{index.size:,} documents, {annotator.model}")
         print_times(index, annotator, topics)

@@ -23,31 +23,31 @@ from numpy.typing import NDArray
 
 from recorded import DATA, TOPIC, recorded_pages, run_lines
 from recorded import QRELS as QRELS_2
-from sicetnon.arguments import uva
-from sicetnon.arguments.entities import entity_features
-from sicetnon.arguments.fitting import fit_forest, fit_svm, fit_tree
-from sicetnon.arguments.predictors import Predictor, predictor_of
-from sicetnon.arguments.representation import ENCODERS, named_encoder
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
 from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.ranking.pairwise import TopicFeatures, train
+from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.penalties import said
 from sicetnon.ranking.stage import Stage
-from sicetnon.ranking.strength import ByText
 from sicetnon.records import Ranking
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
-from sicetnon.sample import cache_folder
-from sicetnon.tasks import uva as systems
 from sicetnon.tasks.system import System
 from sicetnon.text.analysis import named_analysis
-from sicetnon.training import by_topic, is_good_of, train_argumentativeness
+from sicetnon.uva import predictions as uva
+from sicetnon.uva import systems
+from sicetnon.uva.entities import entity_features
+from sicetnon.uva.fitting import fit_forest, fit_svm, fit_tree
+from sicetnon.uva.predictors import Predictor, predictor_of
+from sicetnon.uva.ranknet import TopicFeatures, train
+from sicetnon.uva.representation import ENCODERS, named_encoder
+from sicetnon.uva.strength import ByText
+from sicetnon.uva.training import by_topic, is_good_of, train_argumentativeness
 
 CORPORA = {
     "Dagstuhl-15512 (51 of 320)": "dagstuhl-15512-partial.json",
@@ -244,7 +244,7 @@ class TaskOne:
         source = DATA / "touche-2020-task-1" / "input"
         folder = cache_folder() / "benchmark-uva"
         build_index(open_corpus([source]), folder, BuildOptions(named_analysis(systems.ANALYSIS)))
-        self.index = Index.open(folder)
+        self.index = IndexReader.open(folder)
         self.qrels = load_qrels(DATA / "qrels" / QRELS_1)
         self.topics = [t for t in read_topics(source / "topics.xml") if int(t.number) % 2]
         self.retriever = LocalRetriever(self.index, [FieldScore(BM25(1.2, 0.75))])

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from sicetnon.evaluation.validation import validate
+from sicetnon.validation.validate import validate
 
 TASK, PAIRS = "touche-2022-task-2", "touche-2022-task-1"
 TOPIC_LINES = 1000

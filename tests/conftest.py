@@ -15,9 +15,9 @@ import pytest
 from sicetnon.cli import main
 
 if TYPE_CHECKING:
-    from service_double import ServiceDouble
-    from service_setting import Setting
-    from stand_ins import StandIn
+    from support.service_double import ServiceDouble
+    from support.service_setting import Setting
+    from support.stand_ins import StandIn
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "examples" / "touche-2020-task-1"
@@ -78,7 +78,7 @@ def failing(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
     """A retriever of each kind, on one cache."""
-    from service_setting import Setting
+    from support.service_setting import Setting
 
     return Setting(tmp_path)
 
@@ -86,7 +86,7 @@ def setting(tmp_path: Path) -> Setting:
 @pytest.fixture
 def double() -> Iterator[ServiceDouble]:
     """A local server in place of the services."""
-    from service_double import ServiceDouble
+    from support.service_double import ServiceDouble
 
     with ServiceDouble() as server:
         yield server
@@ -104,8 +104,8 @@ def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """An index of three entries."""
-    from index_cases import PORTER, entries
     from sicetnon.index.writing import BuildOptions, build_index
+    from support.index_cases import PORTER, entries
 
     folder = tmp_path / "small"
     found = {"a": ("school uniforms",), "b": ("a teacher",), "c": ("teachers and schools",)}
@@ -116,9 +116,9 @@ def small(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that no test changes."""
-    from index_cases import PORTER, entries
-    from index_faults import OLD
     from sicetnon.index.writing import BuildOptions, build_index
+    from support.index_cases import PORTER, entries
+    from support.index_faults import OLD
 
     folder = tmp_path_factory.mktemp("template") / "index"
     build_index(entries(OLD), folder, BuildOptions(PORTER))
@@ -162,8 +162,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """A stand-in for the model that comes with the package, in place."""
-    from sicetnon.arguments import annotators
-    from stand_ins import StandIn
+    from sicetnon.arguments.model import annotators
+    from support.stand_ins import StandIn
 
     made = StandIn()
     monkeypatch.setattr(annotators, "read_all", made.read_all)

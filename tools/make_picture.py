@@ -12,9 +12,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from sicetnon.sample import sample_index
-from sicetnon.search import search
-from sicetnon.terminal import show_answers
+from sicetnon.library.answers import search
+from sicetnon.library.sample import sample_index
+from sicetnon.terminal.answers import show_answers
 
 QUESTION = "Should teachers get tenure?"
 PICTURE = Path(__file__).parents[1] / "docs" / "search.svg"

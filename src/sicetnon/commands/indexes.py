@@ -52,7 +52,7 @@ def add_index(commands: Commands) -> None:
 
 
 def _index(options: argparse.Namespace) -> None:
-    from sicetnon import indexing
+    from sicetnon.commands import indexing
 
     alone = [name for name in ("verify", "delete", "info") if getattr(options, name)]
     if alone:

@@ -67,7 +67,7 @@ def add_leaderboard(commands: Commands) -> None:
 
 def _judge(name: str) -> Callable[[argparse.Namespace], None]:
     def call(options: argparse.Namespace) -> None:
-        from sicetnon import judging
+        from sicetnon.commands import judging
 
         getattr(judging, name)(options)
 

@@ -40,6 +40,6 @@ def add_train(commands: Commands) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from sicetnon import training
+    from sicetnon.uva import training
 
     training.command(options)

@@ -43,27 +43,27 @@ def _search(options: argparse.Namespace) -> None:
     if options.source:
         _search_service(options)
         return
-    from sicetnon.index.index import Index
-    from sicetnon.sample import sample_index
-    from sicetnon.search import as_json, search
+    from sicetnon.index.reader import IndexReader
+    from sicetnon.library.answers import as_json, search
+    from sicetnon.library.sample import sample_index
 
     question = " ".join(options.question)
     with (
         # what other systems have learned may have to be read with scipy
         _without_scipy() if options.system == "default" else contextlib.nullcontext(),
-        Index.open(options.index) if options.index else sample_index() as index,
+        IndexReader.open(options.index) if options.index else sample_index() as index,
     ):
         found = search(index, question, options.k, options.system, options.stance)
     if options.json:
         print(json.dumps(as_json(question, found), ensure_ascii=False, indent=1))  # noqa: T201
         return
-    from sicetnon import terminal
+    from sicetnon.terminal import answers as terminal
 
     terminal.show_answers(question, found, terminal.console())
 
 
 def _search_service(options: argparse.Namespace) -> None:
-    from sicetnon import services
+    from sicetnon.services import search as services
 
     if options.index or options.system != "default" or options.stance:
         raise UsageError(
@@ -89,7 +89,7 @@ def _without_scipy() -> Iterator[None]:
 
 
 def _parse(options: argparse.Namespace) -> None:
-    from sicetnon.arguments.questions import parse_question
+    from sicetnon.arguments.comparative.questions import parse_question
 
     question = parse_question(" ".join(options.question))
     print(json.dumps(question.as_json(), ensure_ascii=False))  # noqa: T201

@@ -63,10 +63,10 @@ def add_fuse(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from sicetnon import terminal
     from sicetnon.index.annotating import Annotated
-    from sicetnon.sample import cache_folder
+    from sicetnon.library.sample import cache_folder
     from sicetnon.tasks.running import MAX_RESULTS, RUN, Listener, RunOptions, run_task
+    from sicetnon.terminal import answers as terminal
 
     if options.k > MAX_RESULTS:
         raise UsageError(f"-k {options.k}: the tasks take at most {MAX_RESULTS} results a topic")
@@ -90,6 +90,6 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _fuse(options: argparse.Namespace) -> None:
-    from sicetnon.fusing import write_fused
+    from sicetnon.commands.fusing import write_fused
 
     write_fused(options)

@@ -36,6 +36,6 @@ def add_annotate(commands: Commands) -> None:
 
 
 def _annotate(options: argparse.Namespace) -> None:
-    from sicetnon import annotating
+    from sicetnon.arguments.model import annotating
 
     annotating.command(options)

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 
-from sicetnon.evaluation.pairs import SEPARATOR, is_pair
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.evaluation.scores import EvaluationWarning
+from sicetnon.formats.identifiers import SEPARATOR, is_pair
 
 MOSTLY = 0.5
 """Below this share of judged ids present, the corpus is likely another version."""

@@ -10,8 +10,8 @@ from typing import Any, Literal, cast
 
 from sicetnon.errors import DataError
 from sicetnon.evaluation import sources
-from sicetnon.evaluation.pairs import all_pairs, one_order
 from sicetnon.evaluation.sources import Loaded, Source
+from sicetnon.formats.identifiers import all_pairs, one_order
 from sicetnon.formats.qrels import STANCES, read_qrels
 from sicetnon.records import Judgment
 

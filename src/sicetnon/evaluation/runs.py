@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
-from sicetnon.evaluation.pairs import one_order
 from sicetnon.evaluation.sources import MISSING, Loaded, Source
+from sicetnon.formats.identifiers import one_order
 from sicetnon.formats.runs import UNSTANCED, read_run
 
 _FIELDS = operator.attrgetter("topic", "document", "rank", "score", "stance", "tag")

@@ -21,7 +21,6 @@ from sicetnon.formats.files import write_whole
 from sicetnon.index.annotations import Annotator, packed
 from sicetnon.index.documents import DocumentReader
 from sicetnon.index.folder import NOTE_SUFFIX, locked
-from sicetnon.index.index import Index
 from sicetnon.index.manifest import (
     AnnotationEntry,
     Manifest,
@@ -29,6 +28,7 @@ from sicetnon.index.manifest import (
     annotation_file,
     write_manifest,
 )
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import STORE, Segment
 from sicetnon.index.storage import ArrayWriter, StoredFile, checksum, sync_folder
 from sicetnon.records import Record
@@ -109,7 +109,7 @@ def annotate_index(
         SicetnonError: Another process is changing it, or an annotator gives no usable numbers.
         OSError: The disk is full or not writable. In each case the index is as it was.
     """
-    with locked(folder), Index.open(folder) as index:
+    with locked(folder), IndexReader.open(folder) as index:
         manifest = index.manifest
         wanted = [each for each in annotators if manifest.annotations.get(each.name) != each.entry]
         if not wanted:
@@ -171,7 +171,7 @@ def annotated(
     return msgspec.structs.replace(entry, files=entry.files | stored)
 
 
-def fitting(index: Index, annotators: Sequence[Annotator]) -> list[Annotator]:
+def fitting(index: IndexReader, annotators: Sequence[Annotator]) -> list[Annotator]:
     """The annotators that an index needs for what is added to it: one for each annotation.
 
     Args:

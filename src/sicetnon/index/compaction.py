@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from sicetnon.index.documents import DocumentWriter
 from sicetnon.index.forms import write_forms
-from sicetnon.index.index import Index
 from sicetnon.index.manifest import SegmentEntry, annotation_file
 from sicetnon.index.merge import Source, merge_postings
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import STORE, Segment
 from sicetnon.index.storage import ArrayWriter, StoredFile, stored_file, write_array
 from sicetnon.index.words import write_words
@@ -23,7 +23,7 @@ MAX_SEGMENTS = 8
 _STORE_STEP, _ROW_STEP = 4096, 1 << 14
 
 
-def compact(index: Index, folder: Path, name: str) -> SegmentEntry:
+def compact(index: IndexReader, folder: Path, name: str) -> SegmentEntry:
     """Write all live documents of an index as one segment.
 
     Args:
@@ -78,7 +78,7 @@ def _source(
     )
 
 
-def _live_identifiers(index: Index, renumbered: list[NDArray[np.int32]]) -> WordTable:
+def _live_identifiers(index: IndexReader, renumbered: list[NDArray[np.int32]]) -> WordTable:
     identifiers = WordTable()
     for segment, numbers in zip(index.segments, renumbered, strict=True):
         words = segment.identifiers.words()
@@ -87,7 +87,7 @@ def _live_identifiers(index: Index, renumbered: list[NDArray[np.int32]]) -> Word
 
 
 def _copy_rows(
-    index: Index, renumbered: list[NDArray[np.int32]], folder: Path, file: str
+    index: IndexReader, renumbered: list[NDArray[np.int32]], folder: Path, file: str
 ) -> StoredFile:
     """Copy an array with a row a document, without the rows of deleted ones."""
     parts = [segment.array(file) for segment in index.segments]
@@ -102,7 +102,7 @@ def _copy_rows(
         writer.abandon()
 
 
-def _copy_records(index: Index, renumbered: list[NDArray[np.int32]], folder: Path) -> None:
+def _copy_records(index: IndexReader, renumbered: list[NDArray[np.int32]], folder: Path) -> None:
     writer = DocumentWriter(folder / STORE)
     try:
         for segment, numbers in zip(index.segments, renumbered, strict=True):

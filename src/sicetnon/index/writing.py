@@ -28,8 +28,8 @@ from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
 from sicetnon.index.compaction import MAX_SEGMENTS, compact
 from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment
-from sicetnon.index.index import Index
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.storage import sync_folder, write_array
 from sicetnon.text.analysis import Analysis, encode
 
@@ -120,18 +120,18 @@ def add_documents(
         OSError: As `build_index`.
     """
     with locked(folder):
-        with Index.open(folder) as index:
+        with IndexReader.open(folder) as index:
             _refuse_other_kind(corpus, index, options.analysis)
             fitting(index, options.annotators)
             crowded = len(index.segments) >= MAX_SEGMENTS
         if crowded:
             # first, so that a failure means that nothing was added
             _compact(folder)
-        with Index.open(folder) as index:
+        with IndexReader.open(folder) as index:
             return _add(corpus, index, options, replace)
 
 
-def _add(corpus: Corpus, index: Index, options: BuildOptions, replace: bool) -> Manifest:
+def _add(corpus: Corpus, index: IndexReader, options: BuildOptions, replace: bool) -> Manifest:
     manifest = index.manifest
     replaced: set[int] = set()
 
@@ -153,7 +153,7 @@ def _add(corpus: Corpus, index: Index, options: BuildOptions, replace: bool) -> 
     return changed
 
 
-def _refuse_other_kind(corpus: Corpus, index: Index, analysis: Analysis) -> None:
+def _refuse_other_kind(corpus: Corpus, index: IndexReader, analysis: Analysis) -> None:
     manifest = index.manifest
     if (corpus.records, corpus.fields) != (manifest.records, manifest.fields):
         raise DataError(
@@ -175,7 +175,7 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
         BrokenIndexError: There is no such index.
         UsageError: No document would be left.
     """
-    with locked(folder), Index.open(folder) as index:
+    with locked(folder), IndexReader.open(folder) as index:
         found = {index.number(identifier) for identifier in identifiers} - {None}
         if len(found) == index.document_count:
             raise UsageError(f"{folder}: no document would be left; remove the folder instead")
@@ -193,7 +193,7 @@ def compact_index(folder: Path) -> Manifest:
 
 
 def _compact(folder: Path) -> Manifest:
-    with Index.open(folder) as index:
+    with IndexReader.open(folder) as index:
         number = index.manifest.next_segment
         with building(folder, number) as (unfinished, name):
             entry = compact(index, unfinished, name)
@@ -276,7 +276,7 @@ def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
     options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start, True))
 
 
-def _with_deleted(index: Index, numbers: set[int]) -> tuple[SegmentEntry, ...]:
+def _with_deleted(index: IndexReader, numbers: set[int]) -> tuple[SegmentEntry, ...]:
     """The segments' entries with some documents deleted; new deletion masks are written."""
     entries = []
     for segment in index.segments:

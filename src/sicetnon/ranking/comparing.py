@@ -6,9 +6,9 @@ import threading
 from collections.abc import Sequence
 
 from sicetnon.arguments.argumentativeness import argumentativeness
-from sicetnon.arguments.comparison import Comparer, Evidence, Sentence, sentences_of
-from sicetnon.arguments.questions import parse_question
-from sicetnon.index.index import Index
+from sicetnon.arguments.comparative.comparison import Comparer, Evidence, Sentence, sentences_of
+from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 
 _MOST_KEPT = 20_000
@@ -36,7 +36,7 @@ class Comparison:
     topic without two objects.
     """
 
-    def __init__(self, index: Index):
+    def __init__(self, index: IndexReader):
         self._index = index
         self._read: dict[int, _Text] = {}
         self._found: dict[tuple[str, str], dict[int, Evidence]] = {}

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
-from sicetnon.evaluation.pairs import all_pairs
 from sicetnon.evaluation.runs import Lines, Run
+from sicetnon.formats.identifiers import all_pairs
 from sicetnon.formats.runs import UNSTANCED
 
 Method = Literal["rrf", "sum", "mnz"]

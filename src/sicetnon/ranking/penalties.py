@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic, said
 
 
@@ -20,7 +20,7 @@ class Penalties:
     """
 
     def __init__(
-        self, index: Index, faults: Mapping[Callable[[str], float], float], depth: int = 100
+        self, index: IndexReader, faults: Mapping[Callable[[str], float], float], depth: int = 100
     ):
         self._index, self._faults, self._depth = index, dict(faults), depth
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 
 _SHINGLE = 3
@@ -25,7 +25,9 @@ class RepeatsLast:
         separator: What separates the page's id from the passage's number.
     """
 
-    def __init__(self, index: Index, depth: int = 100, share: float = 0.8, separator: str = "___"):
+    def __init__(
+        self, index: IndexReader, depth: int = 100, share: float = 0.8, separator: str = "___"
+    ):
         self._index, self._depth, self._share = index, depth, share
         self._separator = separator
 

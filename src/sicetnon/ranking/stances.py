@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sicetnon.arguments.favouring import favoured
+from sicetnon.arguments.comparative.favouring import favoured
 from sicetnon.errors import MissingExtraError
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.comparing import Comparison, objects_of
 from sicetnon.records import Ranking, Topic
 
 if TYPE_CHECKING:
-    from sicetnon.arguments import annotators
+    from sicetnon.arguments.model import annotators
 
 
 class Stances:
@@ -36,7 +36,7 @@ class Stances:
 
 
 class LearnedStances:
-    """A stage: the same by a model (see `sicetnon.arguments.favouring`).
+    """A stage: the same by a model (see `sicetnon.arguments.comparative.favouring`).
 
     A topic without two objects gets `NO` throughout.
 
@@ -45,7 +45,7 @@ class LearnedStances:
         model: What reads them (see `comparing_model`).
     """
 
-    def __init__(self, index: Index, model: annotators.Comparison):
+    def __init__(self, index: IndexReader, model: annotators.Comparison):
         self._index, self._model = index, model
 
     @property
@@ -81,7 +81,7 @@ def comparing_model() -> annotators.Comparison:
         DataError: The model is damaged.
         MissingExtraError: What runs it is not installed.
     """
-    from sicetnon.arguments import annotators
+    from sicetnon.arguments.model import annotators
 
     model = annotators.Comparison()
     try:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.moves import Measure
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.dense import stored
 
 
-def stored_measure(index: Index, name: str) -> Measure:
+def stored_measure(index: IndexReader, name: str) -> Measure:
     """A measure of documents that the index has by name, such as `quality`.
 
     Args:
@@ -30,7 +30,7 @@ def stored_measure(index: Index, name: str) -> Measure:
     return measure
 
 
-def blend_stored(index: Index, name: str, weight: float, depth: int = 100) -> Blend:
+def blend_stored(index: IndexReader, name: str, weight: float, depth: int = 100) -> Blend:
     """A stage: adds a stored measure to how well the best documents fit the question.
 
     Args:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
 from sicetnon.index.annotations import Annotation, Annotator
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 
 
@@ -32,7 +32,7 @@ class Dense:
         UsageError: The index has no embeddings, or has them from another model.
     """
 
-    def __init__(self, index: Index, annotator: Annotator):
+    def __init__(self, index: IndexReader, annotator: Annotator):
         self._embedding = stored(index, annotator.name)
         if self._embedding.model != annotator.model:
             raise UsageError(
@@ -104,7 +104,7 @@ class _Best:
         self.numbers, self.scores = numbers[order], joined[order]
 
 
-def stored(index: Index, name: str) -> Annotation:
+def stored(index: IndexReader, name: str) -> Annotation:
     """An annotation of an index that there has to be.
 
     Raises:
@@ -116,5 +116,5 @@ def stored(index: Index, name: str) -> Annotation:
     return annotation
 
 
-def _how(index: Index, name: str) -> str:
+def _how(index: IndexReader, name: str) -> str:
     return f"give them one with: sicetnon index -o {index.folder} --annotate {name}"

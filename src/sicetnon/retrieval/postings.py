@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
 from sicetnon.retrieval import kernels
 from sicetnon.retrieval.weighting import CollectionStatistics, TermStatistics
@@ -36,7 +36,7 @@ class TermPostings:
     columns: tuple[float, ...]
 
 
-def field_weights(index: Index, fields: Mapping[str, float]) -> NDArray[np.float64]:
+def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np.float64]:
     """The weight of each field of an index, shape (fields,); 1 throughout for no fields.
 
     Raises:
@@ -63,7 +63,7 @@ class PostingsReader:
             keeps forms apart; 1 makes no difference between them, 0 leaves them out.
     """
 
-    def __init__(self, index: Index, fields: Mapping[str, float], other_forms: float = 1.0):
+    def __init__(self, index: IndexReader, fields: Mapping[str, float], other_forms: float = 1.0):
         self._index, self._other_forms = index, other_forms
         self.weights = field_weights(index, fields)
         self._columns = tuple(self.weights.tolist())

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas, kernels
 from sicetnon.retrieval.postings import PostingsReader, field_weights
 from sicetnon.retrieval.weighting import BM25, WeightingModel, inverse_document_frequency
@@ -36,7 +36,7 @@ class BoundScore(Protocol):
 class Score(Protocol):
     """A part of a document's score."""
 
-    def bind(self, index: Index) -> BoundScore:
+    def bind(self, index: IndexReader) -> BoundScore:
         """Fix what depends on the index alone."""
 
 
@@ -59,7 +59,7 @@ class FieldScore:
     weight: float = 1.0
     other_forms: float = 1.0
 
-    def bind(self, index: Index) -> BoundFieldScore:
+    def bind(self, index: IndexReader) -> BoundFieldScore:
         """Fix what depends on the index alone."""
         return BoundFieldScore(self, index)
 
@@ -67,7 +67,7 @@ class FieldScore:
 class BoundFieldScore:
     """A `FieldScore` on an index."""
 
-    def __init__(self, score: FieldScore, index: Index):
+    def __init__(self, score: FieldScore, index: IndexReader):
         self.model, self.weight = score.model, score.weight
         self._reader = PostingsReader(index, score.fields, score.other_forms)
         self._lengths = [segment.lengths @ self._reader.weights for segment in index.segments]
@@ -116,7 +116,7 @@ class BM25F:
     b: Mapping[str, float] = field(default_factory=dict)
     weight: float = 1.0
 
-    def bind(self, index: Index) -> BoundBM25F:
+    def bind(self, index: IndexReader) -> BoundBM25F:
         """Fix what depends on the index alone."""
         return BoundBM25F(self, index)
 
@@ -124,7 +124,7 @@ class BM25F:
 class BoundBM25F:
     """A `BM25F` on an index."""
 
-    def __init__(self, score: BM25F, index: Index):
+    def __init__(self, score: BM25F, index: IndexReader):
         self.weight, self._k1 = score.weight, score.k1
         field_weights(index, score.b)  # refuses names of fields that the index lacks
         weights = field_weights(index, score.fields).tolist()
@@ -140,7 +140,7 @@ class BoundBM25F:
         ]
 
     def _norm(
-        self, index: Index, lengths: NDArray[np.int32], name: str, b: Mapping[str, float]
+        self, index: IndexReader, lengths: NDArray[np.int32], name: str, b: Mapping[str, float]
     ) -> NDArray[np.float64]:
         place = index.fields.index(name)
         average = index.field_totals[place] / max(index.document_count, 1) or 1.0
@@ -186,7 +186,7 @@ class Coverage:
     weight: float = 1.0
     other_forms: bool = True
 
-    def bind(self, index: Index) -> BoundCoverage:
+    def bind(self, index: IndexReader) -> BoundCoverage:
         """Fix what depends on the index alone."""
         return BoundCoverage(self, index)
 
@@ -194,7 +194,7 @@ class Coverage:
 class BoundCoverage:
     """A `Coverage` on an index."""
 
-    def __init__(self, score: Coverage, index: Index):
+    def __init__(self, score: Coverage, index: IndexReader):
         self.weight = score.weight
         forms = float(score.other_forms)
         self._anywhere = PostingsReader(index, {}, forms)

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval import kernels
 from sicetnon.retrieval.feedback import Feedback
@@ -35,7 +35,7 @@ class Retriever(Protocol):
 class _Worker:
     """The bound scores and the working memory of one thread."""
 
-    def __init__(self, index: Index, scores: Sequence[Score]):
+    def __init__(self, index: IndexReader, scores: Sequence[Score]):
         self.scores = [score.bind(index) for score in scores]
         self.statistics = PostingsReader(index, {})
         self._segments = index.segments
@@ -89,7 +89,7 @@ class LocalRetriever:
 
     def __init__(
         self,
-        index: Index,
+        index: IndexReader,
         scores: Sequence[Score],
         feedback: Feedback | None = None,
         threads: int | None = None,

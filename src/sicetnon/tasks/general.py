@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
@@ -12,27 +12,27 @@ from sicetnon.retrieval.weighting import BM25, DPH, DirichletLM
 from sicetnon.tasks.system import System
 
 
-def bm25(index: Index) -> System:
+def bm25(index: IndexReader) -> System:
     """BM25 as Lucene has it, k1 = 0.9 and b = 0.4 (Anserini's defaults for web passages)."""
     return System(LocalRetriever(index, [FieldScore(BM25(0.9, 0.4))]))
 
 
-def dirichlet(index: Index) -> System:
+def dirichlet(index: IndexReader) -> System:
     """Query likelihood, µ = 1,000."""
     return System(LocalRetriever(index, [FieldScore(DirichletLM(1000))]))
 
 
-def dph(index: Index) -> System:
+def dph(index: IndexReader) -> System:
     """DPH, which has no parameter."""
     return System(LocalRetriever(index, [FieldScore(DPH())]))
 
 
-def bm25_rm3(index: Index) -> System:
+def bm25_rm3(index: IndexReader) -> System:
     """BM25 with feedback from the first ten documents."""
     return System(LocalRetriever(index, [FieldScore(BM25(0.9, 0.4))], RM3()))
 
 
-SYSTEMS: dict[str, Callable[[Index], System]] = {
+SYSTEMS: dict[str, Callable[[IndexReader], System]] = {
     "default": bm25,
     "bm25": bm25,
     "dirichlet": dirichlet,

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from sicetnon._version import VERSION
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.tasks.system import Task
 
 _LIBRARIES = ("numpy", "numba", "PyStemmer", "msgspec")
@@ -21,7 +21,7 @@ def run_metadata(
     task: Task[Any],
     system: str,
     tag: str,
-    index: Index | None,
+    index: IndexReader | None,
     seconds: float,
     stance: str | None = None,
 ) -> str:
@@ -77,13 +77,13 @@ def _platform() -> dict[str, Any]:
     }
 
 
-def _searched(index: Index | None) -> dict[str, Any]:
+def _searched(index: IndexReader | None) -> dict[str, Any]:
     if index is None:
         return {"source": "ClueWeb12 by ChatNoir"}
     return {"documents": index.document_count}
 
 
-def _indexing(index: Index | None) -> dict[str, Any]:
+def _indexing(index: IndexReader | None) -> dict[str, Any]:
     if index is None:
         return {"name": "ChatNoir"}
     models = {name: entry.model for name, entry in index.manifest.annotations.items()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sicetnon.errors import UsageError
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.tasks import (
     general,
     touche_2020_task_1,
@@ -43,7 +43,7 @@ def find_task(identifier: str) -> Task[Any]:
     return TASKS[identifier]
 
 
-def search_system(name: str, index: Index, stance: str | None = None) -> System:
+def search_system(name: str, index: IndexReader, stance: str | None = None) -> System:
     """The system of a name for searching any index: a task's where its corpus is of that kind.
 
     Args:

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from sicetnon.errors import BrokenIndexError, DataError
-from sicetnon.evaluation.validation import validate
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_lines
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.index import Index
 from sicetnon.index.manifest import MANIFEST, read_manifest
+from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress, build_index
 from sicetnon.records import Ranking
-from sicetnon.retrieval.chatnoir import ChatNoirRetriever
+from sicetnon.services.chatnoir import ChatNoirRetriever
 from sicetnon.tasks.metadata import run_metadata
 from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.sources import from_chatnoir, from_index
 from sicetnon.tasks.system import Task
 from sicetnon.text.analysis import named_analysis
+from sicetnon.validation.validate import validate
 
 MADE_BY = "run"
 """Marks an index that `run` made for itself, and may make anew."""
@@ -127,10 +127,10 @@ class _Documents:
     """What a system is made for, and the index behind it, where there is one."""
 
     source: Any
-    index: Index | None = None
+    index: IndexReader | None = None
 
 
-def _lines(ranking: Ranking, index: Index | None, tag: str) -> str:
+def _lines(ranking: Ranking, index: IndexReader | None, tag: str) -> str:
     names = ranking.names
     if names is None:
         names = () if index is None else tuple(index.identifiers(ranking.documents))
@@ -160,7 +160,7 @@ def _corpus_index(
                 },
             )
             build_index(corpus, folder, build)
-        index = stack.enter_context(Index.open(folder))
+        index = stack.enter_context(IndexReader.open(folder))
         yield _Documents(index, index)
 
 
@@ -171,7 +171,7 @@ def _web_pages(
     """The user's own index of web pages, or ChatNoir where none is named."""
     target.mkdir(parents=True, exist_ok=True)
     if options.index is not None:
-        with Index.open(options.index) as index:
+        with IndexReader.open(options.index) as index:
             yield _Documents(from_index(index), index)
         return
     listener = options.listener
@@ -210,7 +210,7 @@ def _place(
 def _fits(folder: Path, checksum: str, analysis: str) -> bool:
     """Whether a folder holds a sound index of this corpus, made by this analysis."""
     try:
-        with Index.open(folder) as index:
+        with IndexReader.open(folder) as index:
             manifest = index.manifest
     except BrokenIndexError:
         return False

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.moves import Measure
 from sicetnon.records import Entry, Passage, Ranking, Record, Topic, WebPage
-from sicetnon.retrieval.chatnoir import ChatNoirRetriever
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever, Retriever
 from sicetnon.retrieval.weighting import BM25
+from sicetnon.services.chatnoir import ChatNoirRetriever
 
 Reader = Callable[[Sequence[int]], Sequence[Record]]
 PAGE_KINDS = ("pages", "passages", "entries")
@@ -39,7 +39,7 @@ class PageSource:
     local: LocalRetriever | None = None
 
 
-def from_index(index: Index) -> PageSource:
+def from_index(index: IndexReader) -> PageSource:
     """Pages of an index. BM25 as Elasticsearch has it (k1 = 1.2, b = 0.75), as in ChatNoir.
 
     Raises:

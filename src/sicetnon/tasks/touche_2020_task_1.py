@@ -6,9 +6,9 @@ Every system reads the topic's title alone (an automatic run).
 from __future__ import annotations
 
 from sicetnon.arguments.housekeeping import housekeeping
+from sicetnon.arguments.model.storable import EMBEDDING, annotators
 from sicetnon.arguments.shouting import shouting
-from sicetnon.arguments.storable import EMBEDDING, annotators
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint
 from sicetnon.ranking.penalties import Penalties
@@ -17,11 +17,11 @@ from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import Coverage, FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25, DPH, DirichletLM
-from sicetnon.tasks import uva
 from sicetnon.tasks.system import System, Task
+from sicetnon.uva import systems as uva
 
 
-def default(index: Index) -> System:
+def default(index: IndexReader) -> System:
     """Query likelihood that prefers the exact word; titles; no housekeeping, no shouting.
 
     1. The premise is scored by query likelihood with Dirichlet smoothing, µ = 3,000. Another form
@@ -39,27 +39,27 @@ def default(index: Index) -> System:
     return System(LocalRetriever(index, [premise, heading]), [faults], depth=100)
 
 
-def dirichlet(index: Index) -> System:
+def dirichlet(index: IndexReader) -> System:
     """The organisers' baseline: query likelihood with Dirichlet smoothing, µ = 2,000."""
     return System(LocalRetriever(index, [FieldScore(DirichletLM(2000))]))
 
 
-def bm25(index: Index) -> System:
+def bm25(index: IndexReader) -> System:
     """BM25 set for long arguments (k1 = 3.2, b = 0.2): the usual setting favours short ones."""
     return System(LocalRetriever(index, [FieldScore(BM25(3.2, 0.2))]))
 
 
-def dph(index: Index) -> System:
+def dph(index: IndexReader) -> System:
     """DPH, which has no parameter."""
     return System(LocalRetriever(index, [FieldScore(DPH())]))
 
 
-def dirichlet_rm3(index: Index) -> System:
+def dirichlet_rm3(index: IndexReader) -> System:
     """The organisers' baseline, its question widened by the first ten arguments' words."""
     return System(LocalRetriever(index, [FieldScore(DirichletLM(2000))], RM3()))
 
 
-def dense(index: Index) -> System:
+def dense(index: IndexReader) -> System:
     """Cosine of the question's embedding with that of conclusion and premises.
 
     Embeddings are stored with the index: `sicetnon index -o DIR --annotate embedding`.
@@ -68,7 +68,7 @@ def dense(index: Index) -> System:
     return System(Dense(index, *annotators([EMBEDDING])))
 
 
-def hybrid(index: Index) -> System:
+def hybrid(index: IndexReader) -> System:
     """The default system and embeddings, their scores summed, the default's counting double.
 
     Words find what says the same, embeddings what means the same; each gives its best 1,000, with

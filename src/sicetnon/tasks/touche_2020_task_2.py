@@ -18,9 +18,9 @@ from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparing import objects_of
 from sicetnon.records import WebPage
 from sicetnon.retrieval.objects import ObjectsRetriever
-from sicetnon.tasks import uva
 from sicetnon.tasks.sources import PageSource, on_pages
 from sicetnon.tasks.system import System, Task
+from sicetnon.uva import systems as uva
 
 DEPTH = 30
 OBJECTS = 0.25

@@ -5,16 +5,16 @@ Every system reads the topic's title alone (an automatic run).
 
 from __future__ import annotations
 
-from sicetnon.arguments.candidates import CandidateReader
-from sicetnon.index.index import Index
-from sicetnon.ranking.pairs import SentencePairs
+from sicetnon.index.reader import IndexReader
+from sicetnon.pairs.candidates import CandidateReader
+from sicetnon.pairs.pairing import SentencePairs
 from sicetnon.tasks import touche_2020_task_1
 from sicetnon.tasks.system import System, Task
 
 DEPTH = 100
 
 
-def default(index: Index) -> System:
+def default(index: IndexReader) -> System:
     """Strong, coherent pairs of sentences on one side, from the best arguments.
 
     1. The best 100 arguments are found as in 2020 task 1.

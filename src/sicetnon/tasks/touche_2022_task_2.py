@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sicetnon.index.index import Index
+from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparing import Comparison, objects_of
 from sicetnon.ranking.repeats import RepeatsLast
@@ -23,7 +23,7 @@ from sicetnon.tasks.system import System, Task
 DEPTH = 100
 
 
-def default(index: Index) -> System:
+def default(index: IndexReader) -> System:
     """BM25 with weight on both objects; passages that weigh them; repeats last; stances.
 
     1. BM25 (k1 = 2, b = 0.4) on the title, where the name of each object counts a quarter more.
@@ -43,24 +43,24 @@ def default(index: Index) -> System:
     return System(retriever, stages, DEPTH, Stances(comparison))
 
 
-def bm25(index: Index) -> System:
+def bm25(index: IndexReader) -> System:
     """The organisers' baseline: BM25 (k1 = 1.2, b = 0.75) on the title. Stances are `NO`."""
     found = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75))])
     return System(found, labelling=SameStance("NO"))
 
 
-def dirichlet(index: Index) -> System:
+def dirichlet(index: IndexReader) -> System:
     """Query likelihood with Dirichlet smoothing, µ = 1,000, on the title; stances."""
     found = LocalRetriever(index, [FieldScore(DirichletLM(1000))])
     return System(found, labelling=by_rules()(index))
 
 
-def by_rules() -> Callable[[Index], Labelling]:
-    """Stances by the rules of `sicetnon.arguments.comparison`."""
+def by_rules() -> Callable[[IndexReader], Labelling]:
+    """Stances by the rules of `sicetnon.arguments.comparative.comparison`."""
     return lambda index: Stances(Comparison(index))
 
 
-def by_model() -> Callable[[Index], Labelling]:
+def by_model() -> Callable[[IndexReader], Labelling]:
     """Stances by the model that `sicetnon annotate comparison` asks."""
     model = comparing_model()
     return lambda index: LearnedStances(index, model)

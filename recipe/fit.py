@@ -1,0 +1,253 @@
+"""The training loop: resumable, logged, the same on every machine but for rounding."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from recipe.batches import schedule, tokens
+from recipe.configuration import Configuration, Stage
+from recipe.examples import Example
+from recipe.losses import distillation_loss, loss_of
+from recipe.network import Network, mean_of
+from recipe.rounding import round_layers
+
+_SINGLE = ("quality", "argumentativeness", "embedding")
+
+
+def device() -> torch.device:
+    """An accelerator where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+class Training:
+    """One run over the data, from a network to a file.
+
+    Args:
+        settings: The settings.
+        stage: The part of them that this run is.
+        found: The examples.
+        folder: Where its checkpoint and its log are.
+        start: The network to begin with.
+    """
+
+    def __init__(
+        self,
+        settings: Configuration,
+        stage: Stage,
+        found: Sequence[Example],
+        folder: Path,
+        start: Network,
+    ):
+        self._settings, self._stage, self._folder = settings, stage, folder
+        self._seed = settings.seed_of(stage)
+        torch.manual_seed(self._seed)
+        self._batches = schedule(found, stage, self._seed)
+        self._device = device()
+        self._network = start.to(self._device).train()
+        self._original = Network.original().to(self._device).eval()
+        trained = [p for p in self._network.parameters() if p.requires_grad]
+        self._optimizer = torch.optim.AdamW(
+            trained, lr=stage.rate, weight_decay=settings.weight_decay, fused=True
+        )
+        self._scheduler = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._rate)
+        self._step = 0
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def run(self) -> Network:
+        """Trains to the end, from the last checkpoint where there is one."""
+        self._resume()
+        if self._step < len(self._batches):
+            for said in self._folder.glob("said-*.npy"):  # before it went on
+                said.unlink()
+        sums: dict[str, list[float]] = {}
+        began, first = time.monotonic(), self._step
+        while self._step < len(self._batches):
+            batch = self._batches[self._step]
+            loss = self._learn(batch)
+            sums.setdefault(batch[0].head, []).append(loss)
+            self._step += 1
+            if self._step % 50 == 0:
+                left = (time.monotonic() - began) / (self._step - first)
+                self._log(sums, left * (len(self._batches) - self._step))
+                sums = {}
+            if self._step % self._settings.save_every == 0:
+                self._save()
+        self._save()
+        return self._network.eval()
+
+    def _rate(self, step: int) -> float:
+        whole = max(1, len(self._batches))
+        warm = max(1, round(self._stage.warm_up * whole))
+        return min(1.0, (step + 1) / warm) * max(0.02, 0.5 * (1 + math.cos(math.pi * step / whole)))
+
+    def _learn(self, batch: Sequence[Example]) -> float:
+        head = batch[0].head
+        rng = random.Random(self._seed * 1_000_003 + self._step)
+        arrays = tokens(batch, self._settings.length, rng)
+        arrays = {name: array.to(self._device) for name, array in arrays.items()}
+        with torch.autocast(self._device.type, torch.bfloat16):
+            states = self._network.states(arrays)
+        loss = torch.zeros((), device=self._device)
+        if head != "embedding":
+            loss = self._stage.loss[head] * loss_of(self._network, batch, states.float(), arrays)
+        if head in _SINGLE and self._stage.distillation:
+            loss = loss + self._kept(arrays, states)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._network.parameters(), 1.0)
+        self._optimizer.step()
+        self._scheduler.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        return float(loss.detach())
+
+    def _kept(self, arrays: dict[str, Tensor], states: Tensor) -> Tensor:
+        mask = arrays["attention_mask"]
+        with torch.no_grad(), torch.autocast(self._device.type, torch.bfloat16):
+            original = self._original.states(arrays)
+        wanted = functional.normalize(mean_of(original.float(), mask), dim=-1)
+        found = self._network.embedding(states.float(), mask)
+        return distillation_loss(found, wanted, **self._stage.distillation)
+
+    def _log(self, sums: dict[str, list[float]], left: float) -> None:
+        means = {head: round(sum(each) / len(each), 4) for head, each in sorted(sums.items())}
+        line = {
+            "step": self._step,
+            "of": len(self._batches),
+            "minutes_left": round(left / 60, 1),
+            **means,
+        }
+        with (self._folder / "log.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def _save(self) -> None:
+        state: dict[str, Any] = {
+            "network": self._network.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "scheduler": self._scheduler.state_dict(),
+            "step": self._step,
+            "ended": self._step == len(self._batches),
+        }
+        whole = self._folder / "checkpoint.pt"
+        part = whole.with_suffix(".part")
+        try:
+            torch.save(state, part)
+            part.replace(whole)
+        except (OSError, RuntimeError) as error:  # torch says either of a full disk
+            with suppress(OSError):
+                part.unlink()
+            raise SystemExit(
+                f"{whole} cannot be written; is the disk full, or read-only? What was kept before"
+                " stays: run it again, and it goes on"
+            ) from error
+
+    def _resume(self) -> None:
+        path = self._folder / "checkpoint.pt"
+        if path.exists():
+            state = _loaded(path, map_location=self._device)
+            try:
+                self._network.load_state_dict(state["network"])
+                self._optimizer.load_state_dict(state["optimizer"])
+            except (RuntimeError, ValueError) as error:
+                raise _of_other_settings(self._folder) from error
+            for group in self._optimizer.param_groups:
+                group["fused"] = True
+            self._scheduler.load_state_dict(state["scheduler"])
+            self._step = state["step"]
+
+
+def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None = None) -> Network:
+    """The network that a stage starts with: an original, or what another stage ended with.
+
+    Args:
+        settings: The settings.
+        stage: The stage.
+        folder: Where the stages are.
+        fold: The fold that is left out, by the other stage as well where it leaves out any.
+    """
+    torch.manual_seed(settings.seed_of(stage))
+    network = _untrained(settings, stage, folder)
+    if stage.start != "original":
+        other = folder / settings.folder_of(stage.start, fold)
+        own, state = network.state_dict(), _parameters(other)
+        # a head may read something else from here on
+        fitting = {n: v for n, v in state.items() if n in own and v.shape == own[n].shape}
+        network.take(fitting)
+    if stage.words == "four-bit":
+        network.quantize_words()
+    if stage.keeps:
+        network.keep(stage.keeps)
+    if stage.rounds:
+        round_layers(network)
+    return network
+
+
+def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
+    """The network that a stage ended with.
+
+    Args:
+        settings: The settings.
+        stage: The stage.
+        folder: Where its checkpoint is.
+    """
+    network = _untrained(settings, stage, folder.parent)
+    try:
+        network.take(_parameters(folder))
+    except RuntimeError as error:
+        raise _of_other_settings(folder) from error
+    return network.eval()
+
+
+def _of_other_settings(folder: Path) -> SystemExit:
+    return SystemExit(f"{folder}: of other settings; remove it, and train it again")
+
+
+def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:
+    heads, reads, dropout = stage.heads(), stage.reads, settings.dropout
+    if stage.encoder == "larger":
+        place = folder / "all-mpnet-base-v2"
+        return Network.larger(place, heads, reads, dropout, stage.kept_layers)
+    return Network.original(heads, reads, dropout, stage.adapters)
+
+
+def check_ended(folders: Iterable[Path]) -> None:
+    """Ends the program with one line where a training is missing or has not ended.
+
+    Args:
+        folders: Where the trainings are.
+    """
+    for folder in folders:
+        _state(folder)
+
+
+def _parameters(folder: Path) -> dict[str, Tensor]:
+    parameters: dict[str, Tensor] = _state(folder)["network"]
+    return parameters
+
+
+def _state(folder: Path) -> dict[str, Any]:
+    path = folder / "checkpoint.pt"
+    if not path.exists():
+        raise SystemExit(f"{path} is not there; train {folder.name} first (see recipe/README.md)")
+    state = _loaded(path, map_location="cpu", mmap=True)
+    if not state.get("ended", True):
+        raise SystemExit(f"{folder}: the training has not ended; run it again, and it goes on")
+    return state
+
+
+def _loaded(path: Path, **options: Any) -> dict[str, Any]:
+    try:
+        state: dict[str, Any] = torch.load(path, weights_only=True, **options)
+    except (RuntimeError, EOFError, UnpicklingError) as error:
+        raise SystemExit(f"{path}: damaged; remove {path.parent}, and train it again") from error
+    return state

@@ -1,0 +1,1 @@
+"""Questions that compare: parser, comparison by rules, mentions."""

@@ -1,0 +1,338 @@
+"""Comparison: which of two objects a passage favours, by rules.
+
+The words of a passage are reduced to what matters: the objects, comparatives with their sign,
+praise, blame and negation. Patterns over these say which object wins, and praise near one object
+alone speaks for it. Every pattern is tried in both directions with opposite sign, so swapping the
+objects swaps the answer. The model can say it instead (see `favouring`).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from sicetnon.arguments.comparative.adjectives import ADJECTIVES, COMPARATIVES, SUPERLATIVES
+from sicetnon.arguments.comparative.mentions import FIRST, SECOND, Mentions, key_of, words_of
+
+Stance = Literal["FIRST", "SECOND", "NEUTRAL", "NO"]
+
+_PRAISE = """
+advantage advantages benefit benefits pro pros plus strength strengths love loves loved recommend
+recommends recommended prefer prefers preferred favorite favourite win wins winner winning worth
+enjoy enjoyed excels excel pleased satisfied impressed improve improves improved solves saves
+helps succeeds ease upside upsides bargain choose favor favour well
+"""
+_BLAME = """
+disadvantage disadvantages drawback drawbacks con cons problem problems issue issues weakness
+weaknesses hate hates hated avoid avoids fail fails failed failure lose loses lost loser losing
+lack lacks lacking crash crashes suffers suffer downside downsides flaw flaws trouble sucks suck
+complaint complaints waste breaks broken risk risks damage damages regret disappointed unfortunately
+nightmare harm harms hurts cannot bug bugs
+"""
+_NOT = """
+not no never neither nor hardly barely isn't aren't wasn't weren't doesn't don't didn't won't can't
+couldn't wouldn't shouldn't ain't isnt doesnt dont without cant nothing nobody stop
+"""
+_FEELINGS = dict.fromkeys(_PRAISE.split(), "P") | dict.fromkeys(_BLAME.split(), "N")
+_SIGNS = {1: "+", -1: "-", 0: "0"}
+_NEGATIONS = frozenset(_NOT.split())
+_SENTENCE = re.compile(r"(?<=[.!?;])[\"'”’)]*\s+|\n+|\s[•|*–—]\s")
+_LONGEST = 80
+
+_ANY = r"(?:[^AB.]\S* )"
+_NO_C = r"(?:(?!C[-+0])[^AB]\S* )"
+_THAN = r"(?:than|then|(?:when |as )?compared (?:to|with)|versus|vs|relative to)"
+# X is the object that a pattern speaks for; c, where there is one, is what decides
+_PAIRS = (
+    # X is faster than Y; X has a better engine than Y
+    (1.0, rf"X {_ANY}{{0,16}}?(?P<c>C[-+0]) {_NO_C}{{0,6}}?{_THAN} {_ANY}{{0,8}}?Y(?!\S)"),
+    # it is easier to learn X than Y; it is slower in X compared to Y
+    (0.9, rf"(?P<c>C[-+0]) {_NO_C}{{0,6}}?X {_ANY}{{0,6}}?{_THAN} {_ANY}{{0,6}}?Y(?!\S)"),
+    # compared to Y, X is faster; unlike Y, X works well
+    (
+        0.8,
+        r"(?:compared (?:to|with)|unlike|than|whereas|while|versus) "
+        rf"{_ANY}{{0,3}}?Y (?:{_ANY}{{0,2}}, )?{_ANY}{{0,2}}?X {_ANY}{{0,6}}?"
+        r"(?P<c>C[-+0]|P|N)(?! than)",
+    ),
+    # X, unlike Y, works well
+    (
+        0.8,
+        rf"X , (?:unlike|compared to|in contrast to) {_ANY}{{0,3}}?Y , {_ANY}{{0,8}}?"
+        r"(?P<c>C[-+0]|P|N)",
+    ),
+    # X is a better Y
+    (0.6, rf"X {_ANY}{{0,8}}?(?:a|the|an) (?:much |far )?(?P<c>C[-+]) Y(?!\S)"),
+    # I prefer X over Y; choose X instead of Y
+    (
+        1.0,
+        r"(?:prefer\w*|choos\w+|chose\w*|recommend\w*|favou?r\w*|pick\w*|go|went|suggest|buy|bought"
+        rf"|opt\w*|P) {_ANY}{{0,3}}?X {_ANY}{{0,5}}?"
+        rf"(?:over|to|instead of|rather than|than|above) {_ANY}{{0,3}}?Y(?!\S)",
+    ),
+    # X beats Y; X is superior to Y
+    (
+        1.0,
+        rf"X {_ANY}{{0,5}}?(?:beats?|outperforms?\w*|trumps?|surpass\w*|outshines?|kills|crushe[sd]"
+        r"|blows|outweighs?|exceeds?|wins? (?:over|against)|won against|defeat\w*|tops|outclass\w*"
+        r"|edges?(?: out)?|outsells?|(?:superior|preferable|prefered|P) to|P over|ahead of"
+        rf"|(?:C\+|S\+) over) {_ANY}{{0,3}}?Y(?!\S)",
+    ),
+    (
+        -1.0,
+        rf"X {_ANY}{{0,5}}?(?:N (?:to|against)|inferior to|pales? \S+ \S+ to|no match for|behind"
+        rf"|lags?|trails?|! (?:compete with|match)) {_ANY}{{0,3}}?Y(?!\S)",
+    ),
+    # X is not as good as Y
+    (
+        -1.0,
+        rf"X {_ANY}{{0,5}}?! {_ANY}{{0,2}}?(?:as|so) {_ANY}{{0,2}}?\S+ as {_ANY}{{0,4}}?Y(?!\S)",
+    ),
+    # X over Y; switched from Y to X
+    (0.5, rf"X {_ANY}{{0,2}}?(?:over|instead of|rather than) {_ANY}{{0,2}}?Y(?!\S)"),
+    (
+        0.7,
+        r"(?:switch|migrat|upgrad|convert|mov|chang)\w* "
+        rf"(?:over )?from {_ANY}{{0,2}}?Y {_ANY}{{0,2}}?to {_ANY}{{0,2}}?X(?!\S)",
+    ),
+)
+# it is faster than Y, in a sentence that does not name X
+_ALONE = re.compile(rf"(?P<n>! )?(?P<c>C[-+0]) {_ANY}{{0,4}}?than {_ANY}{{0,3}}?(?P<o>[AB])\b")
+_CHOSEN = re.compile(
+    r"(?P<n>! )?(?:go with|went with|recommend|prefer|choose|chose|pick|opt for|stick with|use|get"
+    rf"|buy|love|vote for|P) {_ANY}{{0,2}}?(?P<o>[AB])\b"
+)
+_WEIGHING = re.compile(r"\b(?:C[-+0]|S[-+]|than|vs|versus|differ\w*|compar\w+|both|whereas|P|N)")
+_CLAUSE = re.compile(r" (?:but|while|whereas|although|though|however|yet|and|[,;:()]) ")
+# "A and B are cheap" favours neither
+_LISTED = r"{} (?:(?![PNCS!])[^AB]\S* ){{0,2}}?(?:and|or|&|,|/|nor|vs) (?:[^AB]\S* )?{}(?!\S)"
+_TOGETHER = re.compile("|".join((_LISTED.format("A", "B"), _LISTED.format("B", "A"))))
+_DENIED = re.compile(r"! (?:\S+ ){0,2}$")
+_NEAR = {"P": 0.25, "N": -0.25, "C+": 0.4, "C-": -0.4, "S+": 0.5, "S-": -0.5}
+_REACH = 7
+_WEIGHT = {"+": 1.0, "-": -1.0, "0": 0.5, "P": 0.8, "N": -0.8}
+
+
+class Sentence(NamedTuple):
+    """A sentence as it is compared.
+
+    Attributes:
+        words: Its words and marks.
+        keys: What is compared of each (see `mentions.key_of`).
+    """
+
+    words: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a passage says of two objects.
+
+    Attributes:
+        balance: Above 0 for the first, below 0 for the second.
+        amount: The sum of all that was said for and against either.
+        mentions: How often each is named.
+        weighs: In how many sentences both are named and something is said of them.
+    """
+
+    balance: float
+    amount: float
+    mentions: tuple[int, int]
+    weighs: int
+
+
+@dataclass(frozen=True)
+class Comparer:
+    """Finds the stance of passages towards two objects.
+
+    Attributes:
+        first: The name of an object.
+        second: The name of the other.
+        least: What the balance must reach for a passage to take a side.
+        share: The part of all evidence that the balance must be.
+    """
+
+    first: str
+    second: str
+    least: float = 0.3
+    share: float = 0.2
+
+    def stance(self, text: str) -> Stance:
+        """`FIRST` or `SECOND` where a passage favours one, `NEUTRAL` where it weighs both, else
+        `NO`.
+        """
+        return self.judged(self.evidence(text))
+
+    def judged(self, evidence: Evidence) -> Stance:
+        """The stance that evidence comes to."""
+        if abs(evidence.balance) >= max(self.least, self.share * evidence.amount):
+            return "FIRST" if evidence.balance > 0 else "SECOND"
+        both = min(evidence.mentions) > 0
+        return "NEUTRAL" if both and (evidence.weighs or evidence.amount) else "NO"
+
+    def evidence(self, text: str | Sequence[Sentence]) -> Evidence:
+        """What a passage says of both objects.
+
+        Args:
+            text: The passage, or its sentences as `sentences_of` gives them.
+        """
+        values: list[float] = []
+        named = [0, 0]
+        weighs = 0
+        for sentence in sentences_of(text) if isinstance(text, str) else text:
+            if self._mentions.starts.isdisjoint(sentence.keys):
+                continue
+            marked = self._mentions.marked(sentence.words, sentence.keys)
+            counts = marked.count(FIRST), marked.count(SECOND)
+            if not any(counts):
+                continue
+            named[0] += counts[0]
+            named[1] += counts[1]
+            if marked[-1] == "?":
+                weighs += all(counts)
+                continue
+            tags = " ".join(_tagged(marked)).replace(" if ! ", " ")
+            weighs += bool(all(counts) and _WEIGHING.search(tags))
+            values += _values(tags, counts)
+        # exact sums, so that the order of the objects cannot matter
+        amount = math.fsum(map(abs, values))
+        return Evidence(math.fsum(values), amount, (named[0], named[1]), weighs)
+
+    @property
+    def starts(self) -> set[str]:
+        """The keys of words one of which must be in a passage that names an object."""
+        return self._mentions.starts
+
+    @functools.cached_property
+    def _mentions(self) -> Mentions:
+        return Mentions(self.first, self.second)
+
+
+def stance(text: str, first: str, second: str) -> Stance:
+    """The stance of one passage; see `Comparer`."""
+    return Comparer(first, second).stance(text)
+
+
+def sentences_of(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a passage; what runs on without an end is cut."""
+    found = []
+    for sentence in _SENTENCE.split(text):
+        words = words_of(sentence)
+        for at in range(0, len(words), _LONGEST):
+            part = tuple(words[at : at + _LONGEST])
+            found.append(Sentence(part, tuple(map(key_of, part))))
+    return tuple(found)
+
+
+def _tagged(words: Sequence[str]) -> list[str]:
+    """Words by what they do: comparatives `C+ C- C0`, superlatives `S+ S-`, praise and blame `P N`,
+    negation `!`; objects and all others stay.
+    """
+    tags: list[str] = []
+    place = 0
+    while place < len(words):
+        word = words[place].replace("’", "'")
+        following = words[place + 1] if place + 1 < len(words) else ""
+        place += 1
+        if word in ("more", "less", "most", "least"):
+            sign = ADJECTIVES.get(following)
+            turned = -1 if word in ("less", "least") else 1
+            place += sign is not None
+            sign = turned * (1 if sign is None else sign)
+            tags.append(("S" if word in ("most", "least") else "C") + _SIGNS[sign])
+        elif word in ("harder", "heavier") and following in ("to", "on"):
+            tags.append("C-")
+        elif word in COMPARATIVES:
+            tags.append("C" + _SIGNS[COMPARATIVES[word]])
+        else:
+            tags.append(_tag(word))
+    return tags
+
+
+def _tag(word: str) -> str:
+    if word in (FIRST, SECOND):
+        return word
+    if word in _NEGATIONS:
+        return "!"
+    if SUPERLATIVES.get(word):
+        return "S" + _SIGNS[SUPERLATIVES[word]]
+    if ADJECTIVES.get(word):
+        return "P" if ADJECTIVES[word] > 0 else "N"
+    return _FEELINGS.get(word, word)
+
+
+def _values(tags: str, counts: tuple[int, int]) -> list[float]:
+    """What a sentence says, each positive for the first object and negative for the second."""
+    if all(counts):
+        values = _pair_values(tags, FIRST, SECOND)
+        values += [-value for value in _pair_values(tags, SECOND, FIRST)]
+        if values:
+            return values
+    values = _alone_values(tags) if not all(counts) else []
+    speaker = ""
+    if all(counts) and _TOGETHER.search(tags):
+        return values
+    for clause in _CLAUSE.split(f" {tags} "):
+        words = clause.split()
+        named = [mark for mark in (FIRST, SECOND) if mark in words]
+        # a clause that names neither goes on about the last one's object
+        speaker = named[0] if len(named) == 1 else speaker if not named else ""
+        if speaker:
+            values += _clause_values(words, 1.0 if speaker == FIRST else -1.0)
+    return values
+
+
+@functools.cache
+def _patterns(first: str, second: str) -> tuple[tuple[float, re.Pattern[str]], ...]:
+    marks = {"X": first, "Y": second}
+    return tuple(
+        (weight, re.compile(r"(?<!\S)" + re.sub(r"\b[XY]\b", lambda m: marks[m[0]], pattern)))
+        for weight, pattern in _PAIRS
+    )
+
+
+def _pair_values(tags: str, first: str, second: str) -> list[float]:
+    """What says that the one object beats the other."""
+    values = []
+    for weight, pattern in _patterns(first, second):
+        for match in pattern.finditer(tags):
+            said = match.groupdict().get("c")
+            value = weight * (_WEIGHT[said[-1]] if said else 1.0)
+            before = tags[max(0, match.start() - 16) : match.start()]
+            inside = match.group()[: match.start("c") - match.start()] if said else match.group()
+            inside = _CLAUSE.split(f" {inside} ")[-1]
+            negated = "!" in inside.split() or bool(_DENIED.search(before))
+            # "not faster" is weaker than "slower"; the pattern "not as good as" holds its own not
+            values.append(-0.6 * value if negated and weight != -1.0 else value)
+    return values
+
+
+def _alone_values(tags: str) -> list[float]:
+    values = []
+    for match in _ALONE.finditer(tags):
+        value = 0.5 * _WEIGHT[match["c"][-1]] * (-0.6 if match["n"] else 1.0)
+        values.append(-value if match["o"] == FIRST else value)
+    return values
+
+
+def _clause_values(words: Sequence[str], direction: float) -> list[float]:
+    """Praise and blame in a clause about one object alone."""
+    if "than" in words:
+        return []
+    places = [place for place, word in enumerate(words) if word in (FIRST, SECOND)] or [0]
+    values: list[float] = []
+    for place, word in enumerate(words):
+        weight = _NEAR.get(word)
+        if weight is None or not any(-3 <= place - at <= _REACH for at in places):
+            continue
+        negated = "!" in words[max(0, place - 3) : place]
+        values.append(direction * weight * (-0.6 if negated else 1.0))
+    chosen = _CHOSEN.search(" ".join(words))
+    if chosen:
+        values.append(direction * (-0.5 if chosen["n"] else 0.5))
+    return values

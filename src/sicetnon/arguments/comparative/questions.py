@@ -1,0 +1,152 @@
+"""Questions: whether one asks for a comparison, and of what.
+
+Rules in the order of their certainty, each for one way of comparing two things in English; the
+first that finds two names wins. No model, no network, any text is legal.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sicetnon.arguments.comparative import phrases
+from sicetnon.arguments.comparative.adjectives import COMPARATIVES
+from sicetnon.arguments.comparative.question_forms import (
+    AUXILIARY,
+    RULES,
+    STRONG,
+    Found,
+    aspects_of,
+    predicate_in,
+)
+
+_LONGEST = 400
+_MOST_WORDS = 10
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a question asks.
+
+    Attributes:
+        kind: `comparative` where things are weighed against each other, two named ones or all of a
+            kind ("the best rice cookers"); else `controversial`, a matter to argue for or against.
+        first: The object named first; None where the question names no two.
+        second: The other one. Of more than two, the first two are taken.
+        aspects: In which respects, or for which use they are compared.
+        predicate: What compares them ("better", "more difficult", "difference"); None where
+            nothing does.
+    """
+
+    kind: Literal["comparative", "controversial"]
+    first: str | None = None
+    second: str | None = None
+    aspects: tuple[str, ...] = ()
+    predicate: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The question for programs."""
+        return {
+            "kind": self.kind,
+            "first": self.first,
+            "second": self.second,
+            "aspects": list(self.aspects),
+            "predicate": self.predicate,
+        }
+
+
+def parse_question(text: str) -> Question:
+    """What a question asks: its kind, its objects, aspects and predicate.
+
+    Args:
+        text: Any text; its first 400 characters are read.
+    """
+    folded = _prepared(text)
+    for rule in RULES:
+        found = rule(folded)
+        question = found and _finished(found)
+        if question:
+            return _debated(folded, question)
+    return _superlative(folded) or Question("controversial")
+
+
+_LEADS = re.compile(
+    r"^(?:(?:so|well|ok|okay|hi|hello|hey|please|and|but|honestly|anyone know)\b[\s,]*"
+    r"|(?:do you|do people|does anyone|don't you|would you) (?:think|believe|say|know)\b(?: that)?"
+    r"|i(?:'m| am| was)? (?:wonder(?:ing)?|want to know|would like to know|not sure)\b"
+    r"(?: if)?|(?:can|could) (?:you|someone|anyone) (?:please )?(?:tell me|explain)\b"
+    r"|(?:please )?(?:tell|show) me|is it true that)[\s,]*",
+    re.IGNORECASE,
+)
+
+
+_AFTERTHOUGHT = re.compile(r"[,\s]+(?:and|or) (?:why|vice versa|how|where)(?: not)?(?=[\s?.!]*$)")
+
+
+def _prepared(text: str) -> str:
+    """One line, plain quotes, without greetings before and closing marks behind."""
+    folded = " ".join(text[:_LONGEST].replace("’", "'").replace("‘", "'").split())
+    folded = re.sub(r"\bvs\.|\bversus\b|\bv\.s\.?|\bv/s\b|\bVS\b|\bv\.(?=\s)", "vs", folded)
+    before = None
+    while folded != before:
+        before, folded = folded, _LEADS.sub("", folded, count=1)
+    folded = _AFTERTHOUGHT.sub("", folded)
+    return folded.strip(" ?!.…,;:")
+
+
+_PRONOUNS = """
+it this that these those them they he she him her i me you we us not no none others both nothing
+something anything one other more less fewer most least if when why how so
+"""
+_NAMELESS = frozenset(_PRONOUNS.split())
+
+
+def _finished(found: Found) -> Question | None:
+    """The question of two raw phrases; None where they are no names."""
+    first = phrases.object_of(found.first.split(", ")[-1])
+    verbs = phrases.has_verb(found.first) or " " in first
+    behind = STRONG.split(found.second.strip(), maxsplit=1)[0].split(", ")[0]
+    second, aspect = phrases.without_aspect(phrases.object_of(behind, verbs), first)
+    second = phrases.object_of(second, verbs)
+    first, second = phrases.with_shared_head(first, second)
+    if not (_is_name(first) and _is_name(second)) or first.lower() == second.lower():
+        return None
+    aspects = (*found.aspects, *((aspect,) if aspect else ()))
+    unique = tuple(dict.fromkeys(name for name in map(phrases.stripped, aspects) if name))
+    predicate = phrases.stripped(found.predicate)
+    return Question("comparative", first, second, unique, predicate or None)
+
+
+def _is_name(phrase: str) -> bool:
+    words = phrase.lower().split()
+    nameless = len(words) == 1 and (words[0] in _NAMELESS or words[0] in COMPARATIVES)
+    return 0 < len(words) <= _MOST_WORDS and any(map(str.isalnum, phrase)) and not nameless
+
+
+def _debated(text: str, question: Question) -> Question:
+    """Beliefs and systems weighed by yes or no are a controversy, though two are named."""
+    names = f"{question.first} {question.second}"
+    if re.match(rf"{AUXILIARY}\b", text, re.IGNORECASE) and re.search(r"\w{3}ism\b", names):
+        return replace(question, kind="controversial")
+    return question
+
+
+_OF_ALL = re.compile(
+    r"^(?:what|which|who|whose|where|when|how(?! much| many| long))\b"
+    r"|^(?:the )?(?:best|top|most)\b",
+    re.IGNORECASE,
+)
+_GOOD = re.compile(r"(?:what|which|who|where) .*?\b(good|top|ideal|recommended)\b", re.IGNORECASE)
+
+
+def _superlative(text: str) -> Question | None:
+    """What are the best rice cookers: things of a kind are compared, none is named."""
+    if not _OF_ALL.match(text):
+        return None
+    predicate = predicate_in(text)
+    good = _GOOD.match(text)
+    if not predicate and not good:
+        return None
+    found = predicate or (good[1].lower() if good else "")
+    return Question("comparative", aspects=aspects_of(text, "\0"), predicate=found)

@@ -1,0 +1,1 @@
+"""The small model: encoder, windows, annotators, other people's models."""

@@ -1,0 +1,297 @@
+"""Annotators: what texts do in a debate, as arrays. One small model on disk, or any classifier.
+
+    >>> from sicetnon.arguments.model.annotators import Stance
+    >>> Stance().classify(["Uniforms hide who is poor."], "Should pupils wear uniforms?")
+
+Every annotator takes `model`: nothing for the shipped model, a folder of its kind (with
+`model.json`), or a Hugging Face classifier by folder or name (extra `neural`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.arguments.model.encoder import ALONE, DESCRIPTION, DebateEncoder, debate_encoder
+from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
+from sicetnon.errors import UsageError
+from sicetnon.formats.jsontext import whole_text
+
+if TYPE_CHECKING:
+    from sicetnon.arguments.model.neural import NeuralClassifier
+
+Floats: TypeAlias = NDArray[np.float32]
+Model: TypeAlias = str | Path | None
+
+STANCES = ("PRO", "CON", "NONE")
+COMPARISONS = ("FIRST", "SECOND", "NEUTRAL", "NO")
+_SWAPPED = [COMPARISONS.index(name) for name in ("SECOND", "FIRST", "NEUTRAL", "NO")]
+
+
+class Reader(Protocol):
+    """Answers one kind of question about texts."""
+
+    def identity(self) -> str:
+        """What tells the model from any other."""
+
+    def read(self, texts: Sequence[str], contexts: Sequence[str] | None = None) -> Floats:
+        """Answers, shape (texts,) or (texts, classes)."""
+
+
+class _Own:
+    """One output of an encoder of our own kind."""
+
+    def __init__(self, encoder: DebateEncoder, output: str):
+        self.encoder, self._output = encoder, output
+
+    def identity(self) -> str:
+        return self.encoder.identity()
+
+    def read(self, texts: Sequence[str], contexts: Sequence[str] | None = None) -> Floats:
+        return self.encoder.answers(texts, contexts, [self._output])[self._output]
+
+
+class _Annotator:
+    """What all annotators share: the model, and how it is found.
+
+    Args:
+        model: The shipped model when left out; a folder, or the name of a Hugging Face classifier.
+        threads: Processor cores to use at most; all when left out.
+
+    Raises:
+        DataError: The model is damaged, or answers something else.
+        MissingExtraError: What runs it is not installed.
+        UsageError: There is no such folder.
+    """
+
+    task: ClassVar[str]
+    classes: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, model: Model = None, *, threads: int | None = None):
+        folder = own_folder(model)
+        self._is_own = model is None or folder is not None
+        self._reader: Reader
+        if self._is_own:
+            encoder = debate_encoder(folder, threads)
+            self._check(encoder)
+            self._reader = _Own(encoder, self.task)
+        else:
+            self._reader = self._neural(str(model), threads)
+
+    def identity(self) -> str:
+        """What tells the model from any other, for files that must not be mixed."""
+        return self._reader.identity()
+
+    def _check(self, encoder: DebateEncoder) -> None:
+        found = encoder.classes.get(self.task, self.classes)
+        if found != self.classes:
+            raise UsageError(
+                f"{encoder.folder / DESCRIPTION}: found the classes {', '.join(found)} for "
+                f"{self.task}; expected {', '.join(self.classes)}"
+            )
+
+    def _neural(self, model: str, threads: int | None) -> NeuralClassifier:
+        from sicetnon.arguments.model.neural import NeuralClassifier
+
+        return NeuralClassifier(model, self.task, threads)
+
+    def labels(self, probabilities: Floats) -> list[str]:
+        """The likeliest class of each row of probabilities."""
+        return [self.classes[place] for place in probabilities.argmax(axis=1)]
+
+
+class Quality(_Annotator):
+    """How good an argument is.
+
+    A classifier of another kind with one output gives its own scale; with labels such as `high`
+    and `low`, the probability of the good ones.
+    """
+
+    task = "quality"
+
+    def score(self, texts: Sequence[str]) -> Floats:
+        """Quality from 0 to 1, shape (texts,)."""
+        return self._reader.read(_plain(texts))
+
+
+class Argumentativeness(_Annotator):
+    """Whether a text argues at all."""
+
+    task = "argumentativeness"
+
+    def score(self, texts: Sequence[str]) -> Floats:
+        """Probabilities, shape (texts,)."""
+        return self._reader.read(_plain(texts))
+
+
+class Stance(_Annotator):
+    """The side of a text towards a topic or claim: `PRO`, `CON` or `NONE`."""
+
+    task = "stance"
+    classes = STANCES
+
+    def probabilities(self, texts: Sequence[str], topics: Sequence[str] | str) -> Floats:
+        """Probabilities of `classes`, shape (texts, 3).
+
+        Args:
+            texts: Any texts.
+            topics: A topic, question or claim for each, or one for all.
+        """
+        plain = _plain(texts)
+        return self._reader.read(plain, _plain(_each(topics, len(plain))))
+
+    def classify(self, texts: Sequence[str], topics: Sequence[str] | str) -> list[str]:
+        """The likeliest class of each text."""
+        return self.labels(self.probabilities(texts, topics))
+
+
+class Comparison(_Annotator):
+    """Which of two objects a text favours: `FIRST`, `SECOND`, `NEUTRAL`, or `NO` stance at all.
+
+    Each text is read twice, once with the objects swapped, and the answers are averaged: swapping
+    the objects swaps the answer exactly.
+    """
+
+    task = "comparison"
+    classes = COMPARISONS
+
+    def probabilities(
+        self, texts: Sequence[str], firsts: Sequence[str] | str, seconds: Sequence[str] | str
+    ) -> Floats:
+        """Probabilities of `classes`, shape (texts, 4).
+
+        Args:
+            texts: Any texts.
+            firsts: The name of an object for each text, or one for all.
+            seconds: The name of the other.
+        """
+        texts = _list(texts)
+        firsts, seconds = _each(firsts, len(texts)), _each(seconds, len(texts))
+        triples = [*zip(texts, firsts, seconds, strict=True)]
+        triples += [(text, second, first) for text, first, second in triples]
+        pairs = [self._pair(*triple) for triple in triples]
+        found = self._reader.read([text for text, _ in pairs], [context for _, context in pairs])
+        as_given, swapped = found[: len(texts)], found[len(texts) :, _SWAPPED]
+        return (as_given + swapped) / np.float32(2)
+
+    def classify(
+        self, texts: Sequence[str], firsts: Sequence[str] | str, seconds: Sequence[str] | str
+    ) -> list[str]:
+        """The likeliest class of each text; `NEUTRAL` where the objects come out even."""
+        return self.labels(self.probabilities(texts, firsts, seconds))
+
+    def labels(self, probabilities: Floats) -> list[str]:
+        """The likeliest class of each row; `NEUTRAL` where the objects come out even."""
+        labels = super().labels(probabilities)
+        is_even = probabilities[:, 0] == probabilities[:, 1]
+        return [
+            "NEUTRAL" if even and label == "FIRST" else label
+            for label, even in zip(labels, is_even, strict=True)
+        ]
+
+    def _pair(self, text: str, first: str, second: str) -> tuple[str, str]:
+        if self._is_own:
+            return marked_text(text, first, second), marked_objects(first, second)
+        # other models do not know the marks
+        return unmarked(text), f"{unmarked(first)} or {unmarked(second)}"
+
+
+class Embedding:
+    """A text as a vector: texts of like meaning have like vectors.
+
+    Args:
+        model: The shipped model when left out, or a folder of its kind.
+        threads: Processor cores to use at most; all when left out.
+    """
+
+    def __init__(self, model: Model = None, *, threads: int | None = None):
+        folder = own_folder(model)
+        if model is not None and folder is None:
+            raise UsageError(f"{model} has no {DESCRIPTION}; a classifier embeds no texts")
+        self._encoder = debate_encoder(folder, threads)
+
+    def identity(self) -> str:
+        """What tells the model from any other."""
+        return self._encoder.identity()
+
+    def encode(self, texts: Sequence[str]) -> Floats:
+        """Unit vectors, shape (texts, 384)."""
+        return self._encoder.answers(_plain(texts), outputs=["embedding"])["embedding"]
+
+
+def read_all(
+    texts: Sequence[str], outputs: Sequence[str], model: Model = None, threads: int | None = None
+) -> dict[str, Floats]:
+    """Several answers to the same texts.
+
+    Args:
+        texts: Any texts.
+        outputs: Which are wanted of `quality`, `argumentativeness` and `embedding`.
+        model: The shipped model when left out, or a folder of its kind.
+        threads: Processor cores to use at most; all when left out.
+
+    Returns:
+        An array for each output, as `Quality`, `Argumentativeness` and `Embedding` give it.
+    """
+    if unknown := sorted(set(outputs) - set(ALONE)):
+        raise UsageError(f"unknown outputs {', '.join(unknown)}; choose of {', '.join(ALONE)}")
+    folder = own_folder(model)
+    if model is not None and folder is None:
+        raise UsageError(f"{model} has no {DESCRIPTION}; a classifier has one answer")
+    return debate_encoder(folder, threads).answers(_plain(texts), outputs=outputs)
+
+
+def own_folder(model: Model) -> Path | None:
+    """The folder of a model of our own kind; None for the shipped one, and for other classifiers.
+
+    Raises:
+        UsageError: It looks like a folder, and there is none.
+    """
+    if model is None:
+        return None
+    folder = Path(model).expanduser()
+    if (folder / DESCRIPTION).exists():
+        return folder
+    if isinstance(model, Path) or _names_a_folder(str(model)):
+        if not folder.is_dir():
+            raise UsageError(f"{model}: there is no such folder; expected one with a model")
+        if not (folder / "config.json").exists():
+            raise UsageError(
+                f"{model}: found neither {DESCRIPTION} nor config.json; expected a model's folder"
+            )
+    return None
+
+
+def _names_a_folder(model: str) -> bool:
+    """Names on the hub are `name` or `owner/name`."""
+    return model.startswith((".", "~", os.sep)) or model.count("/") > 1 or Path(model).exists()
+
+
+def _list(texts: Sequence[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise UsageError("found one text; expected a list of texts")
+    return [_text(text) for text in texts]
+
+
+def _plain(texts: Sequence[str]) -> list[str]:
+    return [unmarked(text) for text in _list(texts)]
+
+
+def _each(values: Sequence[str] | str, count: int) -> Sequence[str]:
+    """One value for each text, of as many or of one for all."""
+    if isinstance(values, str):
+        return [_text(values)] * count
+    if len(values) != count:
+        raise UsageError(f"found {len(values)} values for {count} texts; expected as many, or one")
+    return [_text(value) for value in values]
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"found {type(value).__name__} {value!r:.40}; expected a text")
+    return whole_text(value)

@@ -1,0 +1,400 @@
+"""The encoder: one small model that reads a text and says what it does in a debate.
+
+It runs on ONNX Runtime and tokenizers alone, on the processor, and never asks the network.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import os
+import threading
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.arguments.model.windows import (
+    Window,
+    arrays_of,
+    batches_of,
+    tokens_of,
+    windows_of,
+)
+from sicetnon.errors import DataError, MissingExtraError, UsageError
+
+SHIPPED = Path(__file__).parents[2] / "models" / "debate"
+DESCRIPTION, WEIGHTS, TOKENIZER = "model.json", "weights.bin", "tokenizer.json.gz"
+GRAPHS = {
+    "judge.onnx": ("argumentativeness", "stance", "comparison"),
+    "quality.onnx": ("quality",),
+    "embedding.onnx": ("embedding",),
+}
+"""The graphs, and what each answers."""
+ALONE = ("embedding", "quality", "argumentativeness")
+"""What is answered of a text without a context."""
+FILES = (DESCRIPTION, *GRAPHS, WEIGHTS, TOKENIZER)
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+OUTPUTS = tuple(output for outputs in GRAPHS.values() for output in outputs)
+_LENGTHS = 64.0, 400.0
+_MOST_GAIN = 10.0
+# texts are read in portions of about this size, so that memory does not grow with their number
+PORTION_CHARACTERS = 1 << 20
+_ERRORS_ONLY = 3
+
+
+class Description(msgspec.Struct, frozen=True):
+    """What `model.json` says of a model.
+
+    Attributes:
+        name: Its name.
+        version: What tells it from others of that name.
+        window: Most tokens of a text that are read at once.
+        overlap: Tokens that two neighbouring windows share.
+        context: Most tokens of a context that are read.
+        narrow: Outputs whose windows are others, with window and overlap.
+        stances: The classes of the output `stance`, in its order.
+        comparisons: The classes of the output `comparison`, in its order.
+        longer: What the quality of a text gains, as a logit, with the logarithm of its length in
+            units of 64 tokens, from 64 to 400. Judges find long texts better, and windows do not
+            show how long a text is.
+        batch: Most tokens of a batch. With 0 each text is read by itself, which a graph needs
+            whose answers would otherwise depend on the texts beside it.
+        checksums: CRC-32 of the other files, in hexadecimal; what it names is checked.
+    """
+
+    name: str
+    version: str
+    window: int
+    overlap: int
+    context: int
+    stances: tuple[str, ...]
+    comparisons: tuple[str, ...]
+    narrow: Mapping[str, tuple[int, int]] = {}
+    longer: float = 0.0
+    batch: int = 0
+    checksums: Mapping[str, str] = {}
+
+
+class DebateEncoder:
+    """A folder with the files of `FILES`, ready to read texts.
+
+    What is heavy is loaded by the first call that needs it. Several threads may share an encoder.
+
+    Args:
+        folder: The folder; the shipped model when left out.
+        threads: Processor cores to use at most; all that this process may use when left out.
+
+    Attributes:
+        description: What `model.json` says.
+        classes: The classes of the outputs that have some, by output.
+
+    Raises:
+        DataError: The folder is no model, or damaged.
+    """
+
+    def __init__(self, folder: Path | str | None = None, threads: int | None = None):
+        if threads is not None and threads < 1:
+            raise UsageError(f"found {threads} threads; expected at least 1")
+        self.folder = SHIPPED if folder is None else Path(folder)
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self.description = _described(self.folder)
+        self._sessions: dict[str, Any] = {}
+        self._opening = threading.Lock()
+        self.classes: Mapping[str, tuple[str, ...]] = {
+            "stance": self.description.stances,
+            "comparison": self.description.comparisons,
+        }
+
+    def identity(self) -> str:
+        """Name, version and checksum: what tells this model from any other."""
+        crc = 0
+        for name in FILES:
+            crc = zlib.crc32(_bytes(self.folder / name), crc)
+        return f"{self.description.name} {self.description.version} {crc:08x}"
+
+    def answers(
+        self,
+        texts: Sequence[str],
+        contexts: Sequence[str] | None = None,
+        outputs: Sequence[str] = OUTPUTS,
+    ) -> dict[str, NDArray[np.float32]]:
+        """What the model answers to each text, read by each graph that is needed.
+
+        Long texts are read in overlapping windows; their answers are averaged, each window
+        counting with its tokens.
+
+        Args:
+            texts: Texts as the model is to see them (see `sicetnon.arguments.model.marking`).
+            contexts: A context for each, such as the topic; none when left out.
+            outputs: Which of `OUTPUTS` are wanted.
+
+        Returns:
+            An array for each output: `embedding` (texts, dimensions), unit vectors; `quality` and
+            `argumentativeness` (texts,), from 0 to 1; `stance` and `comparison` (texts, classes),
+            probabilities.
+
+        Raises:
+            DataError: The model is damaged.
+            MissingExtraError: ONNX Runtime or tokenizers is not installed.
+        """
+        contexts = contexts if contexts is not None else [""] * len(texts)
+        found = {name: np.zeros((len(texts), *self._row(name)), np.float32) for name in outputs}
+        pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext()
+        with pool as workers:
+            for portion in _portions(texts):
+                part = self._portion(texts[portion], contexts[portion], outputs, workers)
+                for name in outputs:
+                    found[name][portion] = part[name]
+        return found
+
+    def _row(self, output: str) -> tuple[int, ...]:
+        """The shape of an output's answer to one text."""
+        if output in self.classes:
+            return (len(self.classes[output]),)
+        return (self._dimensions,) if output == "embedding" else ()
+
+    def _portion(
+        self,
+        texts: Sequence[str],
+        contexts: Sequence[str],
+        outputs: Sequence[str],
+        workers: ThreadPoolExecutor | None,
+    ) -> dict[str, NDArray[np.float32]]:
+        found: dict[str, NDArray[np.float32]] = {}
+        for size, group in self._by_window(outputs).items():
+            found |= self._read(texts, contexts, group, size, workers)
+        return found
+
+    def _by_window(self, outputs: Sequence[str]) -> dict[tuple[int, int], list[str]]:
+        """The outputs by window and overlap."""
+        named = self.description
+        found: dict[tuple[int, int], list[str]] = {}
+        for output in outputs:
+            size = named.narrow.get(output, (named.window, named.overlap))
+            found.setdefault(size, []).append(output)
+        return found
+
+    def _read(
+        self,
+        texts: Sequence[str],
+        contexts: Sequence[str],
+        outputs: Sequence[str],
+        size: tuple[int, int],
+        workers: ThreadPoolExecutor | None,
+    ) -> dict[str, NDArray[np.float32]]:
+        windows = self._windows(texts, contexts, size)
+        batches = batches_of(windows, self.description.batch)
+        run = functools.partial(self._run, outputs=tuple(outputs))
+        sums = {name: np.zeros((len(texts), *self._row(name))) for name in outputs}
+        weights = np.zeros(len(texts))
+        for batch, answers in zip(
+            batches, (workers.map if workers else map)(run, batches), strict=True
+        ):
+            owners = [window.owner for window in batch]
+            counts = np.array([window.weight for window in batch], dtype=np.float64)
+            np.add.at(weights, owners, counts)
+            for name in outputs:
+                np.add.at(sums[name], owners, answers[name] * _along(counts, answers[name]))
+        means = {name: each / _along(weights, each) for name, each in sums.items()}
+        if "quality" in means and self.description.longer:
+            lengths = _lengths(windows, len(texts), size[1])
+            means["quality"] = _lengthened(means["quality"], lengths, self.description.longer)
+        return {
+            name: _unit(each) if name == "embedding" else _single(each)
+            for name, each in means.items()
+        }
+
+    def _windows(
+        self, texts: Sequence[str], contexts: Sequence[str], size: tuple[int, int]
+    ) -> list[Window]:
+        named = self.description
+        # many texts share one topic
+        distinct = list(dict.fromkeys(contexts))
+        read = tokens_of(self._tokenizer, distinct)
+        cut = {each: tokens[: named.context] for each, tokens in zip(distinct, read, strict=True)}
+        found = []
+        for owner, tokens in enumerate(tokens_of(self._tokenizer, texts)):
+            context = cut[contexts[owner]]
+            found += windows_of(owner, tokens, context, *size)
+        return found
+
+    def _run(
+        self, batch: Sequence[Window], outputs: Sequence[str]
+    ) -> dict[str, NDArray[np.float32]]:
+        arrays = arrays_of(batch, *self._frame)
+        found: dict[str, NDArray[np.float32]] = {}
+        for graph, answers in GRAPHS.items():
+            if wanted := [name for name in answers if name in outputs]:
+                session = self._session(graph)
+                try:
+                    read = session.run(wanted, arrays)
+                except Exception as error:  # its errors have no common class
+                    raise _damaged(self.folder / graph, str(error).splitlines()[0]) from None
+                found.update(zip(wanted, read, strict=True))
+        return found
+
+    @functools.cached_property
+    def _frame(self) -> tuple[int, int]:
+        """The tokens `[CLS]` and `[SEP]`."""
+        found = tuple(self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        if None in found:
+            raise _damaged(self.folder / TOKENIZER, "it lacks the tokens [CLS] and [SEP]")
+        return found
+
+    @functools.cached_property
+    def _dimensions(self) -> int:
+        outputs = self._session("embedding.onnx").get_outputs()
+        return next(int(each.shape[-1]) for each in outputs if each.name == "embedding")
+
+    @functools.cached_property
+    def _tokenizer(self) -> Any:
+        try:
+            from tokenizers import Tokenizer
+        except ImportError:
+            raise MissingExtraError("Annotating texts", "model") from None
+        path, data = self.folder / TOKENIZER, self._checked(TOKENIZER)
+        try:
+            tokenizer = Tokenizer.from_buffer(gzip.decompress(data))
+        except Exception as error:  # the library raises nothing narrower
+            raise _damaged(path, str(error)) from None
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    def _checked(self, name: str) -> bytes:
+        """What a file holds, as long as it is what `model.json` says."""
+        data = _bytes(self.folder / name)
+        expected = self.description.checksums.get(name)
+        if expected is not None and (found := f"{zlib.crc32(data):08x}") != expected:
+            raise _damaged(self.folder / name, f"its checksum is {found}, not {expected}")
+        return data
+
+    def _session(self, graph: str) -> Any:
+        with self._opening:
+            if graph not in self._sessions:
+                self._sessions[graph] = self._opened(graph)
+            return self._sessions[graph]
+
+    def _opened(self, graph: str) -> Any:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise MissingExtraError("Annotating texts", "model") from None
+        path = self.folder / graph
+        self._checked(graph)
+        self._checked(WEIGHTS)
+        # it warns of graphics cards that it does not find
+        onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
+        options = onnxruntime.SessionOptions()
+        # whole windows are divided among threads, which the work within one is too small for
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = _ERRORS_ONLY
+        try:
+            session = onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # its errors have no common class
+            raise _damaged(path, str(error)) from None
+        _check_names(path, "inputs", [each.name for each in session.get_inputs()], INPUTS)
+        _check_names(path, "outputs", [each.name for each in session.get_outputs()], GRAPHS[graph])
+        return session
+
+
+@functools.cache
+def debate_encoder(folder: Path | None = None, threads: int | None = None) -> DebateEncoder:
+    """The encoder of a folder, loaded once; the shipped one when left out."""
+    return DebateEncoder(folder, threads)
+
+
+def _portions(texts: Sequence[str]) -> Iterator[slice]:
+    start, size = 0, 0
+    for place, text in enumerate(texts):
+        size += len(text)
+        if size >= PORTION_CHARACTERS or place + 1 == len(texts):
+            yield slice(start, place + 1)
+            start, size = place + 1, 0
+
+
+def _lengths(windows: Sequence[Window], texts: int, overlap: int) -> NDArray[np.float64]:
+    """How many tokens each text has [texts], what two of its windows share counted once."""
+    found = np.full(texts, float(overlap))
+    np.add.at(
+        found, [each.owner for each in windows], [len(each.tokens) - overlap for each in windows]
+    )
+    return found
+
+
+def log_lengths(tokens: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What `Description.longer` is multiplied with: the logarithms of lengths [texts].
+
+    Lengths are in units of 64 tokens. A shorter text counts as 64 tokens, and one that is longer
+    than what `longer` was fitted on as 400.
+    """
+    found: NDArray[np.float64] = np.log(np.clip(tokens, *_LENGTHS) / _LENGTHS[0])
+    return found
+
+
+def _lengthened(
+    quality: NDArray[np.float64], lengths: NDArray[np.float64], longer: float
+) -> NDArray[np.float64]:
+    """Qualities, with what they gain by the lengths of the texts."""
+    raised: NDArray[np.float64] = quality / (
+        quality + (1 - quality) * np.exp(-longer * log_lengths(lengths))
+    )
+    return raised
+
+
+def _along(counts: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Counts, shape (n,), so that they meet the rows of an array (n, …)."""
+    return counts.reshape(-1, *[1] * (rows.ndim - 1))
+
+
+def _single(rows: NDArray[np.float64]) -> NDArray[np.float32]:
+    return rows.astype(np.float32)
+
+
+def _unit(rows: NDArray[np.float64]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return _single(rows / np.where(lengths > 0, lengths, 1))
+
+
+def _described(folder: Path) -> Description:
+    path = folder / DESCRIPTION
+    try:
+        found = msgspec.json.decode(_bytes(path), type=Description)
+    except ValueError as error:
+        raise _damaged(path, str(error)) from None
+    sizes = [(found.window, found.overlap), *found.narrow.values()]
+    fit = all(0 <= overlap < window for window, overlap in sizes)
+    if not fit or found.context < 0 or found.batch < 0:
+        raise _damaged(path, "window, overlap, context and batch do not fit each other")
+    if unknown := sorted(set(found.narrow) - set(OUTPUTS)):
+        raise _damaged(path, f"narrow names {', '.join(unknown)}, which is no output")
+    if not 0 <= found.longer <= _MOST_GAIN:
+        raise _damaged(path, f"longer is {found.longer:g}, not from 0 to {_MOST_GAIN:g}")
+    return found
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _damaged(path, f"cannot be read ({error.strerror})") from None
+
+
+def _check_names(path: Path, what: str, found: Sequence[str], expected: Sequence[str]) -> None:
+    if missing := sorted(set(expected) - set(found)):
+        raise _damaged(path, f"of the {what} it lacks {', '.join(missing)}")
+
+
+def _damaged(path: Path, found: str) -> DataError:
+    own = path.parent == SHIPPED
+    advice = "install sicetnon again" if own else f"expected a folder with {', '.join(FILES)}"
+    return DataError(f"the model cannot be used: {found}; {advice}", path)

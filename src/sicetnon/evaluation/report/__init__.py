@@ -1,5 +1,0 @@
-"""A report of scores: one HTML page that needs nothing but itself."""
-
-from sicetnon.evaluation.report.page import write_report
-
-__all__ = ["write_report"]

@@ -1,0 +1,138 @@
+"""The index: open it, ask it, add to it, delete from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.errors import BrokenIndexError
+from sicetnon.index.annotations import Annotation, read_annotations
+from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
+from sicetnon.index.segment import Segment
+from sicetnon.index.storage import REBUILD, check_size, checksum
+from sicetnon.records import Record
+from sicetnon.text.analysis import Analysis
+
+
+class IndexReader:
+    """An opened index. Documents are numbered from 0; deleted ones keep their numbers.
+
+    Attributes:
+        folder: Where it is.
+        manifest: What it says of itself.
+        fields: Names of the indexed fields.
+        analysis: How texts become terms.
+        segments: Its parts, in the order of their document numbers.
+        document_count: How many documents are not deleted.
+        field_totals: Terms of all documents by field, int64, shape (fields,).
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest, analysis: Analysis):
+        self.folder, self.manifest, self.analysis = folder, manifest, analysis
+        self.fields = manifest.fields
+        self.segments: list[Segment] = []
+        self.size = 0
+        try:
+            for entry in manifest.segments:
+                segment = Segment(folder / entry.name, entry, manifest.records, self.size)
+                self.segments.append(segment)
+                self.size += len(segment)
+            self._annotations = read_annotations(manifest, self.segments)
+        except (BrokenIndexError, OSError):
+            self.close()
+            raise
+        self.document_count = sum(segment.live_count for segment in self.segments)
+        self.field_totals: NDArray[np.int64] = np.sum(
+            [segment.field_totals for segment in self.segments], axis=0, dtype=np.int64
+        )
+
+    @classmethod
+    def open(cls, folder: Path | str) -> IndexReader:
+        """Open an index. Nothing is read but its description; the rest is mapped.
+
+        What is opened stays readable as it is, whatever writers do to the folder meanwhile.
+
+        Raises:
+            BrokenIndexError: There is none, or it is damaged, or was made with an analysis that
+                would give other terms now.
+        """
+        folder = Path(folder)
+        while True:
+            manifest = read_manifest(folder)
+            try:
+                return cls(folder, manifest, recorded_analysis(folder, manifest))
+            except (BrokenIndexError, FileNotFoundError):
+                # files may be gone because a writer has put another manifest in place meanwhile
+                if read_manifest(folder) == manifest:
+                    raise
+
+    def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
+        """The ids of documents, by their numbers."""
+        wanted = np.asarray(numbers, dtype=np.int64)
+        if len(self.segments) == 1:
+            return self.segments[0].identifiers.separable_words(wanted)
+        located = (self._locate(number) for number in wanted.tolist())
+        return [segment.identifiers.word(local) for segment, local in located]
+
+    def number(self, identifier: str) -> int | None:
+        """The number of the document with an id, or None where there is none (any more)."""
+        for segment in reversed(self.segments):
+            local = segment.identifiers.number(identifier)
+            if local is not None and (segment.live is None or segment.live[local]):
+                return segment.base + local
+        return None
+
+    def records(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
+        """The records of documents, by their numbers."""
+        wanted = np.asarray(numbers).tolist()
+        found: dict[int, Record] = {}
+        for segment in self.segments:
+            local = [n - segment.base for n in wanted if 0 <= n - segment.base < len(segment)]
+            for number, record in zip(local, segment.store.get(local), strict=True):
+                found[number + segment.base] = record
+        return [found[number] for number in wanted]
+
+    def annotation(self, name: str) -> Annotation | None:
+        """The numbers of a name that documents were given, such as `quality`; None without."""
+        return self._annotations.get(name)
+
+    def verify(self) -> None:
+        """See `verify_index`."""
+        verify_index(self.folder)
+
+    def close(self) -> None:
+        """Close the document stores."""
+        for segment in self.segments:
+            segment.store.close()
+
+    def __enter__(self) -> IndexReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _locate(self, number: int) -> tuple[Segment, int]:
+        for segment in self.segments:
+            if number < segment.base + len(segment):
+                return segment, number - segment.base
+        raise IndexError(f"document {number} of {self.size}")
+
+
+def verify_index(folder: Path) -> None:
+    """Read every file of an index and compare its checksum.
+
+    Raises:
+        BrokenIndexError: Some file is not what was written; all such files are named.
+    """
+    damaged = []
+    for entry in read_manifest(folder).segments:
+        for name, stored in entry.files.items():
+            path = folder / entry.name / name
+            check_size(path, stored)
+            if checksum(path) != stored.crc32:
+                damaged.append(str(path))
+    if damaged:
+        raise BrokenIndexError(f"{', '.join(damaged)}: the checksum does not fit; {REBUILD}")

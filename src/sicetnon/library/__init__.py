@@ -1,0 +1,1 @@
+"""What people import: the index, answers, the sample."""

@@ -1,0 +1,196 @@
+"""Answers to a question, from any index: what people and programs see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from sicetnon.arguments.comparative.comparison import Stance
+from sicetnon.index.reader import IndexReader
+from sicetnon.ranking.comparing import objects_of
+from sicetnon.records import (
+    Argument,
+    Entry,
+    Passage,
+    PremiseStance,
+    ProcessedArgument,
+    Ranking,
+    Record,
+    Topic,
+    WebPage,
+)
+from sicetnon.tasks.registry import search_system
+from sicetnon.text.analysis import Analyzer
+from sicetnon.text.snippets import Snippet, snippet
+from sicetnon.text.stopwords import stop_list
+
+SNIPPET_LENGTH = 300
+_PASSAGE_STANCES: tuple[Stance, ...] = get_args(Stance)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A document found for a question.
+
+    Attributes:
+        rank: From 1.
+        score: The higher the better; comparable within one question only.
+        id: The document's.
+        stance: For an argument, the side that its premise takes towards its own conclusion. For a
+            passage that was found for a comparative question, `FIRST` or `SECOND` for the object
+            that it favours, `NEUTRAL` where it weighs both, `NO` where it takes no side.
+        heading: The conclusion, or the title, where there is one.
+        snippet: The part of its text that has most to do with the question.
+        source: Where it comes from, where that is known.
+        record: All of it.
+        objects: The first and the second object of the question, where the stance is about them.
+    """
+
+    rank: int
+    score: float
+    id: str
+    stance: PremiseStance | Stance | None
+    heading: str
+    snippet: Snippet
+    source: str
+    record: Record
+    objects: tuple[str, str] | None = None
+
+    @property
+    def favours(self) -> str | None:
+        """The name of the object whose side a passage takes; None where it takes none."""
+        if self.objects is None or self.stance not in ("FIRST", "SECOND"):
+            return None
+        return self.objects[0 if self.stance == "FIRST" else 1]
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer for programs."""
+        fields = {
+            "rank": self.rank,
+            "score": self.score,
+            "id": self.id,
+            "stance": self.stance,
+            "source": self.source,
+            "snippet": self.snippet.text,
+            "marks": [list(mark) for mark in self.snippet.marks],
+        }
+        record = self.record
+        if isinstance(record, ProcessedArgument):
+            record = record.argument
+        if isinstance(record, Argument):
+            texts = {"conclusion": record.conclusion, "premise": record.premise}
+            return fields | texts | {"title": record.title}
+        if isinstance(record, Passage):
+            return fields | {"favours": self.favours, "contents": record.contents}
+        if isinstance(record, WebPage):
+            texts = {"title": record.title, "text": record.text or record.snippet}
+            return fields | texts | {"page_rank": record.page_rank, "spam_rank": record.spam_rank}
+        return fields | record.texts
+
+
+def search(
+    index: IndexReader,
+    question: str,
+    k: int = 10,
+    system: str = "default",
+    stance: str | None = None,
+) -> list[Answer]:
+    """The best answers to a question.
+
+    Args:
+        index: An opened index of any kind.
+        question: Any text.
+        k: How many answers are wanted.
+        system: Which system answers; those of the task that the index is for.
+        stance: Who says which of two objects a passage favours: `rules` or `learned` (extra
+            `model`). The system's own way when left out.
+
+    Raises:
+        MissingExtraError: What says the stance is not installed.
+        UsageError: There is no such system or stance for this index.
+    """
+    ranking = search_system(system, index, stance).rank([Topic("1", question)], k)[0]
+    return answers(index, ranking, k)
+
+
+def answers(index: IndexReader, ranking: Ranking, k: int) -> list[Answer]:
+    """The first k documents of a ranking as answers."""
+    numbers = ranking.documents[:k].tolist()
+    ids, records = index.identifiers(numbers), index.records(numbers)
+    return record_answers(ranking, ids, records, index.analysis.analyzer())
+
+
+def record_answers(
+    ranking: Ranking, ids: Sequence[str], records: Sequence[Record], analyzer: Analyzer
+) -> list[Answer]:
+    """The first documents of a ranking as answers.
+
+    Args:
+        ranking: What was found.
+        ids: The ids of its first documents.
+        records: Those documents.
+        analyzer: Says which words of a text are words of the question.
+    """
+    wanted = frozenset(analyzer.stems_of(_content(ranking.topic.title)))
+    found = []
+    for place, record in enumerate(records):
+        text, heading, source, stance = _parts(record)
+        part = snippet(text, wanted, analyzer.stems_of, SNIPPET_LENGTH)
+        score = float(ranking.scores[place])
+        found.append(Answer(place + 1, score, ids[place], stance, heading, part, source, record))
+    return _with_stances(found, ranking)
+
+
+def _with_stances(found: list[Answer], ranking: Ranking) -> list[Answer]:
+    """Passages with the sides that they take on the objects of the question, where it has two."""
+    objects = objects_of(ranking.topic) if ranking.stances else None
+    if objects is None or ranking.stances is None:
+        return found
+    known: dict[str, Stance] = {stance: stance for stance in _PASSAGE_STANCES}
+    return [
+        replace(answer, stance=known[side], objects=objects)
+        if isinstance(answer.record, Passage) and side in known
+        else answer
+        for answer, side in zip(found, ranking.stances, strict=False)
+    ]
+
+
+def _content(question: str) -> str:
+    """The words of a question that say what it is about; all of them if there are none."""
+    common = stop_list("snowball")
+    words = [word for word in re.findall(r"\w+", question) if word.lower() not in common]
+    return " ".join(words) or question
+
+
+def _parts(record: Record) -> tuple[str, str, str, PremiseStance | None]:
+    """Text, heading, source and stance of a record."""
+    if isinstance(record, ProcessedArgument):
+        record = record.argument
+    if isinstance(record, Argument):
+        title = record.title
+        source = str(record.context.get("sourceUrl") or title)
+        heading = record.conclusion or title
+        return record.premise, " ".join(heading.split()), source, record.stance
+    if isinstance(record, Passage):
+        return record.contents, "", record.url, None
+    if isinstance(record, WebPage):
+        return record.text or record.snippet, record.title, record.url, None
+    return _entry_parts(record)
+
+
+def _entry_parts(record: Entry) -> tuple[str, str, str, None]:
+    for name in ("title", "heading", "headline", "conclusion"):
+        heading = record.texts.get(name)
+        if heading:
+            rest = "\n".join(text for field, text in record.texts.items() if field != name)
+            return rest or heading, " ".join(heading.split()), "", None
+    return record.default_text(), "", "", None
+
+
+def as_json(question: str, found: Sequence[Answer]) -> dict[str, Any]:
+    """A question and its answers for programs; with its objects where stances are about them."""
+    objects = next((answer.objects for answer in found if answer.objects), None)
+    compared = {"objects": list(objects)} if objects else {}
+    return {"question": question} | compared | {"answers": [answer.as_json() for answer in found]}

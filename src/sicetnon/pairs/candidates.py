@@ -1,0 +1,262 @@
+"""The sentences of the arguments found for a topic, as columns, with what is known of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.arguments.sides import AGREES, SIDES, agreement
+from sicetnon.errors import BrokenIndexError
+from sicetnon.index.reader import IndexReader
+from sicetnon.pairs import sentences
+from sicetnon.records import ProcessedArgument, Ranking, Topic
+from sicetnon.retrieval.postings import PostingsReader
+from sicetnon.text.analysis import STOPPED, encode
+from sicetnon.text.words import join
+
+_CONCLUSION, _PREMISE = "__CONC", "__PREMISE"
+
+Bools = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Sentences, one a row; all arrays have shape (sentences,) unless said otherwise.
+
+    Attributes:
+        texts: What they say.
+        ids: Their ids.
+        arguments: The place of each one's argument in the ranking, from 0.
+        documents: The number of each one's argument in the index.
+        debates: The same number for all whose arguments have the same conclusion.
+        positions: Where each stands in its argument, from 0.
+        conclusions: Which are conclusions.
+        fit: Which may stand in a result.
+        relevance: The score of each one's argument, less that of the best one: 0 or below.
+        coverage: The share of the question that each covers, from 0 to 1.
+        strength: How strong each is as an argument; 0 for those that are not fit.
+        salience: How much of what its argument says each says, from 0 to 1.
+        negated: Which hold an odd number of negations; none that is not fit.
+        premise_sides: The side of each one's argument towards its own conclusion: 1, -1 or 0.
+        sides: The side of each one's argument towards the topic, likewise; 0 where unknown. That
+            of a conclusion is the conclusion's own.
+        terms: The distinct stems of each, as (sentence, stem), shape (n, 2), in order.
+        weights: The weight of each stem, shape (stems,).
+    """
+
+    texts: list[str]
+    ids: list[str]
+    arguments: Numbers
+    documents: Numbers
+    debates: Numbers
+    positions: Numbers
+    conclusions: Bools
+    fit: Bools
+    relevance: Reals
+    coverage: Reals
+    strength: Reals
+    salience: Reals
+    negated: Bools
+    premise_sides: Numbers
+    sides: Numbers
+    terms: Numbers
+    weights: Reals
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def taken(self, places: Numbers) -> Candidates:
+        """The sentences at some places, in that order, none twice."""
+        at = places.tolist()
+        renumbered = np.full(len(self), -1, dtype=np.int64)
+        renumbered[places] = np.arange(len(places))
+        terms = np.stack([renumbered[self.terms[:, 0]], self.terms[:, 1]], axis=1)
+        terms = terms[terms[:, 0] >= 0]
+        columns = {
+            column.name: getattr(self, column.name)[places]
+            for column in fields(self)
+            if column.name not in ("texts", "ids", "terms", "weights")
+        }
+        return replace(
+            self,
+            texts=[self.texts[place] for place in at],
+            ids=[self.ids[place] for place in at],
+            terms=terms[np.lexsort((terms[:, 1], terms[:, 0]))],
+            **columns,
+        )
+
+    def cosines(self) -> NDArray[np.float32]:
+        """How alike the sentences are: the cosine of their weighted stems.
+
+        Returns:
+            Shape (sentences, sentences), 0 where one has no word. The diagonal says nothing.
+        """
+        rows, stems = self.terms.T
+        weights = self.weights[stems]
+        lengths = np.sqrt(np.bincount(rows, weights=weights**2, minlength=len(self)))
+        # a stem that one sentence has alone makes it longer, but is shared with none
+        shared = np.bincount(stems, minlength=len(self.weights))[stems] > 1
+        _, columns = np.unique(stems[shared], return_inverse=True)
+        vectors = np.zeros((len(self), columns.max(initial=-1) + 1), dtype=np.float32)
+        vectors[rows[shared], columns] = (weights / lengths[rows])[shared]
+        cosines: NDArray[np.float32] = vectors @ vectors.T
+        return cosines
+
+
+class CandidateReader:
+    """Reads the sentences of the arguments that were found for a topic.
+
+    Args:
+        index: An index of processed arguments.
+        strength: How strong a sentence is.
+        is_candidate: Whether a sentence (the flag: a conclusion) may stand in a result.
+
+    Raises:
+        BrokenIndexError: The index holds other documents.
+    """
+
+    def __init__(
+        self,
+        index: IndexReader,
+        strength: Callable[[str], float] = sentences.strength,
+        is_candidate: Callable[[str, bool], bool] = sentences.is_candidate,
+    ):
+        if index.manifest.records != "processed":
+            raise BrokenIndexError(
+                f"{index.folder}: holds {index.manifest.records}, which have no sentences; index "
+                "args_processed_04_01.csv"
+            )
+        self._index, self._strength, self._is_candidate = index, strength, is_candidate
+        self._analyzer = index.analysis.analyzer()
+        self._stems: dict[str, int] = {}
+        self._stem_of_term = np.empty(0, dtype=np.int64)
+        self._postings = PostingsReader(index, {})
+        self._weights: dict[str, float] = {}
+
+    def read(self, topic: Topic, ranking: Ranking) -> Candidates:
+        """All sentences of the arguments of a ranking, argument by argument."""
+        records = cast("list[ProcessedArgument]", self._index.records(ranking.documents))
+        owners = np.repeat(np.arange(len(records)), [len(r.sentences) for r in records])
+        rows = [(s, r) for r in records for s in r.sentences]
+        texts = [" ".join(s.text.split()) for s, _ in rows]
+        conclusions = np.array([_is_conclusion(s.id, s.text, r) for s, r in rows], dtype=bool)
+        fit, strength, negated = self._looked_at(texts, conclusions)
+        terms, weights = self._terms(texts)
+        towards = [agreement(topic.title, r.argument.conclusion, self._weight) for r in records]
+        premise_sides = np.array([SIDES[r.argument.stance] for r in records], dtype=np.int64)
+        side_of_conclusion = np.array(towards, dtype=np.int64)[owners]
+        sides = side_of_conclusion * np.where(conclusions, AGREES, premise_sides[owners])
+        scores = ranking.scores - (ranking.scores[0] if len(ranking) else 0.0)
+        return Candidates(
+            texts=texts,
+            ids=[s.id for s, _ in rows],
+            arguments=owners,
+            documents=ranking.documents[owners],
+            debates=_debates(records)[owners],
+            positions=np.array([p for r in records for p in range(len(r.sentences))], dtype=int),
+            conclusions=conclusions,
+            fit=fit,
+            relevance=scores[owners],
+            coverage=self._coverage(topic, terms, len(texts)),
+            strength=strength,
+            salience=_salience(owners, terms, weights),
+            negated=negated,
+            premise_sides=premise_sides[owners],
+            sides=sides,
+            terms=terms,
+            weights=weights,
+        )
+
+    def _looked_at(self, texts: list[str], conclusions: Bools) -> tuple[Bools, Reals, Bools]:
+        """Which sentences are fit, how strong those are, which of those are negated."""
+        fit = np.zeros(len(texts), dtype=bool)
+        strength = np.zeros(len(texts))
+        negated = np.zeros(len(texts), dtype=bool)
+        for place, (text, conclusion) in enumerate(zip(texts, conclusions.tolist(), strict=True)):
+            if self._is_candidate(text, conclusion):
+                fit[place] = True
+                strength[place] = self._strength(text)
+                negated[place] = sentences.is_negated(text)
+        return fit, strength, negated
+
+    def _terms(self, texts: list[str]) -> tuple[Numbers, Reals]:
+        """The distinct stems of each text, shape (n, 2), and the weight of each stem.
+
+        A stem weighs ln(1 + n/s) where s of the n texts hold it: words of the topic, which most
+        of them hold, say little about what two of them share.
+        """
+        words, ends = self._analyzer.word_numbers(*join([encode(text) for text in texts]))
+        owners = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
+        terms = self._analyzer.term_of_word[words]
+        owners, terms = owners[terms != STOPPED], terms[terms != STOPPED]
+        self._number_stems()
+        keys = np.unique(owners * len(self._stems) + self._stem_of_term[terms])
+        pairs = np.stack(np.divmod(keys, max(len(self._stems), 1)), axis=1)
+        having = np.bincount(pairs[:, 1], minlength=len(self._stems))
+        return pairs, np.log1p(len(texts) / np.maximum(having, 1))
+
+    def _number_stems(self) -> None:
+        """Number the stems of all terms that the analyzer has met since the last time."""
+        new = self._analyzer.terms.words(len(self._stem_of_term))
+        stems = self._analyzer.stem(new) if self._index.analysis.forms else new
+        numbers = [self._stems.setdefault(stem, len(self._stems)) for stem in stems]
+        self._stem_of_term = np.concatenate([self._stem_of_term, np.array(numbers, dtype=np.int64)])
+
+    def _coverage(self, topic: Topic, terms: Numbers, count: int) -> Reals:
+        """The share of the topic's stems, weighted by ln(1 + N/n), that each sentence holds."""
+        worths: dict[int, float] = {}
+        for term in dict.fromkeys(self._analyzer.terms_of(topic.title)):
+            if worth := self._weight(term):
+                worths[self._stem_number(term)] = worth
+        by_stem = np.zeros(len(self._stems))
+        by_stem[list(worths)] = list(worths.values())
+        covered = np.bincount(terms[:, 0], weights=by_stem[terms[:, 1]], minlength=count)
+        return covered / max(sum(worths.values()), 1e-9)
+
+    def _weight(self, term: str) -> float:
+        """ln(1 + N/n), where n of N documents hold the term or another form of its stem."""
+        if term not in self._weights:
+            having = self._postings.read(term).statistics.documents
+            documents = self._index.document_count
+            self._weights[term] = math.log1p(documents / having) if having else 0.0
+        return self._weights[term]
+
+    def _stem_number(self, term: str) -> int:
+        self._number_stems()
+        stem = self._analyzer.stem([term])[0] if self._index.analysis.forms else term
+        return self._stems.setdefault(stem, len(self._stems))
+
+
+def _debates(records: list[ProcessedArgument]) -> Numbers:
+    numbers: dict[str, int] = {}
+    conclusions = (" ".join(r.argument.conclusion.casefold().split()) for r in records)
+    return np.array([numbers.setdefault(c, len(numbers)) for c in conclusions], dtype=np.int64)
+
+
+def _is_conclusion(identifier: str, text: str, record: ProcessedArgument) -> bool:
+    if _CONCLUSION in identifier or _PREMISE in identifier:
+        return _CONCLUSION in identifier
+    return text.strip() == record.argument.conclusion.strip()
+
+
+def _salience(owners: Numbers, terms: Numbers, weights: Reals) -> Reals:
+    """The cosine of each text with all texts of its argument: what it says of what is said."""
+    squares = weights[terms[:, 1]] ** 2
+    keys = owners[terms[:, 0]] * len(weights) + terms[:, 1]
+    _, at, inverse, counts = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True
+    )
+    shared = np.bincount(terms[:, 0], weights=squares * counts[inverse], minlength=len(owners))
+    own = np.bincount(terms[:, 0], weights=squares, minlength=len(owners))
+    wholes = np.bincount(
+        owners[terms[at, 0]], weights=squares[at] * counts**2, minlength=owners.max(initial=0) + 1
+    )
+    lengths = np.sqrt(own * wholes[owners])
+    return np.where(lengths > 0, shared / np.where(lengths > 0, lengths, 1), 0.0)

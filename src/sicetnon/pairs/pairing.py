@@ -1,0 +1,230 @@
+"""Pairs of sentences: from a ranking of arguments to a ranking of what two sentences say best.
+
+Each part is a function or a small class of its own, and can be replaced: which sentences stand
+for the arguments, which of them are paired, what a pair is worth, which side it takes, how the
+results are spread over arguments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sicetnon.arguments.sides import WORDS
+from sicetnon.formats.identifiers import SEPARATOR
+from sicetnon.pairs.candidates import Bools, CandidateReader, Candidates, Numbers, Reals
+from sicetnon.pairs.coherence import cohesion, contradicts, on_one_side
+from sicetnon.pairs.diversity import NEARLY_THE_SAME, fold, spread
+from sicetnon.records import Ranking, Topic
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of sentences, one a row; all arrays have shape (pairs,).
+
+    Attributes:
+        sentences: What is paired.
+        first: The places of the first sentences among them.
+        second: The places of the second ones; never that of the first.
+        similar: The cosine of the two.
+    """
+
+    sentences: Candidates
+    first: Numbers
+    second: Numbers
+    similar: Reals
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def taken(self, places: Numbers) -> Pairs:
+        """The pairs at some places, in that order."""
+        return Pairs(self.sentences, self.first[places], self.second[places], self.similar[places])
+
+
+class PairWorth(Protocol):
+    """What pairs, and sentences before they are paired, are worth. A learned one fits in here."""
+
+    def __call__(self, pairs: Pairs) -> Reals:
+        """The score of each pair, shape (pairs,)."""
+
+    def alone(self, sentences: Candidates) -> Reals:
+        """What each sentence brings into a pair, shape (sentences,)."""
+
+
+# more than anything that a pair can be worth
+_UNFIT = 100.0
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a pair is worth: a weighted sum of what was judged in 2022, part by part.
+
+    Attributes:
+        weakest: For the share of the question that the sentence which covers less of it covers.
+        strongest: For the share that the other one covers.
+        argument: For the scores of both arguments, relative to the best one.
+        strength: For the strength of both sentences.
+        coherence: For how well they hold together.
+        summary: For how much of what their arguments say both sentences say.
+    """
+
+    weakest: float = 2.0
+    strongest: float = 0.4
+    argument: float = 0.03
+    strength: float = 0.75
+    coherence: float = 0.2
+    summary: float = 0.1
+
+    def __call__(self, pairs: Pairs) -> Reals:
+        """The score of each pair, shape (pairs,)."""
+        sentences, first, second = pairs.sentences, pairs.first, pairs.second
+        covered = np.stack([sentences.coverage[first], sentences.coverage[second]])
+        score: Reals = self.weakest * covered.min(axis=0) + self.strongest * covered.max(axis=0)
+        score += self.argument * (sentences.relevance[first] + sentences.relevance[second])
+        score += self.strength * (sentences.strength[first] + sentences.strength[second])
+        score += self.coherence * cohesion(sentences, first, second, pairs.similar)
+        score += self.summary * (sentences.salience[first] + sentences.salience[second])
+        return score
+
+    def alone(self, sentences: Candidates) -> Reals:
+        """What each sentence brings into a pair, shape (sentences,)."""
+        score: Reals = (self.weakest + self.strongest) / 2 * sentences.coverage
+        score += self.argument * sentences.relevance + self.strength * sentences.strength
+        return score + self.summary * sentences.salience
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Which sentences stand for the arguments, and which of them are paired.
+
+    Attributes:
+        per_argument: Sentences of an argument that are paired with one another.
+        across: The best sentences of all, each paired with all others on its side.
+        across_per_argument: How many of these come from one argument at most.
+    """
+
+    per_argument: int = 6
+    across: int = 80
+    across_per_argument: int = 2
+
+    def represent(self, sentences: Candidates, worth: Reals, fit_only: bool) -> Numbers:
+        """The places of the best sentences of each argument, best first."""
+        order = np.argsort(-worth, kind="stable")
+        if fit_only:
+            order = order[sentences.fit[order]]
+        return order[_places_within(sentences.arguments[order]) < self.per_argument]
+
+    def pair(self, sentences: Candidates, unlike: Bools) -> tuple[Numbers, Numbers]:
+        """Pairs within arguments and across them.
+
+        Args:
+            sentences: The sentences, best first.
+            unlike: Which are no near duplicates of better ones; the others stay with their own
+                argument.
+        """
+        first, second = np.triu_indices(len(sentences), 1)
+        within = sentences.arguments[first] == sentences.arguments[second]
+        leading = unlike & (_places_within(sentences.arguments) < self.across_per_argument)
+        leading &= np.cumsum(leading) <= self.across
+        across = leading[first] & leading[second] & on_one_side(sentences, first, second)
+        # a conclusion that several arguments share is paired with each one's reasons within it
+        shared = sentences.debates[first] == sentences.debates[second]
+        shared &= sentences.conclusions[first] | sentences.conclusions[second]
+        chosen = within | (across & ~shared)
+        return first[chosen], second[chosen]
+
+
+class SentencePairs:
+    """A stage: turns a ranking of arguments into a ranking of pairs of their sentences.
+
+    Args:
+        reader: Reads the sentences of arguments.
+        worth: What a pair is worth.
+        pairing: What is paired.
+        depth: How many of the best arguments are read.
+        cost: What each former use of a sentence or an argument costs a pair.
+        fewest: Sentences unfit for a result are used where there are fewer pairs than this.
+        most: The most pairs a topic.
+    """
+
+    def __init__(
+        self,
+        reader: CandidateReader,
+        worth: PairWorth | None = None,
+        pairing: Pairing | None = None,
+        depth: int = 100,
+        cost: float = 0.05,
+        fewest: int = 100,
+        most: int = 1000,
+    ):
+        self._reader, self._worth = reader, worth or Worth()
+        self._pairing = pairing or Pairing()
+        self._depth, self._cost, self._fewest, self._most = depth, cost, fewest, most
+
+    def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
+        """The pairs, best first, named by the ids of their sentences, each with its side."""
+        places = np.arange(min(len(ranking), self._depth))
+        sentences = self._reader.read(topic, ranking.taken(places, ranking.scores[places]))
+        pairs = self.pairs(sentences, fit_only=True)
+        if len(pairs) < self._fewest:
+            pairs = self.pairs(sentences, fit_only=False)
+        unfit = ~pairs.sentences.fit
+        scores = self._worth(pairs) - _UNFIT * unfit[pairs.first] - _UNFIT * unfit[pairs.second]
+        chosen, worths = spread(scores, _uses(pairs), self._cost, self._most)
+        return _ranking(topic, pairs.taken(chosen), worths)
+
+    def pairs(self, sentences: Candidates, fit_only: bool) -> Pairs:
+        """All pairs that may be shown."""
+        worth = self._worth.alone(sentences)
+        chosen = sentences.taken(self._pairing.represent(sentences, worth, fit_only))
+        cosines, alone = chosen.cosines(), self._worth.alone(chosen)
+        unlike = np.zeros(len(chosen), dtype=bool)
+        unlike[fold(cosines, alone)] = True
+        kept = np.argsort(-alone, kind="stable")
+        kept = kept[(unlike | chosen.conclusions)[kept]]
+        chosen, cosines = chosen.taken(kept), cosines[np.ix_(kept, kept)]
+        first, second = self._pairing.pair(chosen, unlike[kept])
+        pairs = Pairs(chosen, first, second, cosines[first, second].astype(np.float64))
+        bad = contradicts(chosen, first, second, pairs.similar) | (pairs.similar > NEARLY_THE_SAME)
+        return pairs.taken(np.flatnonzero(~bad))
+
+
+def _places_within(arguments: Numbers) -> Numbers:
+    """How many of the same argument stand before each."""
+    order = np.argsort(arguments, kind="stable")
+    starts = np.flatnonzero(np.diff(arguments[order], prepend=-1))
+    lengths = np.diff(np.append(starts, len(order)))
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(len(order)) - np.repeat(starts, lengths)
+    return places
+
+
+def _uses(pairs: Pairs) -> list[tuple[int, ...]]:
+    """The sentences of each pair, and their arguments (as negative numbers)."""
+    arguments = -1 - pairs.sentences.arguments
+    columns = pairs.first, pairs.second, arguments[pairs.first], arguments[pairs.second]
+    return [tuple(dict.fromkeys(row)) for row in np.stack(columns, axis=1).tolist()]
+
+
+def _ranking(topic: Topic, pairs: Pairs, scores: Reals) -> Ranking:
+    sentences = pairs.sentences
+    # within an argument as it is written; across arguments the better one first
+    swap = sentences.arguments[pairs.first] == sentences.arguments[pairs.second]
+    swap &= sentences.positions[pairs.first] > sentences.positions[pairs.second]
+    first = np.where(swap, pairs.second, pairs.first)
+    second = np.where(swap, pairs.first, pairs.second)
+    sides = np.where(sentences.sides[first] != 0, sentences.sides[first], sentences.sides[second])
+    names = [
+        f"{sentences.ids[a]}{SEPARATOR}{sentences.ids[b]}"
+        for a, b in zip(first.tolist(), second.tolist(), strict=True)
+    ]
+    return Ranking(
+        topic,
+        sentences.documents[first],
+        scores,
+        tuple(WORDS[side] for side in sides.tolist()),
+        tuple(names),
+    )

@@ -1,0 +1,1 @@
+"""Services on the network: ChatNoir and args.me."""

@@ -1,0 +1,174 @@
+"""The search engine args.me: arguments for and against a question (API v2)."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from sicetnon.formats.jsontext import decode, mended
+from sicetnon.formats.runs import UNSTANCED
+from sicetnon.records import Argument, Premise, Ranking, Topic
+from sicetnon.services.pace import Clock, Patience
+from sicetnon.services.paging import read_pages
+from sicetnon.services.remote import Request, Service, UnusableAnswer
+from sicetnon.services.response_cache import ResponseCache
+
+URL, URL_VARIABLE = "https://www.args.me", "ARGSME_URL"
+_PAGE_SIZE = 100
+_STANCES = ("PRO", "CON")
+
+
+class _Premise(msgspec.Struct, frozen=True):
+    text: str
+    stance: str | None = None
+
+
+class _Explanation(msgspec.Struct, frozen=True):
+    score: float | None = None
+
+
+class _Hit(msgspec.Struct, frozen=True):
+    id: str
+    premises: tuple[_Premise, ...]
+    conclusion: str = ""
+    context: dict[str, Any] = {}
+    stance: str | None = None
+    explanation: _Explanation | None = None
+
+    def argument(self) -> Argument:
+        """The argument alone."""
+        premises = tuple(
+            Premise(premise.text, premise.stance if premise.stance in _STANCES else None)  # type: ignore[arg-type]  # mypy does not narrow by `in`
+            for premise in self.premises
+        )
+        return Argument(self.id, self.conclusion, premises, self.context)
+
+
+class _Results(msgspec.Struct, frozen=True, rename={"total_size": "totalSize"}):
+    arguments: list[_Hit]
+    total_size: int = 0
+
+
+_DECODER = msgspec.json.Decoder(_Results)
+
+
+class ArgsMeRetriever:
+    """Finds arguments by args.me. The whole title is the query.
+
+    Rankings hold ids of arguments as `names`, numbers by which `records` gives the arguments as
+    `documents`, and as `stances` the side that args.me sees each on **towards the query** (`PRO`,
+    `CON`; `Q0` where it does not say). A premise's own stance stays towards its conclusion.
+
+    Args:
+        cache: The file (or folder) that keeps what was fetched.
+        url: The address of the service; `ARGSME_URL`, or args.me itself, when left out.
+        say: Called with a line for people when something goes wrong.
+        patience: How the service is treated.
+        clock: Time and waiting.
+
+    Raises:
+        UsageError: The address cannot be right.
+        DataError: The cache cannot be used.
+    """
+
+    def __init__(
+        self,
+        cache: Path,
+        url: str | None = None,
+        say: Callable[[str], None] = lambda _: None,
+        patience: Patience | None = None,
+        clock: Clock | None = None,
+    ):
+        self._arguments: list[Argument] = []
+        self._numbers: dict[str, int] = {}
+        self._cache = ResponseCache(cache)
+        address = url or os.environ.get(URL_VARIABLE) or URL
+        self._service = Service(
+            "args.me", address, self._cache, patience=patience, say=say, clock=clock
+        )
+
+    def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
+        """The k best arguments for each topic's title.
+
+        Raises:
+            ServiceError: args.me gave no usable answer. What it gave before is kept.
+        """
+        return [self._retrieve(topic, k) for topic in topics]
+
+    def records(self, numbers: Iterable[int]) -> list[Argument]:
+        """The arguments of some numbers, as in the `documents` of a ranking of this retriever."""
+        return [self._arguments[number] for number in numbers]
+
+    def close(self) -> None:
+        """Let go of the cache."""
+        self._cache.close()
+
+    def _retrieve(self, topic: Topic, k: int) -> Ranking:
+        query = " ".join(mended(topic.title).split())
+        found: dict[str, _Hit] = {}
+        if query:
+            found = read_pages(
+                self._service,
+                lambda offset, size: _search(query, offset, size),
+                _read_results,
+                k,
+                min(k, _PAGE_SIZE),
+            )
+        names, scores = _scored(found)
+        return Ranking(
+            topic,
+            np.array([self._number(found[name]) for name in names], dtype=np.int64),
+            np.array(scores, dtype=np.float64),
+            tuple(found[name].stance or UNSTANCED for name in names),
+            tuple(names),
+        )
+
+    def _number(self, hit: _Hit) -> int:
+        number = self._numbers.setdefault(hit.id, len(self._arguments))
+        if number == len(self._arguments):
+            self._arguments.append(hit.argument())
+        return number
+
+
+def _search(query: str, offset: int, size: int) -> Request:
+    parameters: list[tuple[str, str | None]] = [
+        ("query", query),
+        ("pageSize", str(size)),
+        ("format", "json"),
+    ]
+    if offset:
+        parameters.append(("page", str(offset // size + 1)))
+    return Request("/api/v2/arguments", tuple(parameters))
+
+
+def _scored(found: dict[str, _Hit]) -> tuple[list[str], list[float]]:
+    """Ids and scores, best first: the service's scores where it gives them, else its order."""
+    scores = {
+        name: hit.explanation.score
+        for name, hit in found.items()
+        if hit.explanation and hit.explanation.score is not None
+    }
+    if len(scores) < len(found):
+        return list(found), [float(len(found) - place) for place in range(len(found))]
+    names = sorted(scores, key=lambda name: (-scores[name], name))
+    return names, [scores[name] for name in names]
+
+
+def _read_results(body: bytes) -> tuple[list[tuple[str, _Hit]], int]:
+    try:
+        answer = decode(_DECODER, body)
+    except (ValueError, msgspec.MsgspecError, RecursionError):
+        raise UnusableAnswer("sent something other than arguments") from None
+    for hit in answer.arguments:
+        score = hit.explanation.score if hit.explanation else None
+        if hit.id.split() != [hit.id] or hit.stance not in (*_STANCES, None):
+            raise UnusableAnswer("sent an argument without an id, or with an unknown stance")
+        if score is not None and not math.isfinite(score):
+            raise UnusableAnswer("sent a score that is no number")
+    return [(hit.id, hit) for hit in answer.arguments], answer.total_size

@@ -1,0 +1,73 @@
+"""Results that come page by page, from services that may not count as they say they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from sicetnon.services.remote import EndOfResults, Request, Service, UnusableAnswer
+
+H = TypeVar("H")
+
+
+def read_pages(
+    service: Service,
+    request: Callable[[int, int], Request],
+    parse: Callable[[bytes], tuple[Sequence[tuple[str, H]], int]],
+    wanted: int,
+    size: int,
+) -> dict[str, H]:
+    """The first results of a search by their ids, in the order of the service.
+
+    Every page must bring at least one id that no page before it had, so this always ends. A page
+    that brings none, or an empty one where more was promised, ends the search with a warning, and
+    is not kept: the next run asks for it again.
+
+    Args:
+        service: Who is asked.
+        request: The request for a page, from the offset of its first result and its size.
+        parse: Ids and results of a page, and how many results the service counts in all; raises
+            `UnusableAnswer`.
+        wanted: Results wanted at most.
+        size: Results asked for at a time.
+
+    Raises:
+        ServiceError: A page could not be had.
+    """
+    found: dict[str, H] = {}
+    offset = total = 0
+    warned = False
+    while len(found) < wanted:
+
+        def read(body: bytes) -> tuple[Sequence[tuple[str, H]], int]:
+            hits, count = parse(body)
+            _check(hits, max(count, total), offset, found)  # noqa: B023  # called at once
+            return hits, count
+
+        try:
+            hits, count = service.ask(request(offset, size), read)
+        except EndOfResults as end:
+            service.say(f"{end}; going on with the {len(found):,} results before it")
+            break
+        known = len(found)
+        found.update((name, hit) for name, hit in hits if name not in found)
+        if len(found) - known < len(hits) and not warned:
+            service.say(f"{service.name} gave some results more than once; each is taken once")
+            warned = True
+        offset, total = offset + len(hits), max(count, total)
+        # a service that counts less than it gave does not count; only a short page is its last
+        if offset >= total and (offset == total or len(hits) < size):
+            break
+    return dict(list(found.items())[:wanted])
+
+
+def _check(hits: Sequence[tuple[str, H]], total: int, offset: int, found: Mapping[str, H]) -> None:
+    """Raise UnusableAnswer for a page that cannot be taken."""
+    if not hits and offset < total:
+        raise UnusableAnswer(
+            f"sent an empty page after {offset:,} of {total:,} results", is_end=offset > 0
+        )
+    if hits and all(name in found for name, _ in hits):
+        raise UnusableAnswer(
+            f"repeated results at {offset:,} that it had given before", is_end=True, is_final=True
+        )

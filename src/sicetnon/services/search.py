@@ -1,0 +1,83 @@
+"""`search --source`: questions answered by services on the network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sicetnon.library.answers import Answer, as_json, record_answers
+from sicetnon.library.sample import cache_folder
+from sicetnon.records import PremiseStance, Topic
+from sicetnon.services.argsme import ArgsMeRetriever
+from sicetnon.services.chatnoir import ChatNoirRetriever
+from sicetnon.terminal.answers import QUESTION_SIDES, SIDES, console, printable, show_answers
+from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
+
+SOURCES = ("argsme", "chatnoir")
+_SIDES: dict[str, PremiseStance] = {"PRO": "PRO", "CON": "CON"}
+
+
+def search_service(
+    source: str,
+    question: str,
+    k: int,
+    cache: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Answer]:
+    """The best answers of a service to a question.
+
+    Stances of args.me are towards the question, not towards an argument's conclusion. Web pages
+    of ChatNoir come with the part that it shows of them, not with their whole text.
+
+    Args:
+        source: `argsme` or `chatnoir`.
+        question: Any text.
+        k: How many answers are wanted.
+        cache: Where answers of services are kept; the user's cache when left out.
+        say: Called with a line for people when something goes wrong.
+
+    Raises:
+        ServiceError: The service gave no usable answer.
+        UsageError: There is no key for ChatNoir, or an address cannot be right.
+    """
+    kept = cache or cache_folder() / f"{source}.sqlite"
+    topic = Topic("1", question)
+    analyzer = named_analysis(DEFAULT_ANALYSIS).analyzer()
+    if source == "chatnoir":
+        with closing(ChatNoirRetriever(kept, say=say)) as pages:
+            ranking = pages.retrieve([topic], k)[0]
+            shown = pages.hits(ranking.documents.tolist())
+            return record_answers(ranking, ranking.names or (), shown, analyzer)
+    with closing(ArgsMeRetriever(kept, say=say)) as arguments:
+        ranking = arguments.retrieve([topic], k)[0]
+        found = arguments.records(ranking.documents.tolist())
+        answers = record_answers(ranking, ranking.names or (), found, analyzer)
+    sides = ranking.stances or ()
+    return [
+        replace(answer, stance=_SIDES.get(side))
+        for answer, side in zip(answers, sides, strict=True)
+    ]
+
+
+def service_json(source: str, question: str, found: Sequence[Answer]) -> dict[str, Any]:
+    """A question and a service's answers for programs."""
+    towards = {"stance_towards": "question"} if source == "argsme" else {}
+    return {"source": source} | towards | as_json(question, found)
+
+
+def show(question: str, source: str, k: int, is_json: bool) -> None:
+    """Print a service's answers to a question; what goes wrong meanwhile goes to stderr."""
+    notices = console(stderr=True)
+
+    def say(line: str) -> None:
+        notices.print(printable(line), soft_wrap=True, markup=False)
+
+    found = search_service(source, question, k, say=say)
+    if is_json:
+        print(json.dumps(service_json(source, question, found), ensure_ascii=False, indent=1))  # noqa: T201
+        return
+    show_answers(question, found, console(), QUESTION_SIDES if source == "argsme" else SIDES)

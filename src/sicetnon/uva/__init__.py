@@ -1,0 +1,1 @@
+"""The two systems of the University of Amsterdam (CLEF 2020)."""

@@ -1,0 +1,229 @@
+"""The command `train`: learned parts of systems from files of judged texts."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.errors import UsageError
+from sicetnon.formats.argquality import JudgedArgument, read_quality
+from sicetnon.formats.corpora import open_corpus
+from sicetnon.formats.files import Reading
+from sicetnon.records import said
+from sicetnon.terminal import answers as terminal
+from sicetnon.uva import predictions as uva
+from sicetnon.uva.fitting import fit_svm
+from sicetnon.uva.parameters import (
+    Card,
+    Parameters,
+    models_folder,
+    read_parameters,
+    write_parameters,
+)
+from sicetnon.uva.predictors import SupportVectors
+from sicetnon.uva.ranknet import TopicFeatures, train
+from sicetnon.uva.representation import Encoder, named_encoder
+
+DEFAULT_ENCODER = "words-first"
+SEED = 2020
+_HELD_OUT = 10
+_MOST_OF_A_CLASS = 3000
+_WORDS_OF_A_TEXT = 512
+
+
+def is_good_of(arguments: Sequence[JudgedArgument]) -> NDArray[np.bool_]:
+    """The two classes of quality, shape (arguments,).
+
+    Of Dagstuhl-15512, label 1 against 2 and 3 of overall quality, as in the paper. Of
+    Webis-ArgQuality-20, whose scores are no labels, the better half.
+    """
+    combined = [a.scores["combined"] for a in arguments if "combined" in a.scores]
+    middle = float(np.median(combined)) if combined else 0.0
+    return np.array(
+        [a.labels["overall"] > 1 if a.labels else a.scores["combined"] > middle for a in arguments],
+        dtype=np.bool_,
+    )
+
+
+def grades_of(arguments: Sequence[JudgedArgument]) -> NDArray[np.float64]:
+    """What the ranker learns: the label less 1, or the quarter of the combined score, 0 to 3."""
+    combined = np.array([a.scores["combined"] for a in arguments if "combined" in a.scores])
+    quarters = np.quantile(combined, [0.25, 0.5, 0.75]) if len(combined) else np.zeros(3)
+    return np.array(
+        [
+            a.labels["overall"] - 1
+            if a.labels
+            else np.searchsorted(quarters, a.scores["combined"], "right")
+            for a in arguments
+        ],
+        dtype=np.float64,
+    )
+
+
+def by_topic(
+    arguments: Sequence[JudgedArgument], features: NDArray[np.float64]
+) -> list[TopicFeatures]:
+    """Features and grades by topic; topics where all are equally good teach nothing and go."""
+    grades = grades_of(arguments)
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, argument in enumerate(arguments):
+        places[argument.topic].append(place)
+    topics = [TopicFeatures(features[chosen], grades[chosen]) for chosen in places.values()]
+    return [topic for topic in topics if len(set(topic.labels)) > 1]
+
+
+def held_out(count: int, seed: int = SEED) -> NDArray[np.bool_]:
+    """Which tenth of some texts is kept for testing, shape (count,)."""
+    chosen = np.zeros(count, dtype=np.bool_)
+    chosen[np.random.default_rng(seed).permutation(count)[: max(count // _HELD_OUT, 1)]] = True
+    return chosen
+
+
+def classifier_accuracy(
+    vectors: NDArray[np.float32], is_good: NDArray[np.bool_], is_test: NDArray[np.bool_]
+) -> float:
+    """The accuracy on the texts held out of a support vector machine trained on the others."""
+    svm = fit_svm(vectors[~is_test], is_good[~is_test])
+    return float(((svm.predict(vectors[is_test]) > 0) == is_good[is_test]).mean())
+
+
+def train_quality(files: Sequence[str], encoder: Encoder) -> Parameters:
+    """The quality classifier from files of Dagstuhl-15512 or Webis-ArgQuality-20."""
+    arguments = _read(files)
+    vectors, is_good = encoder.encode([a.text for a in arguments]), is_good_of(arguments)
+    _check_classes(is_good)
+    accuracy = classifier_accuracy(vectors, is_good, held_out(len(arguments)))
+    return _svm_parameters(
+        uva.QUALITY,
+        encoder,
+        fit_svm(vectors, is_good),
+        f"{len(arguments):,} arguments of {_names(files)}",
+        files,
+        {"accuracy on 10% held out": accuracy, "share of the better class": float(is_good.mean())},
+    )
+
+
+def train_ranker(files: Sequence[str], with_entities: bool) -> Parameters:
+    """The ranker, on features of the quality classifier that is there."""
+    arguments, quality = _read(files), uva.TextClassifier.read(uva.QUALITY)
+    texts = [argument.text for argument in arguments]
+    vectors = quality.encoder.encode(texts)
+    features = uva.strength_features(texts, vectors, quality, with_entities)
+    topics = by_topic(arguments, features)
+    if not topics:
+        raise UsageError("the files hold no topic with arguments of different quality")
+    arrays = train(topics, "ranknet").arrays()
+    arrays["has_entities"] = np.array([with_entities])
+    card = Card(
+        uva.RANKER,
+        quality.encoder.name,
+        "perceptron",
+        f"{len(arguments):,} arguments on {len(topics)} topics of {_names(files)}",
+        _command(uva.RANKER, files, None) + ("" if with_entities else " --no-entities"),
+        notes="RankNet; benchmarks/uva.py prints its figures on topics that it has not seen",
+    )
+    return Parameters(card, arrays)
+
+
+def train_argumentativeness(
+    arguments: Sequence[str], others: Sequence[str], encoder: Encoder
+) -> Parameters:
+    """The classifier of argumentative pages: texts of one corpus against those of another.
+
+    At most 3,000 texts of each are drawn. Arguments are cut to lengths drawn from the others', so
+    that length does not tell the two apart.
+    """
+    good, bad = _sample(arguments), _sample(others)
+    lengths = np.random.default_rng(SEED).choice([len(text.split()) for text in bad], len(good))
+    good = [" ".join(text.split()[:length]) for text, length in zip(good, lengths, strict=True)]
+    vectors = encoder.encode(good + bad)
+    is_good = np.arange(len(vectors)) < len(good)
+    _check_classes(is_good)
+    # the last fifth of each, not a random one: parts of one page or debate stand together
+    is_test = np.concatenate([np.arange(n) >= n * 4 // 5 for n in (len(good), len(bad))])
+    accuracy = classifier_accuracy(vectors, is_good, is_test)
+    return _svm_parameters(
+        uva.ARGUMENTATIVENESS,
+        encoder,
+        fit_svm(vectors, is_good),
+        f"{len(good):,} arguments of {_names(arguments)}, {len(bad):,} texts of {_names(others)}",
+        [*arguments, "--others", *others],
+        {"accuracy on the last fifth": accuracy},
+    )
+
+
+def command(options: argparse.Namespace) -> None:
+    """Train a part, write its parameters, and print its card."""
+    if (options.part == uva.ARGUMENTATIVENESS) != bool(options.others):
+        raise UsageError(f"--others goes with {uva.ARGUMENTATIVENESS}, which needs it")
+    if options.part == uva.RANKER:
+        name = read_parameters(uva.QUALITY).card.encoder
+        if options.encoder not in (None, name):
+            raise UsageError(f"{uva.QUALITY} was trained with {name}; train it again first")
+        parameters = train_ranker(options.files, options.entities)
+    else:
+        encoder = named_encoder(options.encoder or DEFAULT_ENCODER)
+        if options.part == uva.QUALITY:
+            parameters = train_quality(options.files, encoder)
+        else:
+            parameters = train_argumentativeness(options.files, options.others, encoder)
+    path = write_parameters(options.output or models_folder(), parameters)
+    _show(path, parameters.card)
+
+
+def _show(path: Path, card: Card) -> None:
+    figures = [(name, f"{value:.3f}") for name, value in card.figures.items()]
+    facts = [("parameters", str(path)), ("encoder", card.encoder), ("trained on", card.trained_on)]
+    terminal.show_facts(facts + figures, terminal.console())
+
+
+def _svm_parameters(
+    name: str,
+    encoder: Encoder,
+    svm: SupportVectors,
+    trained_on: str,
+    files: Sequence[str],
+    figures: Mapping[str, float],
+) -> Parameters:
+    # half precision is enough for vectors of length 1, and half the size
+    arrays = svm.arrays() | {"vectors": svm.vectors.astype(np.float16)}
+    rounded = {key: round(value, 4) for key, value in figures.items()}
+    line = _command(name, files, encoder.name)
+    return Parameters(Card(name, encoder.name, "svm", trained_on, line, rounded), arrays)
+
+
+def _read(files: Sequence[str]) -> list[JudgedArgument]:
+    return [argument for file in files for argument in read_quality(file)]
+
+
+def _sample(sources: Sequence[str]) -> list[str]:
+    corpus, reading = open_corpus(sources), Reading()
+    texts = [said(record) for file in corpus.files for record in corpus.read(file, reading)]
+    chosen = np.random.default_rng(SEED).permutation(len(texts))[:_MOST_OF_A_CLASS]
+    words = (texts[place].split()[:_WORDS_OF_A_TEXT] for place in sorted(chosen.tolist()))
+    return [" ".join(text) for text in words if text]
+
+
+def _check_classes(is_good: NDArray[np.bool_]) -> None:
+    if is_good.all() or not is_good.any():
+        raise UsageError("all texts are of one class; a classifier needs two")
+
+
+def _names(files: Sequence[str]) -> str:
+    return ", ".join(map(_name, files))
+
+
+def _name(file: str) -> str:
+    """A file's name; of a task's input directory that of the task."""
+    path = Path(file)
+    return path.parent.name if path.name == "input" else path.name
+
+
+def _command(name: str, files: Sequence[str], encoder: str | None) -> str:
+    words = ["sicetnon train", name, *(f if f.startswith("--") else _name(f) for f in files)]
+    return " ".join(words + (["--encoder", encoder] if encoder else []))

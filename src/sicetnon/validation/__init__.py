@@ -1,0 +1,1 @@
+"""A run held against the rules of its task."""

@@ -1,0 +1,159 @@
+"""Whether a run can be handed in: every rule of its task, in one pass over its lines.
+
+    report = validate("run.txt", "touche-2022-task-2", topics="topics.xml")
+    print(report)
+    sys.exit(report.exit_status)
+
+The rules, with the reason why each is an error or a warning, are in `validation_rules`. Whatever
+TIRA's check refuses about a line (other than six columns, a rank that is no whole number, a score
+that is no number, a document twice) is an error here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sicetnon.contracts import contract_of
+from sicetnon.errors import DataError
+from sicetnon.formats.topics import read_topics
+from sicetnon.records import Topic
+from sicetnon.validation import rules
+from sicetnon.validation.checks import Checker, Known
+from sicetnon.validation.lines import COLUMNS, Pieces, RowReader, RunSource, whole_lines
+from sicetnon.validation.rules import Finding, Log
+
+_RUN_FILES = ("run.txt", "run.txt.gz")
+_LENIENT = frozenset((rules.UNKNOWN_TOPIC, rules.MISSING_TOPICS))
+_NO_CORPUS = "whether the documents are in the corpus, since none was given"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is wrong with a run. As text: a line a finding, and one that sums up.
+
+    Attributes:
+        file: The run, as it was named.
+        task: The id of the task that it was held against.
+        lines: How many lines were read.
+        topics: How many topics were seen.
+        findings: Errors first, then by line.
+        unchecked: What could not be checked, and what for.
+    """
+
+    file: str
+    task: str
+    lines: int
+    topics: int
+    findings: tuple[Finding, ...]
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that make the run unusable."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The other findings."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not self.errors
+
+    @property
+    def exit_status(self) -> int:
+        """What a command ends with: 0 without errors, else 1."""
+        return 0 if self.ok else 1
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for programs."""
+        return dataclasses.asdict(self) | {"ok": self.ok}
+
+    def __str__(self) -> str:
+        errors, warnings = len(self.errors), len(self.warnings)
+        return "\n".join(
+            (
+                *(f"{finding.severity}: {finding}" for finding in self.findings),
+                *(f"not checked: {what}" for what in self.unchecked),
+                f"{self.file}: {self.lines:,} lines, {self.topics:,} topics, "
+                f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}",
+            )
+        )
+
+
+def validate(
+    run: RunSource,
+    task: str,
+    topics: Path | str | Iterable[Topic | str] | None = None,
+    known_documents: Known | None = None,
+    name: str | None = None,
+) -> Report:
+    """Hold a run against the rules of its task.
+
+    Args:
+        run: A path (gzip is fine, `-` is standard input), lines of text, records with the fields
+            of `RunLine`, or a data frame with such columns. Records without a rank, a second
+            column or a tag are checked as if they had a right one.
+        task: The id of the task-year.
+        topics: The topics that the run should answer: a topics.xml, or topics, or their numbers.
+            Left out, the official ones are taken, and other or missing topics are warnings.
+        known_documents: The ids of the corpus, as anything that answers `in`, or as a function
+            that takes a list of ids and returns those it knows. It is asked for sentence ids
+            where the task is about pairs. Left out, ids are not checked.
+        name: What messages call the run; its path when left out.
+
+    Raises:
+        UsageError: There is no such task, or the records lack a column.
+        DataError: The topics file cannot be read. Whatever is wrong with the run is in the report.
+    """
+    contract = contract_of(task)
+    expected = contract.topics if topics is None else _numbers(topics)
+    log = Log(name or _name_of(run), _LENIENT if topics is None else frozenset())
+    pieces, reader = Pieces(run), RowReader(log, contract.unit == "pair")
+    checker = Checker(contract, dict.fromkeys(expected), known_documents, log)
+    for block in whole_lines(pieces):
+        if pieces.error is None or block.endswith(b"\n"):  # else a line that was cut in two
+            checker.check(reader.read(block))
+    if pieces.error is None:
+        checker.finish()
+        _check_file(run, reader, log)
+    else:
+        _note_unreadable(pieces.error, pieces, reader, log)
+    unchecked = (_NO_CORPUS,) if known_documents is None else ()
+    return Report(log.file, task, reader.lines, checker.topics, log.findings(), unchecked)
+
+
+def _numbers(topics: Path | str | Iterable[Topic | str]) -> list[str]:
+    given = read_topics(topics) if isinstance(topics, str | Path) else topics
+    return [topic.number if isinstance(topic, Topic) else str(topic) for topic in given]
+
+
+def _name_of(run: RunSource) -> str:
+    if not isinstance(run, str | Path):
+        return "run"
+    return "standard input" if str(run) == "-" else str(run)
+
+
+def _note_unreadable(error: DataError, pieces: Pieces, reader: RowReader, log: Log) -> None:
+    if pieces.zipped:
+        found, expected = "gzip data that is damaged or cut short", "data up to the end of the file"
+        log.note(rules.DAMAGED_GZIP, reader.lines + 1, found, expected)
+    else:
+        line = reader.lines + 1 if pieces.opened else None
+        log.note(rules.UNREADABLE, line, f"a file that {error.message}", "a run")
+
+
+def _check_file(run: RunSource, reader: RowReader, log: Log) -> None:
+    if reader.lines == reader.blank:
+        found = "no line" if reader.lines == 0 else "no line with text"
+        log.note(rules.EMPTY, None, found, f"lines of six columns: {COLUMNS}")
+    if isinstance(run, str | Path) and Path(run).name in _RUN_FILES:
+        both = [other for other in _RUN_FILES if (Path(run).parent / other).exists()]
+        if len(both) > 1:
+            log.note(rules.TWO_FILES, None, " beside ".join(both), "one of the two")

@@ -1,0 +1,362 @@
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("tokenizers")
+
+from sicetnon.arguments.model import encoder, windows
+from sicetnon.arguments.model.annotators import (
+    Argumentativeness,
+    Comparison,
+    Embedding,
+    Quality,
+    Stance,
+    own_folder,
+    read_all,
+)
+from sicetnon.arguments.model.encoder import SHIPPED, DebateEncoder, debate_encoder
+from sicetnon.arguments.model.windows import batches_of, pieces_of, tokens_of, windows_of
+from sicetnon.errors import DataError, MissingExtraError, UsageError
+
+TEXTS = [
+    "Uniforms hide who is poor, so nobody is bullied for it.",
+    "",
+    "🙂🙂 👩‍👩‍👧 🇩🇪",
+    "Schuluniformen sind teuer, weil Kinder wachsen.",
+    "校服很贵。",
+    "[CLS] [SEP] [unused1] [MASK] ##s",
+    "half a character \ud83d",
+    "\x00\x1b[31m\u202e",
+    "Because " * 300,
+    "x" * 5000,
+]
+PRO = "School uniforms hide differences in income and so reduce bullying."
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Callable[[str, bytes | None], Path]:
+    """Copies the shipped model with another content of a file, or without it."""
+
+    def damage(name: str, content: bytes | None) -> Path:
+        folder = tmp_path / "model"
+        shutil.copytree(SHIPPED, folder)
+        (folder / name).unlink()
+        if content is not None:
+            (folder / name).write_bytes(content)
+        return folder
+
+    return damage
+
+
+class TestAnswers:
+    def test_shapes_and_ranges(self) -> None:
+        quality, arguing = Quality().score(TEXTS), Argumentativeness().score(TEXTS)
+        stance = Stance().probabilities(TEXTS, "Should pupils wear uniforms?")
+        comparison = Comparison().probabilities(TEXTS, "uniforms", "free choice")
+        for scores in (quality, arguing):
+            assert scores.shape == (len(TEXTS),)
+            assert scores.dtype == np.float32
+            assert ((scores >= 0) & (scores <= 1)).all()
+        assert stance.shape == (len(TEXTS), 3)
+        assert comparison.shape == (len(TEXTS), 4)
+        np.testing.assert_allclose(stance.sum(axis=1), 1, atol=1e-5)
+        np.testing.assert_allclose(comparison.sum(axis=1), 1, atol=1e-5)
+
+    def test_no_texts(self) -> None:
+        assert Quality().score([]).shape == (0,)
+        assert Stance().probabilities([], "x").shape == (0, 3)
+        assert Comparison().classify([], "a", "b") == []
+        assert Embedding().encode([]).shape == (0, 384)
+
+    def test_embeddings_are_unit_vectors(self) -> None:
+        vectors = Embedding().encode(TEXTS)
+        assert vectors.shape == (len(TEXTS), 384)
+        assert vectors.dtype == np.float32
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+    def test_classes_are_the_likeliest(self) -> None:
+        stance = Stance()
+        chances = stance.probabilities(TEXTS, "uniforms")
+        names = [stance.classes[place] for place in chances.argmax(axis=1)]
+        assert stance.classify(TEXTS, ["uniforms"] * len(TEXTS)) == names
+
+    def test_one_reading_for_several_answers(self) -> None:
+        found = read_all(TEXTS, ["quality", "embedding"])
+        np.testing.assert_array_equal(found["quality"], Quality().score(TEXTS))
+        np.testing.assert_array_equal(found["embedding"], Embedding().encode(TEXTS))
+        with pytest.raises(UsageError, match="unknown outputs stance"):
+            read_all(TEXTS, ["stance"])
+
+    def test_a_text_is_no_list_of_texts(self) -> None:
+        with pytest.raises(UsageError, match="expected a list"):
+            Quality().score("one text")
+        with pytest.raises(UsageError, match="found NoneType None; expected a text"):
+            Quality().score([None])  # type: ignore[list-item]
+        with pytest.raises(UsageError, match="found int 5; expected a text"):
+            Comparison().classify(["a text"], [5], "b")  # type: ignore[list-item]
+        with pytest.raises(UsageError, match="2 values for 1 texts"):
+            Stance().classify(["a"], ["b", "c"])
+
+
+class TestBatches:
+    def test_a_text_does_not_depend_on_those_beside_it(self) -> None:
+        # eight-bit numbers are scaled by the largest in a batch, so the shipped graph reads alone
+        model, topic = Quality(), "Should pupils wear uniforms?"
+        together = model.score(TEXTS)
+        alone = np.concatenate([model.score([text]) for text in TEXTS])
+        np.testing.assert_allclose(together, alone, atol=1e-3)
+        sides = Stance().probabilities(TEXTS, topic)
+        single = np.concatenate([Stance().probabilities([text], topic) for text in TEXTS])
+        np.testing.assert_allclose(sides, single, atol=1e-3)
+
+    def test_order_is_kept(self) -> None:
+        found = Quality().score(TEXTS)
+        np.testing.assert_array_equal(Quality().score(TEXTS[::-1])[::-1], found)
+
+    def test_threads_change_nothing(self) -> None:
+        np.testing.assert_array_equal(
+            Quality(threads=1).score(TEXTS), Quality(threads=3).score(TEXTS)
+        )
+        with pytest.raises(UsageError, match="expected at least 1"):
+            Quality(threads=0)
+
+    def test_portions_change_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        whole = Quality().score(TEXTS)
+        monkeypatch.setattr(encoder, "PORTION_CHARACTERS", 40)
+        np.testing.assert_array_equal(Quality().score(TEXTS), whole)
+
+    def test_batches_when_the_model_allows_them(self, tmp_path: Path) -> None:
+        folder = tmp_path / "model"
+        shutil.copytree(SHIPPED, folder)
+        described = json.loads((folder / "model.json").read_text())
+        (folder / "model.json").write_text(json.dumps(described | {"batch": 1024}))
+        found = Embedding(folder).encode(TEXTS)
+        assert ((found * Embedding().encode(TEXTS)).sum(axis=1) > 0.9).all()
+
+    @given(st.lists(st.integers(0, 300), max_size=30), st.integers(0, 1000))
+    def test_batches_are_bounded_and_complete(self, lengths: list[int], most: int) -> None:
+        found = [
+            windows.Window(owner, np.zeros(length, np.int64), np.zeros(0, np.int64))
+            for owner, length in enumerate(lengths)
+        ]
+        batches = batches_of(found, most)
+        assert sorted(each.owner for batch in batches for each in batch) == [*range(len(lengths))]
+        for batch in batches:
+            padded = len(batch) * max(each.length for each in batch)
+            assert len(batch) == 1 or padded <= most
+
+
+class TestWindows:
+    @given(st.integers(0, 2000), st.integers(2, 300), st.data())
+    def test_windows_cover_the_text(self, count: int, size: int, data: st.DataObject) -> None:
+        overlap = data.draw(st.integers(0, size - 1))
+        tokens = np.arange(count)
+        found = windows_of(0, tokens, np.zeros(0, np.int64), size, overlap)
+        assert len(found) == 1 or all(len(each.tokens) <= size for each in found)
+        assert set(np.concatenate([each.tokens for each in found]).tolist()) == set(range(count))
+        for before, after in itertools.pairwise(found):
+            assert before.tokens[-1] - after.tokens[0] + 1 == overlap
+
+    def test_windows_are_averaged_by_their_tokens(self) -> None:
+        reader = debate_encoder()
+        text = " ".join(f"reason {number} is good because it helps." for number in range(60))
+        (tokens,) = tokens_of(reader._tokenizer, [text])
+        assert len(tokens) > 300
+        none = np.zeros(0, np.int64)
+        named = reader.description
+        parts = windows_of(0, tokens, none, named.window, named.overlap)
+        outputs = ("argumentativeness", "quality")
+        answers = [reader._run([part], outputs) for part in parts]
+        weights = [len(part.tokens) for part in parts]
+        argued, good = (
+            np.average([each[output][0] for each in answers], weights=weights) for output in outputs
+        )
+        found = reader.answers([text], outputs=outputs)
+        assert found["argumentativeness"][0] == pytest.approx(argued, abs=1e-6)
+        odds = good / (1 - good) * (min(len(tokens), 400) / 64) ** named.longer
+        assert found["quality"][0] == pytest.approx(odds / (1 + odds), abs=1e-5)
+
+    def test_a_side_is_read_in_windows_of_a_few_sentences(self) -> None:
+        reader = debate_encoder()
+        size, overlap = reader.description.narrow["stance"]
+        assert size < reader.description.window
+        text = "Uniforms are cheap and save time. " * 30
+        (tokens,), (topic,) = (tokens_of(reader._tokenizer, [each]) for each in (text, "Uniforms"))
+        parts = windows_of(0, tokens, topic, size, overlap)
+        answers = [reader._run([part], ("stance",))["stance"][0] for part in parts]
+        expected = np.average(answers, axis=0, weights=[len(part.tokens) for part in parts])
+        found = reader.answers([text], ["Uniforms"], ["stance", "quality"])
+        np.testing.assert_allclose(found["stance"][0], expected, atol=1e-6)
+
+    @given(st.text(alphabet="ab 🙂校\n", max_size=200))
+    def test_pieces_make_the_text(self, text: str) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(windows, "PIECE_CHARACTERS", 7)
+            pieces = list(pieces_of(text))
+            assert "".join(pieces) == text
+            assert max(map(len, pieces)) <= 7
+
+    def test_pieces_have_the_tokens_of_the_text(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        tokenizer = debate_encoder()._tokenizer
+        text = "Éducation isn't free; 校服 [unused1] " * 50
+        (whole,) = tokens_of(tokenizer, [text])
+        monkeypatch.setattr(windows, "PIECE_CHARACTERS", 64)
+        np.testing.assert_array_equal(tokens_of(tokenizer, [text])[0], whole)
+
+    def test_twenty_thousand_words(self) -> None:
+        texts = ["Uniforms are cheap. " * 6667, "short"]
+        assert len(texts[0].split()) > 20_000
+        scores = Quality().score(texts)
+        assert np.isfinite(scores).all()
+        assert scores[1] == Quality().score(["short"])[0]
+
+    def test_context_is_cut(self) -> None:
+        stance = Stance()
+        long = "uniform " * 64
+        np.testing.assert_array_equal(
+            stance.probabilities([PRO], long), stance.probabilities([PRO], long + "other " * 500)
+        )
+
+
+class TestComparison:
+    @settings(max_examples=30, deadline=None)
+    @given(
+        st.lists(
+            st.tuples(
+                st.text(max_size=60),
+                st.text(min_size=1, max_size=12),
+                st.text(min_size=1, max_size=12),
+            ),
+            min_size=1,
+            max_size=3,
+        )
+    )
+    def test_swapping_the_objects_swaps_the_answer(self, cases: list[tuple[str, str, str]]) -> None:
+        model = Comparison()
+        texts = [f"{text} {first} is better than {second}" for text, first, second in cases]
+        firsts, seconds = [each[1] for each in cases], [each[2] for each in cases]
+        found = model.probabilities(texts, firsts, seconds)
+        swapped = model.probabilities(texts, seconds, firsts)
+        np.testing.assert_array_equal(found[:, [1, 0, 2, 3]], swapped)
+        turned = {"FIRST": "SECOND", "SECOND": "FIRST"}
+        labels = [turned.get(each, each) for each in model.labels(found)]
+        assert model.labels(swapped) == labels
+
+    def test_an_object_and_itself_come_out_even(self) -> None:
+        chances = np.array([[0.4, 0.4, 0.1, 0.1], [0.1, 0.1, 0.2, 0.6]], dtype=np.float32)
+        assert Comparison().labels(chances) == ["NEUTRAL", "NO"]
+
+    def test_what_looks_like_a_mark_in_a_text_is_none(self) -> None:
+        model = Stance()
+        plain = model.probabilities(["( unused1 ) is good"], "( unused2 )")
+        np.testing.assert_array_equal(
+            model.probabilities(["[unused1] is good"], "[unused2]"), plain
+        )
+
+
+class TestFolders:
+    @pytest.mark.parametrize("name", encoder.FILES)
+    @pytest.mark.parametrize("content", [None, b"", b"{}", b"\x08\x01garbage"])
+    def test_damaged_files_are_named(
+        self, damaged: Callable[[str, bytes | None], Path], name: str, content: bytes | None
+    ) -> None:
+        folder = damaged(name, content)
+        (folder / "config.json").touch()  # else a folder without model.json is no model at all
+        with pytest.raises(DataError, match=name) as caught:
+            DebateEncoder(folder).answers(["a text"])
+        assert "the model cannot be used" in str(caught.value)
+        assert caught.value.file == folder / name
+
+    def test_other_graphs_are_refused(self, damaged: Callable[..., Path]) -> None:
+        data = (
+            (SHIPPED / "judge.onnx")
+            .read_bytes()
+            .replace(b"argumentativeness", b"argumentativenesz")
+        )
+        with pytest.raises(DataError, match="its checksum is"):
+            Argumentativeness(damaged("judge.onnx", data)).score(["a"])
+
+    def test_windows_must_fit(self, damaged: Callable[..., Path]) -> None:
+        described = json.loads((SHIPPED / "model.json").read_text()) | {"overlap": 256}
+        with pytest.raises(DataError, match="do not fit"):
+            DebateEncoder(damaged("model.json", json.dumps(described).encode()))
+
+    @pytest.mark.parametrize(
+        ("changed", "message"),
+        [
+            ({"narrow": {"stances": [48, 16]}}, "narrow names stances, which is no output"),
+            ({"narrow": {"stance": [16, 48]}}, "do not fit"),
+            ({"narrow": {"stance": [5000, 16]}}, "cannot be used"),
+            ({"longer": -1}, "longer is -1, not from 0 to 10"),
+            ({"longer": 1e300}, "longer is 1e\\+300, not from 0 to 10"),
+        ],
+    )
+    def test_odd_settings_are_refused(
+        self, damaged: Callable[..., Path], changed: dict[str, object], message: str
+    ) -> None:
+        described = json.loads((SHIPPED / "model.json").read_text()) | changed
+        folder = damaged("model.json", json.dumps(described).encode())
+        with pytest.raises(DataError, match=message):
+            DebateEncoder(folder).answers(["a reason " * 1000], ["topic"], ["stance"])
+
+    def test_other_classes_are_refused(self, damaged: Callable[..., Path]) -> None:
+        described = json.loads((SHIPPED / "model.json").read_text()) | {"stances": ["YES", "NO"]}
+        with pytest.raises(UsageError, match="YES, NO"):
+            Stance(damaged("model.json", json.dumps(described).encode()))
+
+    def test_no_folder(self, tmp_path: Path) -> None:
+        for name in ("./absent", "~/absent", str(tmp_path / "absent"), "a/b/c"):
+            with pytest.raises(UsageError, match="no such folder"):
+                own_folder(name)
+        with pytest.raises(UsageError, match=r"neither model.json nor config.json"):
+            own_folder(tmp_path)
+        assert own_folder("owner/name") is None
+        with pytest.raises(UsageError, match="embeds no texts"):
+            Embedding("owner/name")
+        with pytest.raises(UsageError, match="has one answer"):
+            read_all(["a"], ["quality"], model="owner/name")
+
+    def test_identity_tells_models_apart(self, damaged: Callable[..., Path]) -> None:
+        described = json.loads((SHIPPED / "model.json").read_text()) | {"version": "other"}
+        other = damaged("model.json", json.dumps(described).encode())
+        assert Quality().identity() == Embedding().identity() != Quality(other).identity()
+
+
+class TestMissing:
+    @pytest.mark.parametrize("name", ["onnxruntime", "tokenizers"])
+    def test_without_the_libraries_the_extra_is_named(
+        self, name: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(MissingExtraError, match=r"sicetnon\[model\]"):
+            DebateEncoder().answers(["a text"], outputs=["quality"])
+
+    @pytest.mark.parametrize("name", ["torch", "transformers"])
+    def test_other_classifiers_need_an_extra_too(
+        self, name: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for library in ("torch", "transformers"):
+            monkeypatch.setitem(sys.modules, library, None)
+        with pytest.raises(MissingExtraError, match=r"sicetnon\[neural\]"):
+            Quality("owner/name")
+
+    def test_nothing_heavy_is_loaded_before_a_text_is_read(self) -> None:
+        code = (
+            "import sys; from sicetnon.arguments.model.annotators import Quality; Quality();"
+            "print([m for m in ('onnxruntime', 'tokenizers', 'torch', 'transformers', 'numba')"
+            " if m in sys.modules])"
+        )
+        command = [sys.executable, "-c", code]
+        assert subprocess.run(command, capture_output=True, check=True).stdout.strip() == b"[]"

@@ -1,0 +1,165 @@
+"""`sicetnon annotate` that was stopped goes on where it was, or says why it cannot."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("tokenizers")
+
+from sicetnon.arguments.model import annotating
+from sicetnon.arguments.model.encoder import SHIPPED
+from sicetnon.formats.continued import ContinuedFile
+from support.annotate_commands import RECORDS, annotate, check_tidy, command, write
+
+MANY = [{"text": f"Reason {n}: it helps. " * (n % 7 + 1), "n": n} for n in range(600)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an input and its output, made without a stop."""
+    folder = tmp_path_factory.mktemp("whole")
+    source = write(folder / "in.jsonl", MANY)
+    assert annotate("quality", source, "-o", folder / "out.jsonl") == 0
+    return folder
+
+
+@pytest.fixture
+def stopped(
+    whole: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Path:
+    """A folder in which the disk was full after two steps."""
+    shutil.copy(whole / "in.jsonl", tmp_path)
+    steps = []
+    append = ContinuedFile.append
+
+    def full(file: ContinuedFile, data: bytes, records: int, checksum: str) -> None:
+        if len(steps) == 2:
+            file._file.write(data[:100])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        steps.append(records)
+        append(file, data, records, checksum)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ContinuedFile, "append", full)
+        assert annotate("quality", tmp_path / "in.jsonl", "-o", tmp_path / "out.jsonl") == 1
+    error = capsys.readouterr().err
+    assert "no space left on the disk; free some" in error
+    assert "256 records are kept; the same command goes on after them" in error
+    check_tidy(tmp_path, "in.jsonl", "out.jsonl.part", "out.jsonl.part-log")
+    return tmp_path
+
+
+class TestGoingOn:
+    @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+    def test_killed(self, whole: Path, tmp_path: Path, name: str) -> None:
+        output, log = tmp_path / name, tmp_path / f"{name}.part-log"
+        kills = 0
+        for wanted in (2, 4):
+            with subprocess.Popen(
+                command("quality", whole / "in.jsonl", "-o", output, "--threads", 1)
+            ) as process:
+                deadline = time.monotonic() + 120
+                # a line for the work, then one for each step
+                while not log.exists() or log.read_bytes().count(b"\n") < wanted + 1:
+                    if process.poll() is not None or time.monotonic() > deadline:
+                        break
+                    time.sleep(0.002)
+                process.send_signal(signal.SIGKILL)
+            kills += process.returncode == -signal.SIGKILL
+            assert output.exists() == (process.returncode == 0)
+        assert kills
+        finished = subprocess.run(
+            command("quality", whole / "in.jsonl", "-o", output), capture_output=True, check=True
+        )
+        assert b"going on after" in finished.stderr
+        found = output.read_bytes()
+        found = gzip.decompress(found) if name.endswith(".gz") else found
+        assert found == (whole / "out.jsonl").read_bytes()
+        check_tidy(tmp_path, name)
+
+    def test_full_disk(self, whole: Path, stopped: Path) -> None:
+        assert annotate("quality", stopped / "in.jsonl", "-o", stopped / "out.jsonl") == 0
+        assert (stopped / "out.jsonl").read_bytes() == (whole / "out.jsonl").read_bytes()
+        check_tidy(stopped, "in.jsonl", "out.jsonl")
+
+    def test_interrupted(
+        self, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        annotated, calls = annotating._annotated, []
+
+        def interrupted(*arguments: Any) -> bytes:
+            calls.append(1)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return annotated(*arguments)
+
+        monkeypatch.setattr(annotating, "_annotated", interrupted)
+        arguments = ["quality", whole / "in.jsonl", "-o", tmp_path / "out.jsonl"]
+        assert annotate(*arguments) == 130
+        assert annotate(*arguments) == 0
+        assert (tmp_path / "out.jsonl").read_bytes() == (whole / "out.jsonl").read_bytes()
+
+    def test_other_work_is_not_mixed_in(
+        self, stopped: Path, failing: Callable[..., tuple[int, str]], tmp_path: Path
+    ) -> None:
+        source, output = stopped / "in.jsonl", stopped / "out.jsonl"
+        model = stopped / "other"
+        shutil.copytree(SHIPPED, model)
+        described = json.loads((model / "model.json").read_text()) | {"version": "other"}
+        (model / "model.json").write_text(json.dumps(described))
+        before = (stopped / "out.jsonl.part").read_bytes()
+        status, error = failing("annotate", "argumentativeness", source, "-o", output)
+        assert (status, "found task 'quality', expected 'argumentativeness'" in error) == (1, True)
+        status, error = failing("annotate", "quality", source, "-o", output, "--model", model)
+        assert (status, "found model 'debate" in error) == (1, True)
+        changed = stopped / "changed.jsonl"
+        changed.write_text(source.read_text().replace("Reason 3:", "Reason 4:"))
+        short = write(stopped / "short.jsonl", MANY[:100])
+        for other in (changed, short):
+            status, error = failing("annotate", "quality", other, "-o", output)
+            assert (status, f"are not the first ones of {other}" in error) == (1, True)
+            assert "delete it to begin anew" in error
+        assert before.startswith((stopped / "out.jsonl.part").read_bytes())
+
+    def test_a_damaged_part(self, stopped: Path, failing: Callable[..., tuple[int, str]]) -> None:
+        part = stopped / "out.jsonl.part"
+        data = part.read_bytes()
+        for damaged in (b"x" + data[1:], data[:50]):
+            part.write_bytes(damaged)
+            status, error = failing(
+                "annotate", "quality", stopped / "in.jsonl", "-o", stopped / "out.jsonl"
+            )
+            assert (status, "is damaged; delete it" in error) == (1, True)
+        part.unlink()
+        assert annotate("quality", stopped / "in.jsonl", "-o", stopped / "out.jsonl") == 0
+
+    def test_a_torn_log(self, whole: Path, stopped: Path) -> None:
+        log = stopped / "out.jsonl.part-log"
+        for torn in (log.read_bytes()[:-5], b"", b"\x00" * 100 + b"\n"):
+            log.write_bytes(torn)
+            assert annotate("quality", stopped / "in.jsonl", "-o", stopped / "out.jsonl") == 0
+            assert (stopped / "out.jsonl").read_bytes() == (whole / "out.jsonl").read_bytes()
+            (stopped / "out.jsonl").rename(stopped / "out.jsonl.part")
+
+    def test_two_at_once(self, tmp_path: Path, failing: Callable[..., tuple[int, str]]) -> None:
+        source = write(tmp_path / "in.jsonl", RECORDS)
+        first = ContinuedFile(tmp_path / "out.jsonl", {})
+        status, error = failing("annotate", "quality", source, "-o", tmp_path / "out.jsonl")
+        assert (status, "another process is writing it" in error) == (1, True)
+        first.close()
+        assert annotate("quality", source, "-o", tmp_path / "out.jsonl") == 0

@@ -1,0 +1,270 @@
+"""How corpora are recognised: files, directories, ids of ir_datasets."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from sicetnon.errors import DataError, MissingExtraError, UsageError
+from sicetnon.formats.corpora import Corpus, open_corpus
+from sicetnon.formats.datasets import load_dataset, read_dataset, to_record
+from sicetnon.formats.files import Reading
+from sicetnon.formats.processed import COLUMNS
+from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Sentence
+from support.corpus_files import PASSAGE, PREMISES, lines, put, row, table
+
+# recognition
+
+ARGUMENT = {"id": "s1", "conclusion": "c", "premises": [{"text": "p"}], "context": {"topic": "t"}}
+TEXTS = ("conclusion", "premise", "title")
+ONE_LINE = json.dumps({"v": 1, "arguments": [ARGUMENT]})
+PRETTY = json.dumps({"v": 1, "arguments": [ARGUMENT]}, indent=1)
+MIXED = lines({"id": "1", "a": "x", "year": 5, "b": "y"})
+
+
+def texts(corpus: Corpus) -> list[tuple[str, ...]]:
+    reading = Reading()
+    return [corpus.texts(item) for file in corpus.files for item in corpus.read(file, reading)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "records", "fields", "first"),
+    [
+        ("a.json", json.dumps({"arguments": [ARGUMENT]}), "arguments", TEXTS, ("c", "p", "t")),
+        ("b.json", json.dumps([ARGUMENT], indent=1), "arguments", TEXTS, ("c", "p", "t")),
+        ("c.json", "\ufeff\n{\n\"arguments\": []}", "arguments", TEXTS, None),
+        ("d.json", ONE_LINE, "arguments", TEXTS, ("c", "p", "t")),
+        ("e.json.gz", PRETTY, "arguments", TEXTS, ("c", "p", "t")),
+        ("f.csv", table(row(id="a")), "processed", TEXTS, ("c, é", PREMISES[0]["text"], "t")),
+        ("g.csv.gz", "\ufeff" + table(row(), columns=reversed(COLUMNS)), "processed", TEXTS, None),
+        ("h.jsonl", lines(PASSAGE), "passages", ("contents",), ("one\u2028line",)),
+        ("i.jsonl.gz", lines(PASSAGE), "passages", ("contents",), ("one\u2028line",)),
+        ("j.jsonl", lines({"docno": "d", "text": "t"}), "entries", ("text",), ("t",)),
+        ("k.jsonl", MIXED, "entries", ("a", "b"), ("x", "y")),
+        ("l.csv", "doc_id,a,b\n1,x,y\n", "entries", ("a", "b"), ("x", "y")),
+        ("m.tsv", "a\t_id\nx\t1\n", "entries", ("a",), ("x",)),
+    ],
+)  # fmt: skip
+def test_formats_are_recognised(
+    name: str,
+    content: str,
+    records: str,
+    fields: tuple[str, ...],
+    first: tuple[str, ...] | None,
+    tmp_path: Path,
+) -> None:
+    path = put(tmp_path, name, content)
+    corpus = open_corpus([path])
+    assert (corpus.records, corpus.fields, corpus.files) == (records, fields, (path,))
+    assert corpus.size() == path.stat().st_size
+    found = texts(corpus)
+    assert first is None or found == [first]
+
+
+def test_fields_may_be_chosen(tmp_path: Path) -> None:
+    path = put(tmp_path, "x.jsonl", lines({"key": "1", "id": "2", "a": "x", "b": "y"}))
+    assert texts(open_corpus([path], ["b"])) == [("y",)]
+    corpus = open_corpus([path], ["b", "id"], "key")
+    assert (corpus.fields, texts(corpus)) == (("b", "id"), [("y", "2")])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fields", "id_field", "part"),
+    [
+        ("x.jsonl", lines({"a": "x"}), [], None, "found the fields a; expected one of id, docno"),
+        ("x.jsonl", lines({"id": "1", "a": "x"}), [], "key", "expected key with the id"),
+        ("x.jsonl", lines({"id": "1", "a": "x"}), ["a", "b"], None, "no field b; there are id, a"),
+        ("x.jsonl", lines({"id": "1", "a": 5}), [], None, "no text beside its 'id'"),
+        ("x.csv", "id,a\n", [], None, "the file holds no record"),
+        ("x.csv", "", [], None, "the file holds no record"),
+        ("x.jsonl", "nonsense\n", [], None, "line 1: the line cannot be used"),
+        ("x.csv.gz", "id,a\n1,2,3\n", [], None, "more columns than the header"),
+    ],
+)
+def test_unknown_files_are_refused(
+    name: str, content: str, fields: list[str], id_field: str | None, part: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match=part):
+        open_corpus([put(tmp_path, name, content)], fields, id_field)
+
+
+def test_directories_are_recognised(tmp_path: Path) -> None:
+    contents = {
+        "documents.jsonl": lines({"docno": "d", "text": "t"}),
+        "passages.jsonl.gz": lines(PASSAGE),
+        "args_processed.csv": table(row()),
+    }
+    with pytest.raises(DataError, match=r"holds no corpus; expected debateorg\.json"):
+        open_corpus([tmp_path])
+    for name, content in contents.items():
+        assert open_corpus([tmp_path / put(tmp_path, name, content)]).files == (tmp_path / name,)
+        assert open_corpus([tmp_path]).files == (tmp_path / name,)
+    portals = tmp_path / "portals"
+    portals.mkdir()
+    put(portals, "debateorg.json", "[]")
+    with pytest.raises(DataError, match="the corpus lacks debatepedia"):
+        open_corpus([portals])
+    for name in ("debatepedia", "debatewise", "idebate", "parliamentary"):
+        put(portals, f"{name}.json", json.dumps([ARGUMENT]))
+    corpus = open_corpus([portals])
+    assert len(corpus.files) == 5
+    assert texts(corpus) == [("c", "p", "t")] * 4
+
+
+def test_each_file_is_read_in_its_own_way(tmp_path: Path) -> None:
+    tirex = put(tmp_path, "x.jsonl", lines({"docno": "d", "text": "one"}))
+    sheet = put(tmp_path, "x.csv", "id,text\n1,two\n")
+    assert texts(open_corpus([tirex, sheet])) == [("one",), ("two",)]
+
+
+def test_files_of_two_kinds_are_refused(tmp_path: Path) -> None:
+    one, two = put(tmp_path, "x.json", "[]"), put(tmp_path, "x.jsonl", lines(PASSAGE))
+    with pytest.raises(DataError, match=r"x\.jsonl: holds passages .* index them apart"):
+        open_corpus([one, two])
+
+
+@pytest.mark.parametrize("source", ["./x", "/no/where", "x.json", "x.tsv", "x.jsonl.gz"])
+def test_missing_files_are_named(source: str) -> None:
+    with pytest.raises(DataError, match="there is no such file or directory"):
+        open_corpus([source])
+
+
+@pytest.mark.parametrize("sources", [[], ["-"]])
+def test_a_corpus_needs_a_source_that_can_be_read_twice(sources: list[str]) -> None:
+    with pytest.raises(UsageError):
+        open_corpus(sources)
+
+
+def test_the_checksum_tells_names_and_contents(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    known = [
+        open_corpus([put(folder, name, content)]).checksum()
+        for folder, name, content in [
+            (tmp_path, "a.json", "[]"),
+            (tmp_path, "b.json", "[]"),
+            (tmp_path, "a.json", "[] "),
+            (tmp_path / "other", "a.json", "[]"),
+        ]
+    ]
+    assert len(set(known)) == 3
+    assert known[0] == known[3]
+
+
+# ir_datasets
+
+
+def test_ir_datasets_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(
+        MissingExtraError, match=r'needs an extra: pip install "sicetnon\[datasets\]"'
+    ):
+        open_corpus(["argsme/1.0"])
+
+
+def test_unknown_ids_of_ir_datasets_are_named() -> None:
+    pytest.importorskip("ir_datasets", reason="the extra `datasets` is not installed")
+    with pytest.raises(DataError, match="'no/such' is neither a file nor an id of ir_datasets"):
+        load_dataset("no/such")
+
+
+def official(sentences: bool = False) -> Any:
+    formats = pytest.importorskip(
+        "ir_datasets.formats.argsme", reason="the extra `datasets` is not installed"
+    )
+    premise = {"text": "p1", "stance": "CON", "annotations": []}
+    plain = {
+        "id": "S1-A1",
+        "conclusion": "c",
+        "premises": [premise, premise | {"text": "p2", "stance": "PRO"}],
+        "context": {
+            "sourceId": "S1",
+            "sourceTitle": "source",
+            "sourceUrl": "https://x",
+            "discussionTitle": "title",
+            "acquisitionTime": datetime(2020, 4, 1).isoformat() + "Z",
+        },
+    }
+    document = formats.ArgsMeDoc.from_json(plain)
+    if not sentences:
+        return document
+    return formats.ArgsMeProcessedDoc(*document, [formats.ArgsMeSentence("x__CONC__1", "c")])
+
+
+def test_arguments_of_ir_datasets_become_records() -> None:
+    expected = Argument(
+        "S1-A1",
+        "c",
+        (Premise("p1", "CON"), Premise("p2", "PRO")),
+        {
+            "discussionTitle": "title",
+            "sourceId": "S1",
+            "sourceTitle": "source",
+            "sourceUrl": "https://x",
+        },
+    )
+    assert to_record(official()) == expected
+    sentences = (Sentence("x__CONC__1", "c"),)
+    assert to_record(official(sentences=True)) == ProcessedArgument(expected, sentences)
+
+
+def test_passages_of_ir_datasets_become_records() -> None:
+    touche = pytest.importorskip(
+        "ir_datasets.formats.touche", reason="the extra `datasets` is not installed"
+    )
+    document = touche.TouchePassageDoc("p", "text", "https://x")
+    assert to_record(document) == Passage("p", "text", "https://x")
+
+
+class _Document(NamedTuple):
+    doc_id: str
+    title: str
+    year: int
+    text: str
+
+
+class _Dataset:
+    def __init__(self, *documents: Any):
+        self.documents = documents
+
+    def has_docs(self) -> bool:
+        return bool(self.documents)
+
+    def docs_iter(self) -> Iterable[Any]:
+        return iter(self.documents)
+
+
+def test_other_documents_of_ir_datasets_become_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    ir_datasets = pytest.importorskip("ir_datasets", reason="the extra `datasets` is not installed")
+    documents = [_Document("1", "a", 5, "b"), _Document("2", "c", 6, "d")]
+    monkeypatch.setattr(ir_datasets, "load", lambda name: _Dataset(*documents))
+    assert next(iter(read_dataset("some/id"))) == Entry("1", {"title": "a", "text": "b"})
+    corpus = open_corpus(["some/id"])
+    assert (corpus.records, corpus.fields) == ("entries", ("title", "text"))
+    assert texts(corpus) == [("a", "b"), ("c", "d")]
+    assert (corpus.size(), corpus.files) == (0, ("some/id",))
+
+
+@pytest.mark.parametrize("sentences", [False, True])
+def test_a_corpus_of_ir_datasets_has_the_fields_of_its_kind(
+    sentences: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = official(sentences)
+    import ir_datasets
+
+    monkeypatch.setattr(ir_datasets, "load", lambda name: _Dataset(document))
+    corpus = open_corpus(["argsme/x"])
+    assert corpus.records == ("processed" if sentences else "arguments")
+    assert texts(corpus) == [("c", "p1\np2", "title")]
+
+
+def test_an_id_without_documents_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    ir_datasets = pytest.importorskip("ir_datasets", reason="the extra `datasets` is not installed")
+    monkeypatch.setattr(ir_datasets, "load", lambda name: _Dataset())
+    with pytest.raises(DataError, match="has no documents"):
+        open_corpus(["argsme/x"])

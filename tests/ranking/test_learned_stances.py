@@ -1,0 +1,289 @@
+"""`--stance`: which of two objects a passage favours, said by rules or by the model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import ROOT
+from sicetnon.arguments.comparative.favouring import favoured
+from sicetnon.arguments.model import annotators
+from sicetnon.arguments.model.annotators import COMPARISONS
+from sicetnon.arguments.model.encoder import debate_encoder
+from sicetnon.cli import main
+from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.formats.runs import read_run
+from sicetnon.index.reader import IndexReader
+from sicetnon.library.answers import search
+from sicetnon.records import RunLine, Topic
+from sicetnon.tasks.registry import TASKS, search_system
+from sicetnon.tasks.running import RunOptions, run_task
+from sicetnon.validation.validate import validate
+
+TASK = "touche-2022-task-2"
+INPUT = ROOT / "examples" / TASK / "input"
+QUESTION = "Which is better, a kayak or a canoe?"
+
+
+class Judge:
+    """A stand-in for the model: its answer is decided by the length of a text.
+
+    Attributes:
+        calls: Texts with their objects, call by call. The first only says whether it can be used.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[list[tuple[str, str, str]]] = []
+
+    @property
+    def read(self) -> list[tuple[str, str, str]]:
+        return [each for call in self.calls[1:] for each in call]
+
+    def identity(self) -> str:
+        return "judge 1"
+
+    def classify(self, texts: list[str], first: str, second: str) -> list[str]:
+        self.calls.append([(text, first, second) for text in texts])
+        return [side(text) for text in texts]
+
+
+def side(text: str) -> str:
+    return COMPARISONS[len(text) % 4]
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
+    made = Judge()
+    monkeypatch.setattr(annotators, "Comparison", lambda: made)
+    return made
+
+
+@pytest.fixture
+def without_extra(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if the extra were not installed, and no model had been read before."""
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    debate_encoder.cache_clear()
+    yield
+    debate_encoder.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stances") / "index"
+    assert main(["index", str(INPUT), "-o", str(folder)]) == 0
+    return folder
+
+
+def lines(folder: Path) -> list[RunLine]:
+    return list(read_run(folder / "run.txt"))
+
+
+def test_the_model_says_stances_and_nothing_else(folder: Path, tmp_path: Path, judge) -> None:
+    command = ["run", TASK, "-i", str(INPUT), "--index", str(folder)]
+    assert main([*command, "-o", str(tmp_path / "rules")]) == 0
+    assert not judge.calls
+    learned = tmp_path / "learned"
+    assert main([*command, "-o", str(learned), "--stance", "learned"]) == 0
+    assert validate(learned / "run.txt", TASK, INPUT / "topics.xml").ok
+    before, after = lines(tmp_path / "rules"), lines(learned)
+    placed = [[(line.document, line.rank, line.score) for line in run] for run in (before, after)]
+    assert placed[0] == placed[1]
+    assert [line.stance for line in before] != [line.stance for line in after]
+    assert {line.tag for line in after} == {"sicetnon-default-learned"}
+    method = yaml.safe_load((learned / "ir-metadata.yml").read_text())["method"]
+    assert (method["system"], method["stance"]) == ("default", "learned (judge 1)")
+
+
+def test_each_text_handed_out_is_read_once_and_no_other(
+    folder: Path, tmp_path: Path, judge: Judge
+) -> None:
+    options = RunOptions(index=folder, k=3, stance="learned")
+    found = run_task(TASK, INPUT, tmp_path / "out", options)
+    with IndexReader.open(folder) as index:
+        texts = {
+            (record.default_text(), *ranking.topic.objects)
+            for ranking in found
+            for record in index.records(ranking.documents)
+        }
+    assert len(judge.read) == len(set(judge.read))
+    assert set(judge.read) <= texts
+    assert len(judge.read) > len(texts) / 2
+    for ranking in found:
+        assert set(ranking.stances or ()) <= set(COMPARISONS)
+
+
+@pytest.mark.parametrize("system", ["default", "bm25", "dirichlet"])
+def test_rules_say_the_same_where_they_are_asked_for(
+    system: str, folder: Path, tmp_path: Path
+) -> None:
+    asked = run_task(TASK, INPUT, tmp_path, RunOptions(system, folder, stance="rules"))
+    own = run_task(TASK, INPUT, tmp_path, RunOptions(system, folder))
+    assert {line.tag for line in lines(tmp_path)} == {f"sicetnon-{system}"}
+    metadata = yaml.safe_load((tmp_path / "ir-metadata.yml").read_text())
+    assert metadata["method"]["stance"] == ("NO throughout" if system == "bm25" else "rules")
+    same = [one.stances == other.stances for one, other in zip(asked, own, strict=True)]
+    assert all(same) == (system != "bm25")
+
+
+def test_passages_that_name_neither_object_are_not_read(tmp_path: Path, judge: Judge) -> None:
+    passages = {
+        "p1___1": "Which boat is better depends on the water.",
+        "p1___2": "One kayak is better.",
+        "p2___1": "One kayak is better.",
+        "p2___2": "Canoes are better!",
+    }
+    text = "\n".join(json.dumps({"id": i, "contents": t}) for i, t in passages.items())
+    (tmp_path / "passages.jsonl").write_text(text)
+    folder = tmp_path / "index"
+    assert main(["index", str(tmp_path / "passages.jsonl"), "-o", str(folder)]) == 0
+    with IndexReader.open(folder) as index:
+        ranking = search_system("default", index, "learned").rank([Topic("1", QUESTION)], 10)[0]
+        names = index.identifiers(ranking.documents)
+    assert {name for name, _, _ in judge.read} == set(list(passages.values())[1:])
+    assert len(judge.read) == 2
+    said = dict(zip(names, ranking.stances or (), strict=True))
+    assert said["p1___1"] == "NO"
+    assert said["p1___2"] == said["p2___1"] == side(passages["p1___2"])
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "stance"),
+    [
+        ("The kayak and the canoe are boats.", "NEUTRAL", "NEUTRAL"),
+        ("The kayak and the canoe are boats.", "NO", "NEUTRAL"),
+        ("The kayak is a boat.", "NEUTRAL", "NO"),
+        ("The kayak is a boat.", "SECOND", "SECOND"),
+        ("The boat is fast.", "FIRST", "NO"),
+        ("", "FIRST", "NO"),
+    ],
+)
+def test_names_decide_what_the_model_cannot_tell(
+    text: str, answer: str, stance: str, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "classify", lambda texts, _, __: [answer] * len(texts))
+    assert favoured([text, text], "kayak", "canoe", judge) == [stance] * 2  # type: ignore[arg-type]
+
+
+def test_a_topic_without_two_objects_is_not_read(folder: Path, judge: Judge) -> None:
+    with IndexReader.open(folder) as index:
+        system = search_system("default", index, "learned")
+        ranking = system.rank([Topic("1", "Are canoes safe?"), Topic("2", "?")], 10)[0]
+    assert ranking.stances == ("NO",) * len(ranking)
+    assert not judge.read
+
+
+def test_it_is_told_how_far_reading_is(folder: Path, judge: Judge) -> None:
+    told: list[tuple[int, int]] = []
+    topics = [Topic("1", QUESTION), Topic("2", "Is a flute better than an oboe?")]
+    with IndexReader.open(folder) as index:
+        found = search_system("default", index, "learned").rank(
+            topics, 5, lambda done, total: told.append((done, total))
+        )
+    assert told == [(len(found[0]), 10), (10, 10)]
+
+
+def test_search_takes_it_too(
+    folder: Path, judge: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    command = ["search", QUESTION, "--index", str(folder), "-k", "4", "--json"]
+    assert main([*command, "--stance", "learned"]) == 0
+    answers = json.loads(capsys.readouterr().out)["answers"]
+    for answer in answers:
+        assert answer["stance"] in (side(answer["contents"]), "NEUTRAL", "NO")
+        assert answer["favours"] == {"FIRST": "kayak", "SECOND": "canoe"}.get(answer["stance"])
+    assert len(judge.read) == 4
+    assert main(command) == 0
+    assert len(judge.read) == 4
+
+
+@pytest.mark.parametrize("task", sorted(set(TASKS) - {TASK}))
+def test_other_tasks_refuse_it(
+    task: str, tmp_path: Path, sample: Path, failing: Callable[..., tuple[int, str]]
+) -> None:
+    out = tmp_path / "out"
+    status, line = failing("run", task, "-i", sample / "input", "-o", out, "--stance", "learned")
+    assert status == 2
+    assert line == (f"sicetnon: {task} asks for no stance towards two objects; leave --stance out")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_holds_no_passages_refuses_it(
+    index: Path, failing: Callable[..., tuple[int, str]]
+) -> None:
+    status, line = failing("search", "tea", "--index", index, "--stance", "rules")
+    assert (status, "arguments have no stance" in line) == (2, True), line
+    status, line = failing("search", "tea", "--source", "argsme", "--stance", "rules")
+    assert (status, "--stance" in line) == (2, True), line
+
+
+def test_a_name_that_nobody_has(folder: Path) -> None:
+    with (
+        IndexReader.open(folder) as index,
+        pytest.raises(UsageError, match="one of rules, learned"),
+    ):
+        search(index, QUESTION, stance="magic")
+
+
+def test_without_the_extra_the_hint_comes_before_any_work(
+    without_extra: None, folder: Path, tmp_path: Path, failing: Callable[..., tuple[int, str]]
+) -> None:
+    out = tmp_path / "out"
+    expected = (
+        'sicetnon: The learned stance needs an extra: pip install "sicetnon[model]" (in a '
+        'checkout: ".[model]")'
+    )
+    assert failing("run", TASK, "-i", INPUT, "-o", out, "--stance", "learned") == (1, expected)
+    assert not list(tmp_path.iterdir())
+    command = ("search", QUESTION, "--index", folder, "--stance", "learned")
+    assert failing(*command) == (1, expected)
+    assert main(["run", TASK, "-i", str(INPUT), "-o", str(out), "--index", str(folder)]) == 0
+    with IndexReader.open(folder) as index, pytest.raises(MissingExtraError):
+        search(index, QUESTION, stance="learned")
+
+
+def test_no_run_by_rules_loads_the_model(folder: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; from sicetnon.cli import main; main(sys.argv[1:]);"
+        "print([m for m in ('onnxruntime', 'tokenizers') if m in sys.modules])"
+    )
+    command = ["run", TASK, "-i", str(INPUT), "-o", str(tmp_path), "--index", str(folder)]
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, check=True)
+    assert done.stdout.strip() == b"[]"
+
+
+def test_the_model_itself_swaps_its_answers_with_the_objects(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="needs the extra model")
+    pytest.importorskip("tokenizers", reason="needs the extra model")
+    command = ["run", TASK, "--index", str(folder), "-k", "3", "--stance", "learned"]
+    assert main([*command, "-i", str(INPUT), "-o", str(tmp_path / "as-given")]) == 0
+    shutil.copytree(INPUT, tmp_path / "input")
+    topics = tmp_path / "input" / "topics.xml"
+    text = topics.read_text()
+    assert "<objects>" in text
+    topics.write_text(_swapped(text))
+    assert main([*command, "-i", str(tmp_path / "input"), "-o", str(tmp_path / "swapped")]) == 0
+    given, other = (
+        {(line.topic, line.document): line.stance for line in lines(tmp_path / name)}
+        for name in ("as-given", "swapped")
+    )
+    turned = {"FIRST": "SECOND", "SECOND": "FIRST"}
+    assert other == {key: turned.get(stance, stance) for key, stance in given.items()}
+    assert {"FIRST", "SECOND"} <= set(given.values())
+
+
+def _swapped(topics: str) -> str:
+    """A topics file with the two objects of each topic in the other order."""
+    parts = topics.split("<objects>")
+    for place, part in enumerate(parts[1:], start=1):
+        objects, rest = part.split("</objects>", 1)
+        first, second = objects.split(",")
+        parts[place] = f"{second.strip()}, {first.strip()}</objects>{rest}"
+    return "<objects>".join(parts)

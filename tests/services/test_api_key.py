@@ -1,0 +1,91 @@
+"""The API key: where to get one, and that it shows up nowhere."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import traceback
+import zlib
+from pathlib import Path
+
+import pytest
+
+from sicetnon.errors import ServiceError, UsageError
+from sicetnon.services.api_key import ApiKey
+from sicetnon.services.chatnoir import ChatNoirRetriever
+from support.service_setting import KEY, MILK, TEA
+
+
+class TestKey:
+    def test_no_key_says_where_to_get_one(self, double, setting, monkeypatch) -> None:
+        monkeypatch.delenv("CHATNOIR_API_KEY", raising=False)
+        with pytest.raises(
+            UsageError, match=r"https://www\.chatnoir\.eu/apikey/.*CHATNOIR_API_KEY"
+        ):
+            setting.chatnoir(double, key=None).retrieve([TEA], 10)
+        assert double.requests == []
+
+    def test_a_refused_key_is_not_shown(self, double, setting) -> None:
+        double.key = "another"
+        with pytest.raises(ServiceError, match="refused the API key") as caught:
+            setting.chatnoir(double).retrieve([TEA], 10)
+        assert KEY not in "".join(_frames(caught.value))
+        assert double.asked("POST") == 1
+
+    def test_the_key_is_nowhere(self, double, setting, caplog, capfd, tmp_path: Path) -> None:
+        caplog.set_level(logging.DEBUG)
+        double.echoes_key, double.faults = True, ["500", "cut", "malformed"]
+        retriever = setting.chatnoir(double)
+        retriever.records(retriever.retrieve([TEA], 10)[0].documents)
+        double.faults = ["401"]
+        with pytest.raises(ServiceError) as caught:
+            retriever.retrieve([MILK], 10)
+        seen = [*_frames(caught.value), *setting.said, *capfd.readouterr()]
+        seen += [record.getMessage() for record in caplog.records]
+        seen += [repr(retriever), repr(vars(retriever)), repr(vars(retriever._service))]
+        assert any("_search" in message for message in seen)
+        for path in tmp_path.rglob("*"):
+            seen.append(str(path))
+            if path.is_file():
+                seen.append(path.read_bytes().decode("latin-1"))
+        for body, request in sqlite3.connect(setting.cache).execute(
+            "SELECT body, request FROM answers"
+        ):
+            seen += [zlib.decompress(body).decode(), request]
+        forms = [KEY, json.dumps(KEY)[1:-1], "k3y%2Fwith"]
+        assert not [text for text in seen for form in forms if form in text]
+        assert all(body["apikey"] == KEY for _, _, body in double.requests if body)
+
+    @pytest.mark.parametrize("fault", ["moved", "hang up", "slow", "500", "malformed"])
+    def test_no_exception_carries_it(self, fault, double, setting) -> None:
+        double.faults = [fault] * 4
+        with pytest.raises(ServiceError) as caught:
+            setting.chatnoir(double).retrieve([TEA], 10)
+        assert caught.value.__context__ is None
+        assert caught.value.__cause__ is None
+        assert KEY not in "".join(_frames(caught.value))
+
+    def test_keys_that_cannot_be(self) -> None:
+        for key in ("two words-secret", "line\nsecret", "sécret", "nul\x00secret"):
+            with pytest.raises(UsageError) as caught:
+                ApiKey("ChatNoir", key)
+            assert "secret" not in str(caught.value)
+        assert not ApiKey("ChatNoir", " ")
+        assert ApiKey("ChatNoir", " spaced-key\n").reveal() == "spaced-key"
+        assert "spaced" not in f"{ApiKey('ChatNoir', 'spaced-key')!r}"
+
+    @pytest.mark.parametrize(
+        "url", ["chatnoir.eu", "ftp://chatnoir.eu", "http://", "https://a:secret@b", "http://a:b:c"]
+    )
+    def test_addresses_that_cannot_be(self, url: str, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="must look like https") as caught:
+            ChatNoirRetriever(tmp_path, KEY, url)
+        assert "secret" not in str(caught.value)
+
+
+def _frames(error: BaseException) -> list[str]:
+    """A traceback with the values of all variables of our own modules."""
+    told = traceback.TracebackException.from_exception(error, capture_locals=True)
+    told.stack[:] = [frame for frame in told.stack if "/sicetnon/" in frame.filename]
+    return list(told.format())

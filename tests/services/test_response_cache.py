@@ -1,0 +1,120 @@
+"""What services answered is kept: killed runs go on, and nothing is asked for twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import zlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from sicetnon.errors import DataError
+from sicetnon.services.response_cache import ResponseCache
+from support.service_double import ServiceDouble
+from support.service_setting import KEY, TEA
+
+HALF_WAY = """
+import sys
+from pathlib import Path
+from sicetnon.records import Topic
+from sicetnon.services.chatnoir import ChatNoirRetriever
+from sicetnon.services.pace import Patience
+
+def progress(what, done, total):
+    print(what, done, flush=True)
+
+quick = Patience(per_second=1e6)
+retriever = ChatNoirRetriever(Path(sys.argv[1]), progress=progress, patience=quick)
+topics = [Topic(str(n), f"question {n}") for n in range(8)]
+for ranking in retriever.retrieve(topics, 200):
+    retriever.records(ranking.documents[:5])
+    print(*ranking.names, flush=True)
+"""
+
+
+class TestResuming:
+    def test_a_killed_run_asks_for_nothing_twice(self, double, tmp_path: Path) -> None:
+        double.total, double.delay = 150, 0.02
+        command = [sys.executable, "-c", HALF_WAY, str(tmp_path / "kept.sqlite")]
+        environment = os.environ | {"CHATNOIR_API_KEY": KEY, "CHATNOIR_URL": double.url}
+        for stop in ("topics 3", "topics 8", "pages of topic 1 of 8 2"):
+            run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+            assert run.stdout is not None
+            assert any(line.startswith(stop) for line in run.stdout)
+            run.send_signal(signal.SIGKILL)
+            run.wait()
+            run.stdout.close()
+            time.sleep(0.1)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stderr
+        asked = Counter(json.dumps(request) for request in double.requests)
+        # 8 questions of 2 pages; 5 texts, the same for every question
+        assert len(asked) == 8 * 2 + 5
+        # what was under way when it was killed had not been received
+        under_way = sum(asked.values()) - len(asked)
+        assert under_way <= 1 + 1 + 4
+        before = len(double.requests)
+        again = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert again.stdout == done.stdout
+        assert len(double.requests) == before
+
+    def test_what_was_received_is_kept_with_its_date(self, double, setting) -> None:
+        retriever = setting.chatnoir(double)
+        retriever.records(retriever.retrieve([TEA], 3)[0].documents)
+        rows = sqlite3.connect(setting.cache).execute("SELECT request, fetched FROM answers")
+        requests, dates = zip(*rows, strict=True)
+        assert len(requests) == 4
+        assert all(date[:2] == "20" and date.endswith("+00:00") for date in dates)
+        assert sum("/api/v1/_search" in request for request in requests) == 1
+
+    def test_a_full_cache_needs_neither_key_nor_network(self, double, setting) -> None:
+        first = setting.chatnoir(double)
+        names = first.retrieve([TEA], 10)[0].names
+        double.__exit__()
+        assert setting.chatnoir(double, key="").retrieve([TEA], 10)[0].names == names
+
+    def test_other_addresses_have_other_answers(self, double, setting) -> None:
+        setting.chatnoir(double).retrieve([TEA], 10)
+        with ServiceDouble(total=3) as other:
+            assert len(setting.chatnoir(other).retrieve([TEA], 10)[0]) == 3
+
+
+class TestCache:
+    def test_keeps_and_replaces(self, tmp_path: Path) -> None:
+        cache = ResponseCache(tmp_path)
+        assert cache.path.parent == tmp_path
+        assert cache.get("a") is None
+        cache.put("a", "{}", b"one")
+        cache.put("a", "{}", b"two")
+        kept = cache.get("a")
+        assert kept is not None
+        assert kept.body == b"two"
+        assert len(cache) == 1
+        cache.close()
+
+    def test_a_foreign_file_is_left_alone(self, tmp_path: Path) -> None:
+        path = tmp_path / "notes.txt"
+        path.write_text("not a database, and long enough to look like something else\n" * 50)
+        with pytest.raises(DataError, match="cannot be used"):
+            ResponseCache(path)
+        assert path.read_text().startswith("not a database")
+
+    def test_a_damaged_answer_is_fetched_again(self, double, setting) -> None:
+        setting.chatnoir(double).retrieve([TEA], 10)
+        with sqlite3.connect(setting.cache) as database:
+            database.execute("UPDATE answers SET body = x'00'")
+        assert len(setting.chatnoir(double).retrieve([TEA], 10)[0]) == 10
+        assert double.asked("POST") == 2
+
+    def test_an_answer_that_is_no_longer_accepted_is_fetched_again(self, double, setting) -> None:
+        setting.chatnoir(double).retrieve([TEA], 10)
+        with sqlite3.connect(setting.cache) as database:
+            database.execute("UPDATE answers SET body = ?", (zlib.compress(b"[]"),))
+        assert len(setting.chatnoir(double).retrieve([TEA], 10)[0]) == 10

@@ -1,0 +1,72 @@
+"""What the tests of services share: a key, questions, a clock, retrievers on a double, faults."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from sicetnon.records import Topic
+from sicetnon.services.argsme import ArgsMeRetriever
+from sicetnon.services.chatnoir import ChatNoirRetriever
+from sicetnon.services.pace import Clock, Patience
+from support.service_double import ServiceDouble
+
+KEY = 'k3y/with"odd+letters-5f1c'
+TEA = Topic("1", "Which is better,\n tea or coffee?")
+MILK = Topic("2", "Should milk go in first?")
+# faults are tested without waiting: the rate does not matter, chance is out
+QUICK = Patience(tries=4, first_wait=1.0, timeout=0.5, per_second=1e6, jitter=0.0)
+
+
+class PatientClock(Clock):
+    """Waiting takes no time, and is noted."""
+
+    def __init__(self) -> None:
+        self.slept = 0.0
+        self._lock = threading.Lock()
+
+    def now(self) -> float:
+        return self.slept
+
+    def sleep(self, seconds: float) -> None:
+        with self._lock:
+            self.slept += seconds
+
+
+class Setting:
+    """A retriever of each kind, on one double and one cache."""
+
+    def __init__(self, folder: Path):
+        self.cache = folder / "kept" / "answers.sqlite"
+        self.said: list[str] = []
+        self.progress: list[tuple[str, int, int]] = []
+        self.clock = PatientClock()
+
+    def chatnoir(self, double: ServiceDouble, key: str | None = KEY) -> ChatNoirRetriever:
+        return ChatNoirRetriever(
+            self.cache,
+            key,
+            double.url,
+            progress=lambda *step: self.progress.append(step),
+            say=self.said.append,
+            patience=QUICK,
+            clock=self.clock,
+        )
+
+    def argsme(self, double: ServiceDouble) -> ArgsMeRetriever:
+        return ArgsMeRetriever(self.cache, double.url, self.said.append, QUICK, self.clock)
+
+
+FAULTS = [
+    "500",
+    "502",
+    "503",
+    "504",
+    "429",
+    "429 2",
+    "cut",
+    "hang up",
+    "slow",
+    "malformed",
+    {"error": "x"},
+]

@@ -1,0 +1,232 @@
+"""Files that are no sound text, runs that are no files, and content of every kind."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sicetnon.contracts import CONTRACTS, TASKS
+from sicetnon.errors import UsageError
+from sicetnon.formats.runs import read_run, run_lines
+from sicetnon.validation import lines as validation_lines
+from sicetnon.validation.validate import validate
+from support.validation_cases import (
+    ARGUMENTS,
+    PAIRS,
+    TOPICS,
+    Validated,
+    changed,
+    only,
+    pair_lines,
+    sound_lines,
+    validator,
+)
+
+
+@pytest.fixture
+def validated(tmp_path: Path) -> Validated:
+    return validator(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"), [(b"", "no line"), (b"\n  \n", "no line with text"), (b"\n", "no line")]
+)
+def test_empty_file(validated: Validated, content: bytes, found: str) -> None:
+    report = validated(content)
+    assert not report.ok
+    assert report.errors[0].rule == "empty-file"
+    assert report.errors[0].found.startswith(found)
+    assert "missing-topics" not in str(report)
+
+
+def test_not_utf8(validated: Validated) -> None:
+    content = "".join(f"{line}\n" for line in changed(4, "mine", "minée")).encode("latin-1")
+    report = validated(content)
+    finding = report.errors[0]
+    assert (finding.rule, finding.line, finding.count) == ("not-utf-8", 4, 1)
+    assert (finding.found, finding.expected) == ("the byte 0xe9 at place 21", "text in UTF-8")
+    assert validated(changed(1, "mine", "minée")).ok
+
+
+def test_byte_order_mark(validated: Validated) -> None:
+    content = "".join(f"{line}\n" for line in sound_lines()).encode("utf-8-sig")
+    assert only(validated(content), "byte-order-mark").line == 1
+
+
+def test_gzip(validated: Validated) -> None:
+    content = gzip.compress("".join(f"{line}\n" for line in sound_lines()).encode())
+    assert validated(content).findings == ()
+
+
+def test_gzip_cut_short(validated: Validated) -> None:
+    rng = np.random.default_rng(1)
+    lines = [f"1 Q0 {rng.integers(10**12)} {rank} {1000 - rank} t" for rank in range(1, 1000)]
+    lines[3] = lines[3].replace("Q0", "PRO")
+    content = gzip.compress("".join(f"{line}\n" for line in lines).encode())
+    report = validated(content[: len(content) // 2])
+    assert [finding.rule for finding in report.findings] == ["second-column", "damaged-gzip"]
+    finding = report.findings[1]
+    assert finding.line == report.lines + 1 > 300
+    assert finding.found == "gzip data that is damaged or cut short"
+
+
+@pytest.mark.parametrize("size", [3, 12, 30, -4])
+def test_gzip_cut_anywhere(validated: Validated, size: int) -> None:
+    content = gzip.compress("".join(f"{line}\n" for line in sound_lines()).encode())
+    assert only(validated(content[:size]), "damaged-gzip").line is not None
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    for path in (tmp_path / "no such.txt", tmp_path):
+        finding = only(validate(path, ARGUMENTS, TOPICS), "unreadable-file")
+        assert (finding.line, finding.file) == (None, str(path))
+        assert finding.found.startswith("a file that cannot be read: ")
+
+
+def test_two_runs_side_by_side(tmp_path: Path) -> None:
+    text = "".join(f"{line}\n" for line in sound_lines())
+    (tmp_path / "run.txt").write_text(text)
+    assert validate(tmp_path / "run.txt", ARGUMENTS, TOPICS).findings == ()
+    (tmp_path / "run.txt.gz").write_bytes(gzip.compress(text.encode()))
+    finding = only(validate(tmp_path / "run.txt", ARGUMENTS, TOPICS), "two-runs", "warning")
+    assert finding.found == "run.txt beside run.txt.gz"
+
+
+def test_one_line_can_break_several_rules_and_errors_come_first(validated: Validated) -> None:
+    lines = changed(6, "mine", "yours", changed(9, "S2-A4 4 2.5", "S2-A1 9 9"))
+    found = [(finding.rule, finding.line) for finding in validated(lines).findings]
+    assert found == [
+        ("rank-order", 9),
+        ("score-rising", 9),
+        ("duplicate-document", 9),
+        ("several-tags", 6),
+    ]
+
+
+def test_messages_cannot_carry_control_characters(validated: Validated) -> None:
+    report = validated(changed(6, "Q0", "\x1b[31mQ0"))
+    assert "\x1b" not in str(report)
+    assert "\\x1b[31mQ0" in str(report)
+
+
+def test_long_texts_are_cut(validated: Validated) -> None:
+    assert len(str(validated(changed(6, "Q0", "Q" * 9999)).findings[0])) < 300
+
+
+def test_unknown_task(validated: Validated) -> None:
+    with pytest.raises(UsageError, match=r"found the task 'x'; expected one of touche-2020-task-1"):
+        validated(sound_lines(), "x")
+
+
+def test_lines_records_and_frames(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+
+    path = tmp_path / "run.txt"
+    broken = changed(9, "2.5", "4.0")
+    path.write_text("\n".join(broken))
+    records = list(read_run(path))
+    frame = pandas.DataFrame([line.split() for line in broken])
+    frame.columns = ["qid", "q0", "docno", "rank", "score", "tag"]
+    for run in (path, broken, [f"{line}\n" for line in broken], records, iter(records), frame):
+        report = validate(run, ARGUMENTS, TOPICS)
+        assert [(f.rule, f.line) for f in report.findings] == [("score-rising", 9)]
+    assert validate(frame[["qid", "docno", "score"]], ARGUMENTS, TOPICS).errors
+    assert validate([], ARGUMENTS, TOPICS).errors[0].rule == "empty-file"
+    assert validate(records, ARGUMENTS, TOPICS, name="made").errors[0].file == "made"
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_the_size_of_blocks_does_not_matter(
+    validated: Validated, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    lines = sorted(pair_lines(), key=lambda line: int(line.split()[3]))
+    lines[150:150] = ["", "1 PRO x 51", "1 PRO a,a 1 nan other", lines[3], " ".join(lines[9])]
+    expected = str(validated(lines, PAIRS))
+    monkeypatch.setattr(validation_lines, "BLOCK_BYTES", size)
+    assert str(validated(lines, PAIRS)) == expected
+
+
+def test_a_line_without_end_does_not_fill_the_memory(
+    validated: Validated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validation_lines, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(validation_lines, "_LONGEST_LINE", 1000)
+    report = validated(b"x" * 10_000)
+    assert report.errors[0].rule == "column-count"
+
+
+scores = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30)
+
+
+@given(st.dictionaries(st.integers(1, 99), scores, min_size=1, max_size=5), st.sampled_from(TASKS))
+def test_what_the_product_writes_is_sound(runs: dict[int, list[float]], task: str) -> None:
+    contract = CONTRACTS[task]
+    text = ""
+    for topic, values in runs.items():
+        values = sorted((values * 100)[: max(len(values), contract.minimum)], reverse=True)
+        documents = [
+            f"a{n},b{n}" if contract.unit == "pair" else f"d{n}" for n in range(len(values))
+        ]
+        stances = [
+            contract.second_columns[n % len(contract.second_columns)] for n in range(len(values))
+        ]
+        text += run_lines(str(topic), documents, np.array(values), "tag", stances)
+    report = validate(text.splitlines(), task, map(str, runs), known_documents=Everything())
+    assert report.findings == ()
+
+
+class Everything:
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+token = st.text(st.sampled_from("ab1,.-_é\x0b\x1f\u2003 \t\r"), max_size=6)
+
+
+@given(st.lists(st.lists(token, max_size=8).map(" ".join), max_size=12))
+@settings(max_examples=200)
+def test_no_content_is_too_odd(lines: list[str]) -> None:
+    for task in (ARGUMENTS, PAIRS):
+        report = validate(lines, task, TOPICS, known_documents=["a"])
+        assert report.lines == len(lines)
+        assert not report.ok
+        assert str(report)
+
+
+columns = st.sampled_from(["1", "2", "Q0", "d", "d2", "1.5", "-3", "x", "t", ""])
+
+
+@given(st.lists(st.lists(columns, min_size=4, max_size=8).map(" ".join), max_size=6))
+@settings(max_examples=300)
+def test_what_tira_refuses_is_refused(lines: list[str]) -> None:
+    if refused_by_tira(lines):
+        assert not validate(lines, ARGUMENTS, ["1", "2"]).ok
+
+
+def refused_by_tira(lines: list[str]) -> bool:
+    """What TIRA's check of a run says of its lines."""
+    seen = set()
+    for line in lines:
+        parts = re.split(r"\s+", line.strip())
+        try:
+            topic, _, document, rank, score, _ = parts
+            int(rank), float(score)
+        except ValueError:
+            return True
+        if (topic, document) in seen:
+            return True
+        seen.add((topic, document))
+    return False
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_are_too_odd(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "odd.txt"
+    path.write_bytes(content)
+    assert not validate(path, ARGUMENTS, TOPICS).ok
