@@ -44,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
 @SETTINGS
 @given(
     found=st.integers(1, 3).flatmap(documents),
-    analysis=st.sampled_from([PORTER, FORMS, PLAIN, named_analysis("letters")]),
+    analysis=st.sampled_from([PORTER, FORMS, PLAIN, named_analysis("porter")]),
 )
 def test_counts_what_a_plain_count_counts(
     found: Documents, analysis: Analysis, tmp_path_factory: pytest.TempPathFactory

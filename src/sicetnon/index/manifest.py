@@ -135,7 +135,6 @@ def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:
             str(recorded["name"]),
             str(recorded["stemmer"]),
             str(recorded["stop_words"]),
-            bool(recorded["digits"]),
             bool(recorded["forms"]),
         )
         if analysis.stemmer not in STEMMERS:

@@ -26,9 +26,8 @@ class Analysis:
 
     Attributes:
         name: What users call it.
-        stemmer: `none`, `porter2` or `krovetz`.
+        stemmer: `none` or `porter2`.
         stop_words: The name of a stop list; stop words are taken out before stemming.
-        digits: Whether digits belong to words (`b2b`, `2020`) or separate them.
         forms: Whether the forms of a stem stay terms of their own. A search can then prefer the
             form that was asked for to its relatives, which the index knows by their stem.
     """
@@ -36,7 +35,6 @@ class Analysis:
     name: str
     stemmer: str = "none"
     stop_words: str = "none"
-    digits: bool = True
     forms: bool = False
 
     def signature(self) -> dict[str, str | bool | int]:
@@ -48,7 +46,6 @@ class Analysis:
             "stemmer_version": stemmer_version(self.stemmer),
             "stop_words": self.stop_words,
             "stop_words_hash": hashlib.sha256(words.encode()).hexdigest()[:16],
-            "digits": self.digits,
             "forms": self.forms,
             "scanner": SCANNER_VERSION,
             "unicode": unicodedata.unidata_version,
@@ -65,11 +62,7 @@ ANALYSES = {
         Analysis("plain"),
         Analysis("porter", "porter2"),
         Analysis("porter-stop", "porter2", "snowball"),
-        Analysis("krovetz", "krovetz"),
-        Analysis("krovetz-stop", "krovetz", "snowball"),
         Analysis("forms", "porter2", "lucene", forms=True),
-        Analysis("krovetz-forms", "krovetz", "lucene", forms=True),
-        Analysis("letters", "krovetz", "debate", digits=False),
     )
 }
 DEFAULT_ANALYSIS = "porter-stop"
@@ -123,7 +116,7 @@ class Analyzer:
             The numbers of all words in order, and where the words of each text end, shape
             (texts,).
         """
-        words, word_ends = self._words.scan(data, ends, self.analysis.digits)
+        words, word_ends = self._words.scan(data, ends)
         if len(self._words) > len(self.term_of_word):
             new = self._words.words(len(self.term_of_word))
             self.term_of_word = np.concatenate([self.term_of_word, self._reduce(new)])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-SEPARATOR, LETTER, DIGIT, APOSTROPHE, IDEOGRAPH, IGNORED = range(6)
+SEPARATOR, LETTER, APOSTROPHE, IDEOGRAPH, IGNORED = range(5)
 
 ASCII_SIZE = 0x80
 TABLE_SIZES = (ASCII_SIZE, 0x500, 0x3000, 0x20000)
@@ -72,11 +72,11 @@ def table_for(data: NDArray[np.uint8]) -> CharacterTable:
 
 
 @functools.cache
-def plain_letters(digits: bool) -> NDArray[np.uint8]:
-    """The folded form of each ASCII letter (and digit), 0 for other characters, shape (128,)."""
+def plain_letters() -> NDArray[np.uint8]:
+    """The folded form of each ASCII letter and digit, 0 for other characters, shape (128,)."""
     table = np.zeros(ASCII_SIZE, dtype=np.uint8)
     for character in map(chr, range(ASCII_SIZE)):
-        if character.isalpha() or (digits and character.isdecimal()):
+        if character.isalnum():
             table[ord(character)] = ord(character.lower())
     return table
 
@@ -97,9 +97,8 @@ def _classify(point: int) -> tuple[int, str]:
     folded = fold(character)
     if not folded or len(folded.encode("utf-8")) > MAX_FOLDED_BYTES:
         return SEPARATOR, ""
-    if folded.isdecimal():
-        return DIGIT, folded
-    return (LETTER, folded) if folded.isalpha() else (SEPARATOR, "")
+    is_word = folded.isdecimal() or folded.isalpha()
+    return (LETTER, folded) if is_word else (SEPARATOR, "")
 
 
 def fold(text: str) -> str:

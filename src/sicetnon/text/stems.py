@@ -17,16 +17,9 @@ def _porter2() -> StemWords:
     return lambda words: list(stemmer.stemWords(words))
 
 
-def _krovetz() -> StemWords:
-    from sicetnon.text.krovetz import KrovetzStemmer
-
-    return KrovetzStemmer().stem_words
-
-
 _STEMMERS: dict[str, Callable[[], StemWords]] = {
     "none": lambda: lambda words: words,
     "porter2": _porter2,
-    "krovetz": _krovetz,
 }
 STEMMERS = tuple(_STEMMERS)
 
@@ -44,10 +37,4 @@ def stemmer(name: str) -> StemWords:
 
 def stemmer_version(name: str) -> str:
     """What an index records of a stemmer, since another version may stem otherwise."""
-    if name == "porter2":
-        return f"PyStemmer {version('PyStemmer')}"
-    if name == "krovetz":
-        from sicetnon.text.krovetz import STEMMER_VERSION
-
-        return STEMMER_VERSION
-    return ""
+    return f"PyStemmer {version('PyStemmer')}" if name == "porter2" else ""

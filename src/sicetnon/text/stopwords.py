@@ -1,4 +1,4 @@
-"""Stop lists by name: words so frequent, or so bound to the asking, that they say no topic.
+"""Stop lists by name: words so frequent that they say no topic.
 
 Words stand as the tokeniser makes them (`don't` is `dont`).
 """
@@ -25,23 +25,12 @@ here there when where why how all any both each few more most other some such no
 same so than too very
 """
 
-# words by which questions are framed and debates are run, whatever they are about
-_DEBATE = """
-argue argued argues argument arguments con debate debates opponent opponents pro resolution round
-rounds thank thanks vote voters
-must may might shall can will just also still really actually
-good bad better best worse worst right wrong
-people person someone everyone many much
-"""
-
 STOP_LISTS: dict[str, frozenset[str]] = {
     "none": frozenset(),
     "lucene": frozenset(_LUCENE.split()),
     "snowball": frozenset(_SNOWBALL.split()),
-    "debate": frozenset((_SNOWBALL + _DEBATE).split()),
 }
-"""`lucene` has the 33 words of Lucene's English default, `snowball` those of the Snowball project,
-`debate` adds the small talk of debates and questions."""
+"""`lucene` has the 33 words of Lucene's English default, `snowball` the Snowball project's list."""
 
 
 def stop_list(name: str) -> frozenset[str]:

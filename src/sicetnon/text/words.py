@@ -1,6 +1,6 @@
 """The compiled tokeniser, and the table in which it numbers distinct words.
 
-A word is a run of letters and digits (or of letters alone). An apostrophe inside a word is
+A word is a run of letters and digits. An apostrophe inside a word is
 dropped, so that `don't` is `dont` and `teacher's` stems like `teachers`. An ideograph is a word.
 """
 
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sicetnon.compiled import compiled
 from sicetnon.text.characters import (
     APOSTROPHE,
-    DIGIT,
     IDEOGRAPH,
     IGNORED,
     LETTER,
@@ -142,7 +141,6 @@ def _scan_text(
     data: NDArray[np.uint8],
     position: int,
     end: int,
-    keep_digits: bool,
     plain: NDArray[np.uint8],
     classes: NDArray[np.uint8],
     fold_offsets: NDArray[np.int32],
@@ -170,7 +168,7 @@ def _scan_text(
             apostrophe = apostrophe or kind == APOSTROPHE
             continue
         apostrophe = False
-        inside = kind == LETTER or (kind == DIGIT and keep_digits)
+        inside = kind == LETTER
         if size and not inside:
             if size <= MAX_WORD_BYTES:
                 words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
@@ -193,7 +191,6 @@ def _scan(
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     first: int,
-    keep_digits: bool,
     plain: NDArray[np.uint8],
     classes: NDArray[np.uint8],
     fold_offsets: NDArray[np.int32],
@@ -216,7 +213,7 @@ def _scan(
         if not _fits(ends[text] - begin, slots, hashes, offsets, letters, counts):
             return text
         written = _scan_text(
-            data, begin, ends[text], keep_digits, plain, classes, fold_offsets, folded,
+            data, begin, ends[text], plain, classes, fold_offsets, folded,
             slots, hashes, offsets, letters, counts, words, written,
         )  # fmt: skip
         word_ends[text] = written
@@ -286,25 +283,24 @@ class WordTable:
         return int(self._counts[0])
 
     def scan(
-        self, data: NDArray[np.uint8], ends: NDArray[np.int64], keep_digits: bool
+        self, data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Tokenise texts, numbering their words.
 
         Args:
             data: The UTF-8 of all texts, one after the other.
             ends: Where each text ends in it, shape (texts,).
-            keep_digits: Whether digits belong to words.
 
         Returns:
             The numbers of all words in order, and where those of each text end, shape (texts,).
         """
-        table, plain = table_for(data), plain_letters(keep_digits)
+        table, plain = table_for(data), plain_letters()
         words = np.empty(data.size + 1, dtype=np.int32)
         word_ends = np.zeros(ends.size, dtype=np.int64)
         done = 0
         while True:
             done = _scan(
-                data, ends, done, keep_digits, plain, table.classes, table.offsets, table.folded,
+                data, ends, done, plain, table.classes, table.offsets, table.folded,
                 *self._arrays(), words, word_ends,
             )  # fmt: skip
             if done == ends.size:
