@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
 
-from sicetnon.arguments.model import annotating
+from sicetnon.arguments.model.annotators import Quality
 from sicetnon.arguments.model.encoder import SHIPPED
 from sicetnon.formats.continued import ContinuedFile
 from support.annotate_commands import RECORDS, annotate, check_tidy, command, write
@@ -59,7 +59,7 @@ def stopped(
         assert annotate("quality", tmp_path / "in.jsonl", "-o", tmp_path / "out.jsonl") == 1
     error = capsys.readouterr().err
     assert "no space left on the disk; free some" in error
-    assert "256 records are kept; the same command goes on after them" in error
+    assert "256 records are kept; the same command resumes after them" in error
     check_tidy(tmp_path, "in.jsonl", "out.jsonl.part", "out.jsonl.part-log")
     return tmp_path
 
@@ -86,7 +86,7 @@ class TestGoingOn:
         finished = subprocess.run(
             command("quality", whole / "in.jsonl", "-o", output), capture_output=True, check=True
         )
-        assert b"going on after" in finished.stderr
+        assert b"resuming after" in finished.stderr
         found = output.read_bytes()
         found = gzip.decompress(found) if name.endswith(".gz") else found
         assert found == (whole / "out.jsonl").read_bytes()
@@ -100,15 +100,15 @@ class TestGoingOn:
     def test_interrupted(
         self, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        annotated, calls = annotating._annotated, []
+        score, calls = Quality.score, []
 
-        def interrupted(*arguments: Any) -> bytes:
+        def interrupted(annotator: Quality, texts: Sequence[str]) -> Any:
             calls.append(1)
             if len(calls) == 3:
                 raise KeyboardInterrupt
-            return annotated(*arguments)
+            return score(annotator, texts)
 
-        monkeypatch.setattr(annotating, "_annotated", interrupted)
+        monkeypatch.setattr(Quality, "score", interrupted)
         arguments = ["quality", whole / "in.jsonl", "-o", tmp_path / "out.jsonl"]
         assert annotate(*arguments) == 130
         assert annotate(*arguments) == 0

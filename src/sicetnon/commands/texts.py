@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 from sicetnon.commands.values import Commands, positive
 
@@ -36,6 +38,33 @@ def add_annotate(commands: Commands) -> None:
 
 
 def _annotate(options: argparse.Namespace) -> None:
-    from sicetnon.arguments.model import annotating
+    from sicetnon.arguments.model.file_annotation import annotate_file
+    from sicetnon.terminal import answers as terminal
 
-    annotating.command(options)
+    source, output = str(options.input), str(options.output)
+    screen = terminal.console(stderr=True)
+
+    def message(line: str) -> None:
+        screen.print(terminal.printable(line), soft_wrap=True, markup=False)
+
+    # lines of the output and a progress bar would overwrite each other on one screen
+    is_shown = not (output == "-" and sys.stdout.isatty())
+    with terminal.annotating(screen, _size(source), is_shown) as progress:
+        done = annotate_file(
+            options.task,
+            source,
+            output,
+            model=options.model,
+            threads=options.threads,
+            progress=progress,
+            message=message,
+        )
+    if output != "-":
+        message(f"{output}: {done:,} record{'s' * (done != 1)} with {options.task}")
+
+
+def _size(source: str) -> int | None:
+    try:
+        return Path(source).stat().st_size or None
+    except OSError:
+        return None

@@ -58,14 +58,15 @@ class ContinuedFile:
     """
 
     def __init__(self, path: Path, work: Mapping[str, str]):
-        # what a link points to is replaced, not the link
-        self.path = Path(os.path.realpath(path))
-        self._zipped = self.path.suffix == ".gz"
-        if self.path.is_dir() or not self.path.parent.is_dir():
-            found = "a folder" if self.path.is_dir() else "no folder for it"
+        self.path = path
+        # the file that a link points to is replaced, not the link
+        self._target = target = Path(os.path.realpath(path))
+        self._zipped = target.suffix == ".gz"
+        if target.is_dir() or not target.parent.is_dir():
+            found = "a folder" if target.is_dir() else "no folder for it"
             raise UsageError(f"{path}: found {found}; expected the name of a file to write")
-        self.part = self.path.with_name(self.path.name + PART)
-        self._log_path = self.path.with_name(self.path.name + LOG)
+        self.part = target.with_name(target.name + PART)
+        self._log_path = target.with_name(target.name + LOG)
         self._log = self._locked()
         try:
             self.last = self._begin(dict(work))
@@ -161,9 +162,9 @@ class ContinuedFile:
         if self._zipped and not self.last.size:
             self.append(b"", 0, self.last.input_sha256)
         self._file.close()
-        self.part.replace(self.path)
+        self.part.replace(self._target)
         self._log_path.unlink()
-        handle = os.open(self.path.parent, os.O_RDONLY)
+        handle = os.open(self._target.parent, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:

@@ -201,6 +201,9 @@ class Comparison(_Annotator):
         return unmarked(text), f"{unmarked(first)} or {unmarked(second)}"
 
 
+Annotator: TypeAlias = Quality | Argumentativeness | Stance | Comparison
+
+
 class Embedding:
     """A text as a vector: texts of like meaning have like vectors.
 
