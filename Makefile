@@ -1,12 +1,13 @@
 # make run   sets everything up and does the main job on the sample
 # make test  sets everything up and runs the tests
+# make docs  builds the documentation's site in build/docs
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SAMPLE := examples/touche-2020-task-1
 QUESTION ?= Should teachers get tenure?
 
-.PHONY: run test check clean
+.PHONY: run test docs clean
 
 run: .venv/ready
 	$(BIN)/sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out --index .cache/sample
@@ -21,6 +22,10 @@ test: .venv/ready-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: .venv/ready-docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
+	@echo "built build/docs/index.html"
+
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -34,6 +39,10 @@ test: .venv/ready-dev
 	$(PIP) --editable ".[dev]"
 	@$(PIP) --only-binary :all: --editable ".[peers]" || \
 	  echo "the peers have no wheels here; the tests that compare with them are skipped"
+	@touch $@
+
+.venv/ready-docs: .venv/ready
+	$(PIP) --editable ".[docs]"
 	@touch $@
 
 clean:

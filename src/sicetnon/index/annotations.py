@@ -2,7 +2,7 @@
 
 Who computes them is no matter of the index: an annotator is a named function from texts to an
 array. A number a document is stored as it is, in single precision. Of a vector the direction is
-stored, in eight bits a component: `docs/index-format.md` says what that costs and saves.
+stored, in eight bits a component: `docs/reference/index-format.md` says what that costs and saves.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def default(index: IndexReader) -> System:
     3. The best 100 arguments pay for phrases that run a debate instead of arguing (0.3 for one in
        a hundred words) and for shouting (2 for capitals or repetition throughout).
 
-    Parameters were chosen on the odd topics; docs/effectiveness.md says what that is worth.
+    Parameters were chosen on the odd topics; docs/figures/effectiveness.md says what that is worth.
     """
     premise = FieldScore(DirichletLM(3000), {"premise": 1.0}, other_forms=0.1)
     heading = Coverage(("conclusion", "title"))

@@ -54,8 +54,8 @@ def default(pages: PageSource) -> System:
     2. Scores are brought to 0 … 1. The best 30 gain up to 0.15 for comparatives in their texts, and
        up to 0.01 each for the kind of their host and for little advertising.
 
-    All other signals are switched off, PageRank and spam rank first of all: docs/documents.md
-    shows what each of them costs or brings, and `weighed` switches them on.
+    All other signals are switched off, PageRank and spam rank first of all. `weighed` switches
+    them on; docs/figures/documents.md shows the effect of each.
     """
     return weighed(pages)
 

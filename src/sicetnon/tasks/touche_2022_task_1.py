@@ -27,7 +27,7 @@ def default(index: IndexReader) -> System:
     5. A sentence or argument that was used by better pairs makes a pair pay for it.
 
     The side of a pair is the premise's towards its conclusion, times the conclusion's towards the
-    topic by rules. See docs/pairs.md.
+    topic by rules. See docs/figures/pairs.md.
     """
     arguments = touche_2020_task_1.default(index)
     pairs = SentencePairs(CandidateReader(index), depth=DEPTH)

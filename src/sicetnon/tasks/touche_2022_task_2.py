@@ -33,7 +33,7 @@ def default(index: IndexReader) -> System:
     4. The stance of every passage is found by rules, unless the model is asked for. It orders
        nothing.
 
-    Judged passages with their texts are not at hand: docs/passages.md says what this rests on.
+    Judged passages with their texts are not at hand: docs/figures/passages.md gives the evidence.
     """
     comparison = Comparison(index)
     found = LocalRetriever(index, [FieldScore(BM25(2.0, 0.4))])
