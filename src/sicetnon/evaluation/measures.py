@@ -2,31 +2,35 @@
 
 `nDCG@5` is what trec_eval computes; `nDCG(rule='official')@5` is the figure that the organisers
 of Touché publish. The rule is an argument of any measure: `P(rel=2,rule='condensed')@10`.
-nDCG at a depth is computed here, everything else by ir_measures on the list that the rule leaves.
+The plain measures are computed here, rare ones by ir_measures on the list that the rule leaves.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.evaluation.notation import (
+    EXAMPLES,
+    PlainMeasure,
+    plain_measure,
+    read_notation,
+)
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.evaluation.rules import Rule, Shortened, check_rule, shorten_all
 from sicetnon.evaluation.runs import Run
+from sicetnon.evaluation.trec_measures import UNJUDGED
 
 if TYPE_CHECKING:
     import ir_measures
 
 # These count what was retrieved: without the unjudged documents they would say nothing.
 _OF_THE_RETRIEVED = ("Judged", "NumRet")
-EXAMPLES = "nDCG@5, P(rel=2)@10, AP, RR"
-_OWN = re.compile(r"nDCG@([1-9]\d*)")
 _NOT_GIVEN = re.compile("<object object at [^>]*>")
 
 
@@ -45,17 +49,12 @@ class Measure:
     def __str__(self) -> str:
         if self.rule == "trec":
             return self.text
-        name, at, depth = self.text.rpartition("@")
-        if not at or ")" in depth:
-            name, at, depth = self.text, "", ""
-        arguments = f"{name[:-1]}," if name.endswith(")") else f"{name}("
-        return f"{arguments}rule={self.rule!r}){at}{depth}"
+        notation = read_notation(self.text)
+        return str(replace(notation, given={**notation.given, "rule": self.rule}))
 
     def __matmul__(self, depth: int) -> Measure:
         """The same measure at another depth, as in `OFFICIAL_NDCG @ 10`."""
-        if _OWN.fullmatch(self.text) and _OWN.fullmatch(f"nDCG@{depth}"):
-            return replace(self, text=f"nDCG@{depth}")
-        return replace(self, text=str(self.of_library @ depth))
+        return parse_measure(str(replace(read_notation(self.text), at=depth)), self.rule)
 
     @property
     def of_library(self) -> ir_measures.Measure:
@@ -65,16 +64,15 @@ class Measure:
     @property
     def depth(self) -> int | None:
         """How many documents of a topic it sees at most; None for all."""
-        own = _OWN.fullmatch(self.text)
-        if own:
-            return int(own[1])
+        if plain := _plain(self.text):
+            return plain.parameters.cutoff
         depth = self.of_library.params.get("cutoff")
         return depth if isinstance(depth, int) else None
 
     @property
     def of_the_retrieved(self) -> bool:
         """Whether it counts documents whether judged or not."""
-        return not _OWN.fullmatch(self.text) and self.of_library.NAME in _OF_THE_RETRIEVED
+        return read_notation(self.text).name in _OF_THE_RETRIEVED
 
     def __call__(self, run: Run, qrels: Qrels) -> Values:
         """Compute it.
@@ -83,19 +81,36 @@ class Measure:
             run: A run.
             qrels: Graded judgments.
         """
-        depth, keep = self.depth, self.of_the_retrieved
-        lists = shorten_all(run, qrels, self.rule, depth, keep)
+        lists = shorten_all(run, qrels, self.rule, self.depth, self.of_the_retrieved)
         left_out: set[str] = set()
-        if self.rule == "official" and not keep:
+        if self.rule == "official" and not self.of_the_retrieved:
             left_out = {topic for topic in qrels.grades if not _any(lists, topic)}
-        if depth is not None and _OWN.fullmatch(self.text):
-            values = ndcg(lists, qrels, depth)
+        if plain := _plain(self.text):
+            values = self._plainly(plain, run, qrels, lists)
         else:
             values = self._by_library(run, qrels, lists)
         counted = {topic: values[topic] for topic in qrels.grades if topic not in left_out}
         return Values(counted, _mean([shortened.judged for shortened in lists.values()]))
 
-    def _by_library(self, run: Run, qrels: Qrels, lists: dict[str, Shortened]) -> dict[str, float]:
+    def _plainly(
+        self, plain: PlainMeasure, run: Run, qrels: Qrels, lists: Mapping[str, Shortened]
+    ) -> dict[str, float]:
+        if self.rule == "trec" and plain.parameters.judged_only:
+            # what is dropped first must not count towards the depth
+            lists = shorten_all(run, qrels, self.rule, None)
+        elif self.rule == "trec" and plain.rising_ties:
+            lists = _rising_ties(run.unordered if qrels.pairs else run, lists)
+        values = dict.fromkeys(qrels.grades, 0.0)
+        for topic, left in lists.items():
+            if left.documents:
+                labels = _labels(qrels.grades[topic], as_they_are=self.rule == "trec")
+                found = [_label(document, labels) for document in left.documents]
+                values[topic] = plain(found, list(labels.values()))
+        return values
+
+    def _by_library(
+        self, run: Run, qrels: Qrels, lists: Mapping[str, Shortened]
+    ) -> dict[str, float]:
         if self.rule == "trec":
             # the scores as they are: how a tie is broken is the library's own affair
             run = run.unordered if qrels.pairs else run
@@ -156,23 +171,17 @@ def parse_measure(text: str | Measure | ir_measures.Measure, rule: str = "trec")
     """
     if isinstance(text, Measure):
         return text
-    tree = _parse(str(text))
-    call = tree.body.left if isinstance(tree.body, ast.BinOp) else tree.body
-    if isinstance(call, ast.Call):
-        for argument in list(call.keywords):
-            if argument.arg == "rule":
-                call.keywords.remove(argument)
-                rule = ast.unparse(argument.value).strip("'\"")
-    bare = ast.unparse(tree).replace(" @ ", "@").replace("nDCG()@", "nDCG@")
-    named = bare if _OWN.fullmatch(bare) else str(_library_measure(bare))
-    return Measure(named, check_rule(rule))
+    notation = read_notation(str(text))
+    given = dict(notation.given)
+    rule = check_rule(str(given.pop("rule", rule)))
+    bare = replace(notation, given=given)
+    plain = plain_measure(bare)
+    return Measure(str(plain or _library_measure(str(bare))), rule)
 
 
-def _parse(text: str) -> ast.Expression:
-    try:
-        return ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError):
-        raise UsageError(f"found the measure {text!r}; expected one like {EXAMPLES}") from None
+@functools.cache
+def _plain(text: str) -> PlainMeasure | None:
+    return plain_measure(read_notation(text))
 
 
 @functools.cache
@@ -212,33 +221,6 @@ def _check_provider(measure: ir_measures.Measure) -> None:
     )
 
 
-def ndcg(lists: dict[str, Shortened], qrels: Qrels, depth: int) -> dict[str, float]:
-    """Compute nDCG with linear gains and the discount log2(rank + 1), as trec_eval's `ndcg_cut`.
-
-    The ideal list is that of the best `depth` judged labels of the topic. Labels below 0 are 0,
-    and so is a topic without a label above 0.
-
-    Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002,
-    with the discount of Burges et al., Learning to rank using gradient descent, ICML 2005.
-
-    Args:
-        lists: What a rule leaves of each topic that the run answers.
-        qrels: Graded judgments.
-        depth: The depth of the ideal list.
-
-    Returns:
-        For each judged topic a number from 0 to 1.
-    """
-    values = dict.fromkeys(qrels.grades, 0.0)
-    for topic, left in lists.items():
-        labels = qrels.grades[topic]
-        ideal = _gain(qrels.ideal[topic][:depth])
-        if ideal:
-            gains = [max(labels.get(document, 0), 0) for document in left.documents]
-            values[topic] = _gain(gains) / ideal
-    return values
-
-
 def _labels(judged: Mapping[str, int], as_they_are: bool) -> Mapping[str, int]:
     # trec_eval makes much of some negative labels (-1 is "not in the pool"), so it gets them; but
     # pytrec_eval writes past its memory, and may crash, where a topic has no other label
@@ -247,8 +229,20 @@ def _labels(judged: Mapping[str, int], as_they_are: bool) -> Mapping[str, int]:
     return {document: max(label, 0) for document, label in judged.items()}
 
 
-def _gain(gains: Sequence[int]) -> float:
-    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+def _label(document: str, labels: Mapping[str, int]) -> int:
+    label = labels.get(document, UNJUDGED)
+    # a judged label below 0 is another thing than no judgment
+    return label if label >= 0 or document not in labels else UNJUDGED - 1
+
+
+def _rising_ties(run: Run, lists: Mapping[str, Shortened]) -> dict[str, Shortened]:
+    """The lists in the order in which ir_measures computes RR@k and Judged."""
+    found = {}
+    for topic, left in lists.items():
+        lines = run.topics[topic]
+        pairs = sorted(zip((-lines.scores).tolist(), lines.documents, strict=True))
+        found[topic] = left._replace(documents=[document for _, document in pairs])
+    return found
 
 
 def _any(lists: dict[str, Shortened], topic: str) -> bool:
