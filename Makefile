@@ -1,13 +1,14 @@
 # make run   sets everything up and does the main job on the sample
 # make test  sets everything up and runs the tests
 # make docs  builds the documentation's site in build/docs
+# make release VERSION=0.2.0  tries a release; with CONFIRM=yes, commits and tags it
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SAMPLE := examples/touche-2020-task-1
 QUESTION ?= Should teachers get tenure?
 
-.PHONY: run test docs clean
+.PHONY: run test docs release clean
 
 run: .venv/ready
 	$(BIN)/sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out --index .cache/sample
@@ -26,6 +27,9 @@ docs: .venv/ready-docs
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
 	@echo "built build/docs/index.html"
 
+release: .venv/ready-release
+	$(BIN)/python tools/release.py $(VERSION) $(if $(filter yes,$(CONFIRM)),--confirm)
+
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -41,8 +45,8 @@ docs: .venv/ready-docs
 	  echo "the peers have no wheels here; the tests that compare with them are skipped"
 	@touch $@
 
-.venv/ready-docs: .venv/ready
-	$(PIP) --editable ".[docs]"
+.venv/ready-docs .venv/ready-release: .venv/ready-%: .venv/ready
+	$(PIP) --editable ".[$*]"
 	@touch $@
 
 clean:
