@@ -14,7 +14,7 @@ import pytest
 from sicetnon.errors import ServiceError, UsageError
 from sicetnon.services.api_key import ApiKey
 from sicetnon.services.chatnoir import ChatNoirRetriever
-from support.service_setting import KEY, MILK, TEA
+from support.service_setting import IMPATIENT, KEY, MILK, TEA
 
 
 class TestKey:
@@ -35,10 +35,10 @@ class TestKey:
 
     def test_the_key_is_nowhere(self, double, setting, caplog, capfd, tmp_path: Path) -> None:
         caplog.set_level(logging.DEBUG)
-        double.echoes_key, double.faults = True, ["500", "cut", "malformed"]
+        double.echoes_key, double.faults = True, [["500", "cut", "malformed"]]
         retriever = setting.chatnoir(double)
         retriever.records(retriever.retrieve([TEA], 10)[0].documents)
-        double.faults = ["401"]
+        double.faults = [["401"]]
         with pytest.raises(ServiceError) as caught:
             retriever.retrieve([MILK], 10)
         seen = [*_frames(caught.value), *setting.said, *capfd.readouterr()]
@@ -59,7 +59,7 @@ class TestKey:
 
     @pytest.mark.parametrize("fault", ["moved", "hang up", "slow", "500", "malformed"])
     def test_no_exception_carries_it(self, fault, double, setting) -> None:
-        double.faults = [fault] * 4
+        setting.patience, double.faults = IMPATIENT, [[fault] * 4]
         with pytest.raises(ServiceError) as caught:
             setting.chatnoir(double).retrieve([TEA], 10)
         assert caught.value.__context__ is None

@@ -40,7 +40,7 @@ class TestArgsMe:
 
     @pytest.mark.parametrize("fault", FAULTS, ids=str)
     def test_a_fault_is_survived(self, fault, double, setting) -> None:
-        double.faults = [fault, fault]
+        double.faults = [[fault, fault]]
         assert len(setting.argsme(double).retrieve([TEA], 10)[0]) == 10
         assert len(setting.said) == 2
 
@@ -48,16 +48,17 @@ class TestArgsMe:
         answer = double.argsme({"query": ["x"], "pageSize": ["3"]})
         for argument in answer["arguments"]:
             del argument["explanation"], argument["stance"]
-        double.faults = [answer | {"totalSize": 3}]
+        double.faults = [[answer | {"totalSize": 3}]]
         ranking = setting.argsme(double).retrieve([TEA], 3)[0]
         assert ranking.scores.tolist() == [3.0, 2.0, 1.0]
         assert ranking.stances == ("Q0",) * 3
 
     def test_what_is_no_argument_is_refused(self, double, setting) -> None:
         good = double.argsme({"query": ["x"], "pageSize": ["3"]})
+        double.faults = [[]]
         for change in ({"id": "a b"}, {"stance": "MAYBE"}, {"premises": None}, {"id": ""}):
             bad = json.loads(json.dumps(good))
             bad["arguments"][1] |= change
-            double.faults.append(bad)
+            double.faults[0].append(bad)
         with pytest.raises(ServiceError, match="argument"):
             setting.argsme(double).retrieve([TEA], 3)

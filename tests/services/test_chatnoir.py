@@ -156,7 +156,7 @@ class TestPaging:
     def test_an_empty_page_too_early_is_tried_again(self, double, setting) -> None:
         double.total = 250
         empty = {"meta": {"total_results": 0, "indices": ["cw12"]}, "results": []}
-        double.faults = ["", empty]
+        double.faults = [[], [empty]]
         assert len(setting.chatnoir(double).retrieve([TEA], 1000)[0]) == 250
         assert "empty page after 100 of 250 results; try 2 of 4" in setting.said[0]
 
@@ -188,22 +188,23 @@ class TestTexts:
     def test_a_fault_is_survived(self, double, setting) -> None:
         retriever = setting.chatnoir(double)
         ranking = retriever.retrieve([TEA], 20)[0]
-        double.faults = ["500", "cut", "429 3", "", "hang up"]
+        double.faults = [["500", "cut"], ["429 3"], [], ["hang up"] * 3]
         pages = retriever.records(ranking.documents)
         assert all(page.text for page in pages)
-        assert double.asked("GET") == 24
+        assert double.asked("GET") == 26
+        assert len(setting.said) == 6
 
     def test_a_page_may_have_moved(self, double, setting) -> None:
         retriever = setting.chatnoir(double)
         ranking = retriever.retrieve([TEA], 1)[0]
-        double.faults = ["here"]
+        double.faults = [["here"]]
         assert retriever.records(ranking.documents)[0].text
         assert (double.asked("GET"), setting.said) == (2, [])
 
     def test_an_empty_text_is_tried_again(self, double, setting) -> None:
         retriever = setting.chatnoir(double)
         ranking = retriever.retrieve([TEA], 1)[0]
-        double.faults = ["empty"]
+        double.faults = [["empty"]]
         assert retriever.records(ranking.documents)[0].text
         assert "sent an empty page; try 2 of 4" in setting.said[0]
 

@@ -93,10 +93,7 @@ class TestCache:
         assert cache.get("a") is None
         cache.put("a", "{}", b"one")
         cache.put("a", "{}", b"two")
-        kept = cache.get("a")
-        assert kept is not None
-        assert kept.body == b"two"
-        assert len(cache) == 1
+        assert cache.get("a") == b"two"
         cache.close()
 
     def test_a_foreign_file_is_left_alone(self, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ class TestCommand:
         assert line.startswith("sicetnon: ChatNoir needs an API key: get one at https://")
 
     def test_a_failure_is_one_line(self, capsys, double) -> None:
-        double.faults = ["404"]
+        double.faults = [["404"]]
         assert main(["search", "tea", "--source", "chatnoir"]) == 1
         (line,) = capsys.readouterr().err.splitlines()
         assert "answered with status 404" in line

@@ -29,7 +29,9 @@ class ServiceDouble:
     Attributes:
         total: Results that it has for every question.
         counted: Results that it says it has; `total` when left out.
-        faults: Taken from the front, one a request; `""` is none. `429 5` has a Retry-After.
+        faults: A list of faults for each distinct request, in the order in which requests come
+            first. A request meets its own faults, one per try, whatever other threads ask
+            meanwhile. `429 5` has a Retry-After.
         key: The key it wants; any when left out.
         most: Results that it gives a page at most.
         ignores_offset: Every page is the first.
@@ -45,7 +47,7 @@ class ServiceDouble:
 
     total: int = 25
     counted: int | None = None
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[list[Fault]] = field(default_factory=list)
     key: str | None = None
     most: int = 1000
     ignores_offset: bool = False
@@ -60,6 +62,8 @@ class ServiceDouble:
 
     def __post_init__(self) -> None:
         self.lock = threading.Lock()
+        self.closing = threading.Event()
+        self._dealt: dict[tuple[str, str, str], list[Fault]] = {}
 
     def __enter__(self) -> ServiceDouble:
         double = self
@@ -73,11 +77,21 @@ class ServiceDouble:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.closing.set()
         self.server.shutdown()
         self.server.server_close()
 
     def asked(self, method: str) -> int:
         return sum(request[0] == method for request in self.requests)
+
+    def note(self, method: str, path: str, body: Any) -> Fault | None:
+        """Note a request; the fault that it meets."""
+        with self.lock:
+            self.requests.append((method, path, body))
+            name = method, path, json.dumps(body)
+            if name not in self._dealt:
+                self._dealt[name] = list(self.faults.pop(0)) if self.faults else []
+            return self._dealt[name].pop(0) if self._dealt[name] else None
 
     def chatnoir(self, body: dict[str, Any]) -> dict[str, Any]:
         start = 0 if self.ignores_offset else max(0, body["from"] - self.overlap)
@@ -177,14 +191,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _starts(self, body: Any) -> bool:
         """Note the request; whether it met with a fault."""
-        service = self.service
-        with service.lock:
-            service.requests.append((self.command, self.path, body))
-            fault = service.faults.pop(0) if service.faults else ""
-        time.sleep(service.delay)
-        return bool(fault) and self._fail(fault)
+        fault = self.service.note(self.command, self.path, body)
+        time.sleep(self.service.delay)
+        if fault is not None:
+            self._fail(fault)
+        return fault is not None
 
-    def _fail(self, fault: Fault) -> bool:
+    def _fail(self, fault: Fault) -> None:
         if isinstance(fault, dict):
             self._send(json.dumps(fault).encode())
         elif fault == "cut":
@@ -193,7 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault == "hang up":
             self.close_connection = True
         elif fault == "slow":
-            time.sleep(1.0)
+            self.service.closing.wait()
             self.close_connection = True
         elif fault == "drip":
             self._drip()
@@ -208,17 +221,14 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             status, _, wait = fault.partition(" ")
             self._send(b"{}", int(status), **({"Retry-After": wait} if wait else {}))
-        return True
 
     def _drip(self) -> None:
         self.send_response(200)
         self.send_header("Content-Length", "5000")
         self.end_headers()
-        for _ in range(20):
+        while not self.service.closing.wait(0.01):
             self.wfile.write(b" ")
             self.wfile.flush()
-            time.sleep(0.05)
-        self.close_connection = True
 
     def _send(
         self,

@@ -189,7 +189,6 @@ class ChatNoirRetriever:
     def _texts(self, wanted: list[str], what: str) -> dict[str, str]:
         texts: dict[str, str] = {}
         failures = 0
-        self._service.resume()
         with ThreadPoolExecutor(_CONNECTIONS) as pool, self._service.stopping():
             waiting = {pool.submit(self._text, identifier): identifier for identifier in wanted}
             for done, future in enumerate(as_completed(waiting), start=1):

@@ -6,22 +6,20 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-_NAP_SECONDS = 0.5
-
 
 @dataclass(frozen=True)
 class Patience:
     """How a service is treated.
 
     Attributes:
-        tries: Requests for one answer at most.
-        first_wait: Seconds between the first try and the second; doubled each time after.
-        longest_wait: The most seconds to wait between two tries; a service that asks for more
-            ends the run, to be taken up again later.
+        tries: Maximum number of requests for one answer.
+        first_wait: Seconds between the first try and the second; doubled for each further try.
+        longest_wait: Maximum number of seconds between two tries; a service that asks for more
+            ends the run, which can be resumed later.
         timeout: Seconds for an answer to begin, and for each part of it to arrive.
         whole_timeout: Seconds for a whole answer.
-        per_second: Requests a second at most.
-        jitter: How much of a wait is left to chance, from 0 to 1.
+        per_second: Maximum number of requests per second.
+        jitter: Maximum number of seconds that chance adds to a wait.
     """
 
     tries: int = 5
@@ -40,9 +38,9 @@ class Clock:
         """Seconds since some moment."""
         return time.monotonic()
 
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
+    def sleep(self, seconds: float, stopped: threading.Event) -> None:
+        """Wait for some seconds, or until all is stopped."""
+        stopped.wait(seconds)
 
 
 @dataclass
@@ -52,22 +50,23 @@ class Pace:
     Attributes:
         clock: Time and waiting.
         interval: Seconds from one request to the next.
-        is_stopped: Nobody waits any longer.
+        stopped: Set when no thread shall wait any longer.
     """
 
     clock: Clock
     interval: float
-    is_stopped: bool = False
+    stopped: threading.Event = field(default_factory=threading.Event)
     _next: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self) -> None:
         """Wait for this request's turn, or until all is stopped."""
         with self._lock:
-            turn = max(self.clock.now(), self._next)
+            now = self.clock.now()
+            turn = max(now, self._next)
             self._next = turn + self.interval
-        while not self.is_stopped and (left := turn - self.clock.now()) > 0:
-            self.clock.sleep(min(left, _NAP_SECONDS))
+        if turn > now:
+            self.clock.sleep(turn - now, self.stopped)
 
     def hold(self, seconds: float) -> None:
         """Let no request start for some seconds."""

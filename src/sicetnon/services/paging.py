@@ -19,17 +19,17 @@ def read_pages(
 ) -> dict[str, H]:
     """The first results of a search by their ids, in the order of the service.
 
-    Every page must bring at least one id that no page before it had, so this always ends. A page
-    that brings none, or an empty one where more was promised, ends the search with a warning, and
-    is not kept: the next run asks for it again.
+    Every page must bring at least one new id, so the search always ends. A page without a new id,
+    or an empty page where more was promised, ends the search with a warning and is not kept: the
+    next run asks for it again.
 
     Args:
-        service: Who is asked.
+        service: The service.
         request: The request for a page, from the offset of its first result and its size.
         parse: Ids and results of a page, and how many results the service counts in all; raises
             `UnusableAnswer`.
-        wanted: Results wanted at most.
-        size: Results asked for at a time.
+        wanted: Number of results wanted at most.
+        size: Number of results per page.
 
     Raises:
         ServiceError: A page could not be had.

@@ -1,5 +1,9 @@
 """Asking services over HTTP: patiently, politely, and never twice for the same answer.
 
+urllib3's `Retry` counts the tries, knows which statuses pass, and how long to wait. The loop is our
+own: an answer with status 200 may be unusable too, all threads wait together, and urllib3's own
+loop would log requests.
+
 An API key is in the body of a request and nowhere else: requests are kept and described without
 it, and an answer that repeats it is freed of it before anything sees it.
 """
@@ -9,16 +13,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import random
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import urllib3
+from urllib3 import exceptions
+from urllib3.util.retry import RequestHistory
 
 from sicetnon._version import VERSION
 from sicetnon.errors import ServiceError, UsageError
@@ -28,25 +31,46 @@ from sicetnon.services.response_cache import ResponseCache
 
 T = TypeVar("T")
 
-MISSING = frozenset({404, 410})
+_MISSING = frozenset({404, 410})
 _REFUSED = frozenset({401, 403})
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _LARGEST_ANSWER = 64 << 20
 _PART = 1 << 16
 
 
-class UnusableAnswer(Exception):
-    """An answer is not what was asked for.
+@dataclass(frozen=True)
+class Fault:
+    """Why a try brought no usable answer.
 
-    Args:
-        fault: Completes the sentence "the service …".
-        is_end: A search can end here, with a warning.
+    Attributes:
+        said: Completes the sentence "the service …".
+        status: The HTTP status, where it is the fault.
+        wait: Seconds that the service asks to wait.
         is_final: Asking again would not help.
+        is_end: A search can end here, with a warning.
     """
 
-    def __init__(self, fault: str, is_end: bool = False, is_final: bool = False):
-        super().__init__(fault)
-        self.fault, self.is_end, self.is_final = fault, is_end, is_final
+    said: str
+    status: int = 0
+    wait: float = 0.0
+    is_final: bool = False
+    is_end: bool = False
+
+
+class UnusableAnswer(Exception):
+    """An answer is not what was asked for. The arguments are those of `Fault`."""
+
+    def __init__(self, said: str, is_end: bool = False, is_final: bool = False):
+        super().__init__(said)
+        self.fault = Fault(said, is_end=is_end, is_final=is_final)
+
+
+class Missing(ServiceError):
+    """The service does not have what was asked for."""
+
+
+class EndOfResults(ServiceError):
+    """The service gives no more results, though it should."""
 
 
 @dataclass(frozen=True)
@@ -76,26 +100,6 @@ class Request:
         return json.dumps([url, self.target(), self.body], sort_keys=True)
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What came of one try: a body, or why there is none."""
-
-    body: bytes = b""
-    fault: str = ""
-    status: int = 0
-    wait: float = 0.0
-    is_final: bool = False
-    is_end: bool = False
-
-
-class Missing(ServiceError):
-    """The service does not have what was asked for."""
-
-
-class EndOfResults(ServiceError):
-    """The service gives no more results, though it should."""
-
-
 class Service:
     """A service on the network.
 
@@ -106,7 +110,7 @@ class Service:
         key: The API key, where it wants one.
         key_help: What to do without a key; shown when one is wanted.
         patience: How it is treated.
-        say: Called with a line for people when something goes wrong and is tried again.
+        say: Callback for a message when a try fails and is repeated.
         clock: Time and waiting.
 
     Raises:
@@ -131,6 +135,7 @@ class Service:
         self._patience, self._clock = patience or Patience(), clock or Clock()
         self._pace = Pace(self._clock, 1 / self._patience.per_second)
         self._pool = _pool(self.url, self._patience.timeout)
+        self._retry = _retry(self._patience)
 
     def __repr__(self) -> str:
         return f"Service({self.name!r}, {self.host!r})"
@@ -140,7 +145,7 @@ class Service:
 
         Args:
             request: The question.
-            read: Makes something of the answer. Only what it accepts is kept.
+            read: Parses the answer. Only an answer that it accepts is kept.
 
         Raises:
             Missing: The service does not have it.
@@ -152,7 +157,7 @@ class Service:
         kept = self._cache.get(name)
         if kept is not None:
             try:
-                return read(kept.body)
+                return read(kept)
             except UnusableAnswer:
                 pass  # kept by an older version that took it; asked for again
         body, value = self._fetch(request, read)
@@ -161,83 +166,71 @@ class Service:
 
     @contextlib.contextmanager
     def stopping(self) -> Iterator[None]:
-        """What is left of waiting in other threads ends as soon as this block fails."""
+        """End the waiting of other threads as soon as this block fails."""
+        self._pace.stopped.clear()
         try:
             yield
         except BaseException:
-            self._pace.is_stopped = True
+            self._pace.stopped.set()
             raise
-
-    def resume(self) -> None:
-        """Go on after a stop."""
-        self._pace.is_stopped = False
 
     def _fetch(self, request: Request, read: Callable[[bytes], T]) -> tuple[bytes, T]:
         if request.body is not None and self._key_help and not self._key:
             raise UsageError(self._key_help)
-        patience = self._patience
-        for attempt in range(1, patience.tries + 1):
+        retry = self._retry
+        while True:
             self._pace.take()
-            if self._pace.is_stopped:
+            if self._pace.stopped.is_set():
                 raise ServiceError(f"{self.name} is asked no more")
             answer = self._try(request)
-            if not answer.fault:
+            if isinstance(answer, bytes):
                 try:
-                    return answer.body, read(answer.body)
+                    return answer, read(answer)
                 except UnusableAnswer as error:
-                    final, end = error.is_final, error.is_end
-                    answer = _Answer(fault=error.fault, is_final=final, is_end=end)
-            if answer.is_final or attempt == patience.tries:
-                break
-            wait = max(answer.wait, self._back_off(attempt))
-            if wait > patience.longest_wait:
-                answer = replace(answer, fault=f"{answer.fault} and asks to wait {wait:,.0f} s")
-                raise self._error(replace(answer, is_final=True))
+                    answer = error.fault
+            if answer.is_final or not retry.total:
+                raise self._error(answer)
+            retry = retry.increment()
+            wait = max(answer.wait, retry.get_backoff_time())
+            if wait > self._patience.longest_wait:
+                asks = f"{answer.said} and asks to wait {wait:,.0f} s"
+                raise self._error(Fault(asks, is_final=True))
+            tries = self._patience.tries
             self.say(
-                f"{self._fault(answer)}; try {attempt + 1} of {patience.tries} in {wait:.0f} s"
+                f"{self._message(answer)}; try {tries - retry.total} of {tries} in {wait:.0f} s"
             )
             self._pace.hold(wait)
-        raise self._error(answer)
 
-    def _error(self, answer: _Answer) -> ServiceError:
-        said = self._fault(answer)
-        if not answer.is_final:
-            said += f", {self._patience.tries} times"
-        if answer.is_end:
-            return EndOfResults(said)
-        if answer.status in MISSING:
-            return Missing(said)
-        return ServiceError(f"{said}; what it gave before is kept, so run this again later")
+    def _error(self, fault: Fault) -> ServiceError:
+        message = self._message(fault)
+        if not fault.is_final:
+            message += f", {self._patience.tries} times"
+        if fault.is_end:
+            return EndOfResults(message)
+        if fault.status in _MISSING:
+            return Missing(message)
+        return ServiceError(f"{message}; what it gave before is kept, so run this again later")
 
-    def _fault(self, answer: _Answer) -> str:
-        return self._key.hide(f"{self.name} ({self.host}) {answer.fault}")
+    def _message(self, fault: Fault) -> str:
+        return self._key.hide(f"{self.name} ({self.host}) {fault.said}")
 
-    def _back_off(self, attempt: int) -> float:
-        patience = self._patience
-        wait = min(patience.first_wait * 2.0 ** (attempt - 1), patience.longest_wait)
-        return wait * (1 - patience.jitter * random.random())
-
-    def _try(self, request: Request) -> _Answer:
-        # faults are words, not exceptions: an exception would carry the request, and so the key
+    def _try(self, request: Request) -> bytes | Fault:
+        # faults are values, not exceptions: an exception would carry the request, and so the key
         try:
             return self._exchange(request)
-        except urllib3.exceptions.MaxRetryError as error:
-            return self._failure(error.reason)
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            return self._failure(error)
+        except (exceptions.HTTPError, OSError) as error:
+            reason = error.reason if isinstance(error, exceptions.MaxRetryError) else error
+        if isinstance(reason, exceptions.SSLError):
+            return Fault("has a certificate that cannot be trusted", is_final=True)
+        if isinstance(reason, exceptions.TimeoutError) and not isinstance(
+            reason, exceptions.NewConnectionError
+        ):
+            return Fault(f"did not answer within {self._patience.timeout:g} s")
+        if isinstance(reason, exceptions.ProtocolError | exceptions.DecodeError):
+            return Fault("cut the connection")
+        return Fault("cannot be reached")
 
-    def _failure(self, error: Exception | None) -> _Answer:
-        if isinstance(error, urllib3.exceptions.SSLError):
-            return _Answer(fault="has a certificate that cannot be trusted", is_final=True)
-        if isinstance(error, urllib3.exceptions.NewConnectionError):
-            return _Answer(fault="cannot be reached")
-        if isinstance(error, urllib3.exceptions.TimeoutError):
-            return _Answer(fault=f"did not answer within {self._patience.timeout:g} s")
-        if isinstance(error, urllib3.exceptions.ProtocolError | urllib3.exceptions.DecodeError):
-            return _Answer(fault="cut the connection")
-        return _Answer(fault="cannot be reached")
-
-    def _exchange(self, request: Request) -> _Answer:
+    def _exchange(self, request: Request) -> bytes | Fault:
         headers = {"Accept": "*/*"}
         data = None
         if request.body is not None:
@@ -254,55 +247,46 @@ class Service:
             preload_content=False,
         )
         try:
-            if response.status != 200:
-                return self._refusal(response)
-            return self._read_whole(response)
+            return self._read_whole(response) if response.status == 200 else self._refusal(response)
         finally:
             response.close()
 
-    def _read_whole(self, response: urllib3.BaseHTTPResponse) -> _Answer:
+    def _read_whole(self, response: urllib3.BaseHTTPResponse) -> bytes | Fault:
         body, end = bytearray(), self._clock.now() + self._patience.whole_timeout
         while part := response.read1(_PART):
             body += part
             if len(body) > _LARGEST_ANSWER:
-                return _Answer(fault=f"sent over {_LARGEST_ANSWER:,} bytes", is_final=True)
+                return Fault(f"sent over {_LARGEST_ANSWER:,} bytes", is_final=True)
             if self._clock.now() > end:
-                return _Answer(fault=f"took over {self._patience.whole_timeout:g} s to answer")
-        return _Answer(self._key.hide_bytes(bytes(body)))
+                return Fault(f"took over {self._patience.whole_timeout:g} s to answer")
+        return self._key.hide_bytes(bytes(body))
 
-    def _refusal(self, response: urllib3.BaseHTTPResponse) -> _Answer:
+    def _refusal(self, response: urllib3.BaseHTTPResponse) -> Fault:
         status = response.status
         if status in _REFUSED and self._key:
-            return _Answer(fault=f"refused the API key (status {status})", is_final=True)
+            return Fault(f"refused the API key (status {status})", is_final=True)
         if 300 <= status < 400:
             there = urlsplit(response.headers.get("Location", "")).hostname or "another address"
-            return _Answer(fault=f"has moved to {there} (status {status})", is_final=True)
-        return _Answer(
-            fault=f"answered with status {status}",
-            status=status,
-            wait=retry_after(response.headers),
-            is_final=status not in _PASSING,
-        )
+            return Fault(f"has moved to {there} (status {status})", is_final=True)
+        try:
+            wait = self._retry.get_retry_after(response) or 0.0
+        except exceptions.InvalidHeader:
+            wait = 0.0
+        is_final = not self._retry.is_retry("GET", status)
+        return Fault(f"answered with status {status}", status, wait, is_final)
 
 
-def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds that an answer's Retry-After asks for, 0 where it does not; RFC 9110, 10.2.3.
-
-    A date is read against the answer's own Date, so that wrong clocks do no harm.
-    """
-    value = headers.get("Retry-After", "").strip()
-    if value.isdecimal():
-        return float(value)
-    then, now = _date(value), _date(headers.get("Date", "")) or datetime.now(UTC)
-    return max(0.0, (then - now).total_seconds()) if then else 0.0
-
-
-def _date(text: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
+def _retry(patience: Patience) -> urllib3.Retry:
+    # urllib3 waits from the second fault on: an earlier one in the history makes it the first
+    earlier = RequestHistory(None, None, None, None, None)
+    return urllib3.Retry(
+        patience.tries - 1,
+        status_forcelist=_PASSING,
+        backoff_factor=patience.first_wait / 2,
+        backoff_max=patience.longest_wait,
+        backoff_jitter=patience.jitter,
+        history=(earlier,),
+    )
 
 
 def _host(name: str, url: str) -> str:

@@ -1,4 +1,4 @@
-"""What services answered, kept on disk with its date, so that nothing is asked for twice."""
+"""A cache of the services' answers on disk, so that nothing is asked for twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,24 +21,11 @@ _FILE = "answers.sqlite"
 _PATIENCE_SECONDS = 60
 
 
-@dataclass(frozen=True)
-class Kept:
-    """An answer as it was received.
-
-    Attributes:
-        body: Its bytes.
-        fetched: When, as ISO 8601 in UTC.
-    """
-
-    body: bytes
-    fetched: str
-
-
 class ResponseCache:
-    """Answers by the request that they were given to, in one SQLite file.
+    """Answers by their request, in one SQLite file.
 
-    Each answer is on disk, whole, before it is used: a program killed at any moment finds on its
-    next start all that it had received. Several programs and threads may share one cache.
+    Each answer is on disk, whole, before it is used: a killed program finds all that it had
+    received when it starts again. Several programs and threads may share one cache.
 
     Args:
         path: The file, made when there is none; or a folder that it is, or will be, in.
@@ -59,34 +45,28 @@ class ResponseCache:
             )
             self._database.execute(_SCHEMA)
 
-    def get(self, key: str) -> Kept | None:
+    def get(self, key: str) -> bytes | None:
         """The answer kept under a key, or None."""
         with self._lock, self._clear_errors():
             row = self._database.execute(
-                "SELECT body, fetched FROM answers WHERE key = ?", (key,)
+                "SELECT body FROM answers WHERE key = ?", (key,)
             ).fetchone()
-        if row is None:
-            return None
         try:
-            return Kept(zlib.decompress(row[0]), row[1])
+            return zlib.decompress(row[0]) if row else None
         except zlib.error:
             return None
 
     def put(self, key: str, request: str, body: bytes) -> None:
-        """Keep an answer, dated now, in place of an older one.
+        """Keep an answer with today's date and time, in place of an older one.
 
         Args:
-            key: What it will be asked for by.
+            key: The key for `get`.
             request: The request, for people who look into the file; never with an API key.
             body: The answer.
         """
         row = (key, request, datetime.now(UTC).isoformat(timespec="seconds"), zlib.compress(body))
         with self._lock, self._clear_errors():
             self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
-
-    def __len__(self) -> int:
-        with self._lock, self._clear_errors():
-            return int(self._database.execute("SELECT count(*) FROM answers").fetchone()[0])
 
     def close(self) -> None:
         """Let go of the file."""
