@@ -196,9 +196,8 @@ class Service:
                 asks = f"{answer.said} and asks to wait {wait:,.0f} s"
                 raise self._error(Fault(asks, is_final=True))
             tries = self._patience.tries
-            self.say(
-                f"{self._message(answer)}; try {tries - retry.total} of {tries} in {wait:.0f} s"
-            )
+            attempt = tries - int(retry.total or 0)
+            self.say(f"{self._message(answer)}; try {attempt} of {tries} in {wait:.0f} s")
             self._pace.hold(wait)
 
     def _error(self, fault: Fault) -> ServiceError:
