@@ -19,7 +19,7 @@ PACKAGED = (
     "examples/touche-2022-task-2/input/passages.jsonl.gz",
     "models/debate/weights.bin",
     "py.typed",
-    "report/page.css",
+    "report/templates/page.html.jinja",
     "uva/data/uva-ranker.npz",
 )
 BESIDE_IT = (

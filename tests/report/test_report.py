@@ -10,11 +10,9 @@ import subprocess
 import pytest
 
 from sicetnon.errors import UsageError
-from sicetnon.report.markup import element, escape, number, signed, visible
-from support.report_cases import HOSTILE, QRELS, RUNS, Page, report, run_lines, scores_of
-
-pytest.importorskip("matplotlib", reason="matplotlib is not installed; it comes with the extra dev")
 from sicetnon.report import write_report
+from sicetnon.report.wording import breakable, number, signed, visible
+from support.report_cases import HOSTILE, QRELS, RUNS, Page, report, run_lines, scores_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -73,14 +71,6 @@ def test_same_input_gives_the_same_bytes(tmp_path, text):
     assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == ["index.html"]
 
 
-def test_settings_of_the_user_change_nothing(tmp_path, text):
-    import matplotlib
-
-    with matplotlib.rc_context({"svg.fonttype": "path", "font.size": 30, "axes.facecolor": "red"}):
-        assert report(tmp_path, baseline="bad") == text
-        assert matplotlib.rcParams["font.size"] == 30
-
-
 def test_a_failed_write_leaves_what_was_there(tmp_path):
     (tmp_path / "index.html").write_text("before", "utf-8")
     with pytest.raises(UsageError):
@@ -117,23 +107,19 @@ def test_words_in_other_directions_are_isolated(text):
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        ("a<b", "a&lt;b"),
         ("\x07", "␇"),
         ("\x7f", "␡"),
         ("\x85\ufffe\udc80", "\ufffd\ufffd\ufffd"),
         ("tab\tline\n", "tab\tline\n"),
+        (1, 1),
     ],
 )
-def test_escape(given, shown):
-    assert escape(given) == shown
+def test_control_characters_are_visible(given, shown):
+    assert visible(given) == shown
 
 
-def test_element_escapes_all_but_markup():
-    made = element(
-        "a", "<", element("b", "&"), ["'", element("br")], href='"', class_=None, open=""
-    )
-    assert made == '<a href="&quot;" open>&lt;<b>&amp;</b>&#x27;<br></a>'
-    assert visible("ok") == "ok"
+def test_names_break_after_punctuation():
+    assert breakable("a<b_c\x07") == "<bdi>a&lt;b_<wbr>c␇</bdi>"
 
 
 def test_numbers():
@@ -169,9 +155,15 @@ def test_pictures_take_their_colours_from_the_page(text):
         assert "#" not in re.sub("&#x?[0-9a-f]+;", "", picture)
         assert "style=" not in picture
         assert "font-family" not in picture
-    used = set(re.findall(r"\b[fs]-(?:ink|soft|rule|page|accent|gain|loss)\b", text))
-    for name in used:
-        assert f".{name} {{" in text
+    drawn = "".join(re.findall(r"<svg.*?</svg>", text, re.DOTALL))
+    for name in set(re.findall(r'<(?:rect|path|circle|text) class="(\w+)"', drawn)):
+        assert re.search(rf"\.{name}\b", text)
+
+
+def test_extremes_are_named_beside_the_bars(text):
+    figure = re.search(r'<figure>(?:(?!<figure>).)*id="difference-1-1-t".*?</figure>', text, re.S)
+    shown = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", figure.group()))
+    assert "Best on 1 (+0.80), 2 (+0.80), 10 (+0.80)" in shown
 
 
 def test_cells_say_what_they_show(page):
@@ -189,7 +181,8 @@ def test_cells_say_what_they_show(page):
 def row(text, label):
     """The cells of the leaderboard's row of a run."""
     found = re.search(rf"<tr>(?:(?!</tr>).)*<bdi>{label}</bdi>.*?</tr>", text, re.DOTALL)
-    return [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<t[dh].*?</t[dh]>", found.group())]
+    cells = re.findall(r"<t[dh].*?</t[dh]>", found.group(), re.DOTALL)
+    return [re.sub("<[^>]*>", "", cell).strip() for cell in cells]
 
 
 def test_leaderboard(text):
@@ -204,7 +197,7 @@ def test_leaderboard(text):
 
 
 def test_confusion_of_stances(text):
-    table = re.search(r'<table class="confusion"><caption><bdi>good.*?</table>', text, re.DOTALL)
+    table = re.search(r'<table class="confusion">\s*<caption><bdi>good.*?</table>', text, re.DOTALL)
     rows = re.findall(r"<tr>(.*?)</tr>", table.group())
     cells = [re.findall(r">(\w+)</t[dh]>", each) for each in rows]
     assert cells[0][-5:] == ["FIRST", "SECOND", "NEUTRAL", "NO", "other"]
@@ -301,3 +294,27 @@ def test_sorting(tmp_path, text):
     assert seen.split() == [
         *("1,2,10", "10,1,2", "descending", "1,10,2", "ascending", "1,2,10", "10,2,1"),
     ]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
+def test_bars_and_cells_speak_without_a_mouse(tmp_path, text):
+    script = """<script>
+      const [map, bars] = ["heat-1-t", "difference-1-1-t"].map(
+        (name) => document.getElementById(name).closest("svg"));
+      const press = (picture, key) => picture.dispatchEvent(new KeyboardEvent("keydown", { key }));
+      const seen = [];
+      const see = () => seen.push(document.querySelector("output.said").textContent);
+      bars.focus(); press(bars, "ArrowRight"); see(); press(bars, "ArrowRight"); see();
+      map.focus(); press(map, "ArrowRight"); see(); press(map, "ArrowDown"); see();
+      press(map, "Escape"); see();
+      document.body.dataset.seen = seen.join("|");
+    </script>"""
+    path = tmp_path / "page.html"
+    changed = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    path.write_text(changed.replace("</body>", script + "</body>"), "utf-8")
+    seen = re.search('data-seen="([^"]*)"', in_browser(path, tmp_path / "profile")).group(1)
+    parts = seen.split("|")
+    assert parts[:2] == ["topic 1: +0.798", "topic 2: +0.798"]
+    assert parts[2].startswith("good, topic ")
+    assert parts[3].split(", ")[1].split(":")[0] == parts[2].split(", ")[1].split(":")[0]
+    assert parts[4] == ""

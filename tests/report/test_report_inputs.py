@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import subprocess
 import sys
 
 import pytest
 
-from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.errors import UsageError
 from sicetnon.evaluation import load_run
 from sicetnon.records import Argument, Judgment, Premise, ProcessedArgument, RunLine, Sentence
-from sicetnon.report.contents import gather, labels_of, short_names
+from sicetnon.report import write_report
+from sicetnon.report.contents import gather, run_names, short_names
 from sicetnon.report.texts import Texts
 from support.report_cases import HOSTILE, QRELS, RUNS, report, run_lines, scores_of
-
-pytest.importorskip("matplotlib", reason="matplotlib is not installed; it comes with the extra dev")
-from sicetnon.report import write_report
 
 
 def test_order_of_documents_follows_the_rule():
@@ -71,13 +68,13 @@ def test_two_runs_of_one_name(tmp_path):
         write_report(tmp_path, scores * 2, runs=RUNS, qrels=QRELS)
 
 
-def test_labels_are_tags_unless_they_repeat():
+def test_names_are_tags_unless_they_repeat():
     scores = scores_of()
-    assert labels_of(scores) == {"good": "tea", "bad": "coffee", HOSTILE: HOSTILE}
+    assert run_names(scores) == {"good": "tea", "bad": "coffee", HOSTILE: HOSTILE}
     same = [
         dataclasses.replace(score, tag="t", run=f"/x/{score.run[:1]}/r.txt.gz") for score in scores
     ]
-    assert sorted(labels_of(same).values()) == ["</r", "b/r", "g/r"]
+    assert sorted(run_names(same).values()) == ["</r", "b/r", "g/r"]
 
 
 def test_short_names():
@@ -114,15 +111,6 @@ def test_texts_of_an_index():
     }
 
 
-def test_missing_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=re.escape('pip install "sicetnon[report]"')):
-        report(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_no_picture_library_until_a_report_is_written():
-    code = (
-        "import sys, sicetnon.report;sys.exit(bool({'matplotlib', 'numba'} & sys.modules.keys()))"
-    )
+def test_nothing_is_compiled_until_a_report_is_written():
+    code = "import sys, sicetnon.report; sys.exit('numba' in sys.modules)"
     assert not subprocess.run([sys.executable, "-c", code], check=False).returncode

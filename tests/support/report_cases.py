@@ -5,12 +5,8 @@ from __future__ import annotations
 import warnings
 from html.parser import HTMLParser
 
-import pytest
-
 from sicetnon.evaluation import EvaluationWarning, evaluate
 from sicetnon.records import Judgment, RunLine, Topic
-
-pytest.importorskip("matplotlib", reason="matplotlib is not installed; it comes with the extra dev")
 from sicetnon.report import write_report
 
 VOID = {"meta", "br", "wbr", "col", "link", "img", "input"}

@@ -27,7 +27,7 @@ Shares = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Table:
+class Section:
     """The scores of all runs by one measure and one file of judgments.
 
     Attributes:
@@ -68,6 +68,24 @@ class Table:
     def reference(self) -> Shares:
         """What runs are set against, by topic."""
         return self.medians if self.baseline is None else self.baseline.values
+
+    @property
+    def with_stances(self) -> list[Score]:
+        """The scores of the runs that give a stance to at least one judged document."""
+        return [
+            score
+            for score in self.scores
+            if any(any(row[: len(STANCES)]) for row in score.confusion or ())
+        ]
+
+    def reference_name(self, names: Mapping[str, str]) -> str:
+        """The name of the reference on the page."""
+        return "the median of the runs" if self.baseline is None else names[self.baseline.run]
+
+    @property
+    def judged_name(self) -> str:
+        """`judged@5`, or `judged` where there is no depth."""
+        return "judged" if self.depth is None else f"judged@{self.depth}"
 
     @property
     def compared(self) -> list[Score]:
@@ -122,18 +140,30 @@ class Contents:
     """All that a report shows.
 
     Attributes:
-        labels: What each run is called on the page; runs in the order of the first table.
-        tables: One a file of judgments and measure.
+        names: The name of each run on the page; runs in the order of the first section.
+        sections: One per file of judgments and measure.
         topics: The judged topics.
         qrels: The judgments, by what they are called on the page.
         by_rank: Whether the documents of a run stand in the order of its ranks.
     """
 
-    labels: Mapping[str, str]
-    tables: tuple[Table, ...]
+    names: Mapping[str, str]
+    sections: tuple[Section, ...]
     topics: tuple[TopicHits, ...]
     qrels: Mapping[str, Qrels]
     by_rank: bool
+
+    def heading(self, section: Section) -> str:
+        """What a section is about, and what distinguishes it from the others."""
+        first = section.first
+        name = next(name for name, each in self.qrels.items() if each.name == first.qrels)
+        parts = [name[:1].upper() + name[1:]]
+        others = [other.first for other in self.sections if other.first.qrels == first.qrels]
+        if len({other.measure for other in others}) > 1:
+            parts.append(first.measure)
+        if len({other.rule for other in others}) > 1:
+            parts.append(first.rule)
+        return ", ".join(parts)
 
 
 def gather(
@@ -171,8 +201,8 @@ def gather(
     if missing := [name for name in order if name not in hits and name != chosen]:
         raise UsageError(f"found scores of {missing[0]}, which is not among the runs; give it too")
     return Contents(
-        labels_of(scores, [name for name, _ in each_source(runs) if name]),
-        tuple(map(_table, groups, judged, [chosen] * len(groups))),
+        run_names(scores, [name for name, _ in each_source(runs) if name]),
+        tuple(map(_section, groups, judged, [chosen] * len(groups))),
         tuple(_topic_hits(judged_topics, _titles(topics), hits, order)),
         _named(judgments),
         by_rank,
@@ -184,7 +214,7 @@ def key(topic: str) -> tuple[bool, int, str]:
     return (False, int(topic), topic) if topic.isdecimal() else (True, 0, topic)
 
 
-def labels_of(scores: Sequence[Score], given: Collection[str] = ()) -> dict[str, str]:
+def run_names(scores: Sequence[Score], given: Collection[str] = ()) -> dict[str, str]:
     """Short names of runs: those that the caller gave, else their tags, or what tells paths apart.
 
     Args:
@@ -303,14 +333,14 @@ def _judged(run: Run, qrels: Qrels, score: Score) -> Shares:
     return {topic: shortened.judged for topic, shortened in lists.items()}
 
 
-def _table(group: Sequence[Score], judged: Mapping[str, Shares], chosen: str | None) -> Table:
+def _section(group: Sequence[Score], judged: Mapping[str, Shares], chosen: str | None) -> Section:
     ranked = sorted(group, key=lambda score: math.inf if math.isnan(score.mean) else -score.mean)
     topics = {topic for score in group for topic in score.values}
     first = group[0]
     depth = None
     if first.dimension != "stance":
         depth = parse_measure(first.measure, first.rule).depth
-    return Table(
+    return Section(
         tuple(ranked),
         depth,
         tuple(sorted(topics, key=key)),

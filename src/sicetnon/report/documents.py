@@ -1,107 +1,122 @@
-"""For each topic what the runs found first, side by side, with labels and texts."""
+"""For each topic the first documents of all runs, with their labels and texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.formats.identifiers import one_order
-from sicetnon.report.contents import TOP, Contents, Hit, TopicHits
-from sicetnon.report.markup import Html, breakable, count, element, word
-from sicetnon.report.tables import scrolling
-from sicetnon.report.texts import Texts
+from sicetnon.report.contents import Contents, Hit, TopicHits
+from sicetnon.report.texts import Piece, Texts
 
 Label = int | str
 
 
-def topic_blocks(contents: Contents, texts: Texts | None) -> list[Html]:
-    """One block a topic, closed until it is wanted."""
-    return [
-        _block(contents, topic, place, texts)
-        for place, topic in enumerate(contents.topics, start=1)
-    ]
+@dataclass(frozen=True)
+class Chip:
+    """A label as the page shows it.
+
+    Attributes:
+        text: What it says.
+        kind: The class that gives it a colour: `none` for unjudged, `g0` to `g3` for grades,
+            `wrong` for a stance that differs from the judged one.
+    """
+
+    text: str
+    kind: str = ""
 
 
-def _block(contents: Contents, topic: TopicHits, place: int, texts: Texts | None) -> Html:
-    documents = {document: number for number, document in enumerate(topic.documents)}
-    judged = {document: labels_of(contents.qrels, topic.number, document) for document in documents}
-    unjudged = sum(
-        not any(label is not None for label in each.values()) for each in judged.values()
+@dataclass(frozen=True)
+class ShownHit:
+    """A document that a run found, as the page shows it.
+
+    Attributes:
+        document: Its id.
+        number: The same for the same document in all runs of the topic.
+        chips: Its labels, and the stance that the run gives it.
+        text: The part of its text that has most to do with the question.
+    """
+
+    document: str
+    number: int
+    chips: list[Chip]
+    text: list[Piece]
+
+
+@dataclass(frozen=True)
+class TopicDocuments:
+    """A topic with the first documents of all runs.
+
+    Attributes:
+        number: The topic.
+        title: Its question; empty where it is not known.
+        documents: How many documents there are.
+        unjudged: How many of them have no label.
+        runs: For each run that answers the topic, its name on the page and its first documents.
+    """
+
+    number: str
+    title: str
+    documents: int
+    unjudged: int
+    runs: list[tuple[str, list[ShownHit]]]
+
+
+def each_topic(contents: Contents, texts: Texts | None) -> Iterator[TopicDocuments]:
+    """The documents of each topic. Texts are read one topic at a time."""
+    for topic in contents.topics:
+        yield _documents(contents, topic, texts)
+
+
+def _documents(contents: Contents, topic: TopicHits, texts: Texts | None) -> TopicDocuments:
+    numbers = {document: number for number, document in enumerate(topic.documents)}
+    labels = {document: labels_of(contents.qrels, topic.number, document) for document in numbers}
+    snippets = texts.snippets(numbers, topic.title) if texts is not None else {}
+
+    def shown(hit: Hit) -> ShownHit:
+        document = hit.document
+        chips = _chips(hit, labels[document])
+        return ShownHit(document, numbers[document], chips, snippets.get(document, []))
+
+    return TopicDocuments(
+        topic.number,
+        topic.title,
+        len(numbers),
+        sum(_unjudged(each) for each in labels.values()),
+        [
+            (name, [shown(hit) for hit in topic.hits[run]])
+            for run, name in contents.names.items()
+            if run in topic.hits
+        ],
     )
-    snippets: dict[str, Html] = {}
-    if texts is not None:
-        found = texts.of(documents)
-        snippets = {document: texts.snippet(text, topic.title) for document, text in found.items()}
-    said = f"{count(len(documents), 'document')}, {unjudged} unjudged"
-    summary = element(
-        "summary",
-        element("b", word(topic.number)),
-        " ",
-        word(topic.title),
-        element("span", said, class_="soft"),
-    )
-    columns = [
-        element(
-            "section",
-            element("h4", breakable(label)),
-            element(
-                "ol",
-                [
-                    _hit(hit, documents[hit.document], judged[hit.document], snippets)
-                    for hit in topic.hits[run]
-                ],
-            ),
-        )
-        for run, label in contents.labels.items()
-        if run in topic.hits
-    ]
-    inner = element("div", columns, class_="side")
-    if not columns:
-        inner = element("p", "No run answers this topic.", class_="note")
-    box = scrolling(inner, f"First {TOP} documents of topic {topic.number}")
-    return element("details", summary, element("div", box, id=f"topic-{place}"), class_="topic")
 
 
-def _hit(
-    hit: Hit, place: int, judged: Mapping[str, Label | None], snippets: Mapping[str, Html]
-) -> Html:
-    text = snippets.get(hit.document)
-    return element(
-        "li",
-        element("code", word(hit.document)),
-        element("p", _chips(hit, judged), class_="chips"),
-        "" if text is None else element("p", element("bdi", text), class_="text"),
-        data_d=place,
-    )
-
-
-def _chips(hit: Hit, judged: Mapping[str, Label | None]) -> list[Html]:
-    """The labels of a document, and the stance that the run gives it."""
-    if _unjudged(judged):
-        chips = [element("span", "unjudged", class_="chip none")]
+def _chips(hit: Hit, labels: Mapping[str, Label | None]) -> list[Chip]:
+    if _unjudged(labels):
+        chips = [Chip("unjudged", "none")]
     else:
-        chips = [_chip(name, label) for name, label in judged.items()]
+        chips = [_chip(name, label) for name, label in labels.items()]
     if hit.stance:
-        wrong = any(isinstance(label, str) and label != hit.stance for label in judged.values())
-        chips.append(element("span", f"run says {hit.stance}", class_="chip" + " wrong" * wrong))
+        wrong = any(isinstance(label, str) and label != hit.stance for label in labels.values())
+        chips.append(Chip(f"run says {hit.stance}", "wrong" if wrong else ""))
     return chips
 
 
-def _chip(name: str, label: Label | None) -> Html:
+def _chip(name: str, label: Label | None) -> Chip:
     if label is None:
-        return element("span", f"{name} unjudged", class_="chip none")
+        return Chip(f"{name} unjudged", "none")
     if isinstance(label, str):
-        return element("span", f"{name} {label}", class_="chip")
-    grade = min(max(label, 0), 3)
-    return element("span", f"{name} {label}".replace("-", "−"), class_=f"chip g{grade}")
+        return Chip(f"{name} {label}")
+    return Chip(f"{name} {label}".replace("-", "−"), f"g{min(max(label, 0), 3)}")
 
 
-def _unjudged(judged: Mapping[str, Label | None]) -> bool:
-    return all(label is None for label in judged.values())
+def _unjudged(labels: Mapping[str, Label | None]) -> bool:
+    return all(label is None for label in labels.values())
 
 
 def labels_of(qrels: Mapping[str, Qrels], topic: str, document: str) -> dict[str, Label | None]:
-    """What each file of judgments that knows the topic says of a document; None for nothing."""
+    """The label of a document in each file of judgments that knows the topic; None for none."""
     labels: dict[str, Label | None] = {}
     for name, each in qrels.items():
         judged: Mapping[str, Label] | None = each.grades.get(topic) or each.stances.get(topic)

@@ -1,21 +1,29 @@
-"""The texts of documents, cut to what has most to do with a question."""
+"""The texts of documents, cut to the part that has most to do with a question."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sicetnon.formats.identifiers import SEPARATOR, is_pair
 from sicetnon.records import ProcessedArgument, Record
-from sicetnon.report.markup import Html, element, join
 from sicetnon.text.snippets import snippet
 
 if TYPE_CHECKING:
     from sicetnon.index.reader import IndexReader
 
 LENGTH = 180
+"""Characters of a text that are shown."""
+
 _SENTENCE = "__"
+
+
+class Piece(NamedTuple):
+    """A piece of a text, and whether it is a word of the question."""
+
+    text: str
+    marked: bool
 
 
 class Texts:
@@ -28,17 +36,30 @@ class Texts:
     def __init__(self, source: IndexReader | Mapping[str, str]):
         self._source = source
         if isinstance(source, Mapping):
-            # compiled code, of which scores without texts have no need
+            # compiled code, which scores without texts do not need
             from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
 
             analyzer = named_analysis(DEFAULT_ANALYSIS).analyzer()
         else:
             analyzer = source.analysis.analyzer()
-        # one analysis a word of the language, not one a word of the texts
+        # each different word is analysed once
         self._stems: Callable[[str], list[str]] = functools.cache(analyzer.stems_of)
 
+    def snippets(self, documents: Iterable[str], question: str) -> dict[str, list[Piece]]:
+        """For each document that has a text, the part that has most to do with a question."""
+        wanted = frozenset(self._stems(question))
+        found = {}
+        for document, text in self.of(documents).items():
+            part = snippet(text, wanted, self._stems, LENGTH)
+            pieces, end = [], 0
+            for start, stop in part.marks:
+                pieces += [Piece(part.text[end:start], False), Piece(part.text[start:stop], True)]
+                end = stop
+            found[document] = [*pieces, Piece(part.text[end:], False)]
+        return found
+
     def of(self, documents: Iterable[str]) -> dict[str, str]:
-        """The texts that there are; a pair's two sentences are one text."""
+        """The texts that are known; the two sentences of a pair are one text."""
         documents = list(documents)
         parts = {
             document: document.split(SEPARATOR) if is_pair(document) else [document]
@@ -52,16 +73,6 @@ class Texts:
             elif all(half in found for half in parts[document]):
                 texts[document] = " \u2014 ".join(found[half] for half in parts[document])
         return texts
-
-    def snippet(self, text: str, question: str) -> Html:
-        """The part of a text that has most to do with a question, its words marked."""
-        part = snippet(text, frozenset(self._stems(question)), self._stems, LENGTH)
-        pieces: list[str] = []
-        end = 0
-        for start, stop in part.marks:
-            pieces += [part.text[end:start], element("mark", part.text[start:stop])]
-            end = stop
-        return join(pieces, part.text[end:])
 
     def _read(self, wanted: set[str]) -> dict[str, str]:
         source = self._source

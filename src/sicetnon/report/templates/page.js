@@ -1,6 +1,6 @@
 "use strict";
-// The page is whole without this: it only adds sorting, opening all topics at once, and finding a
-// document again in other runs.
+// The page is whole without this script. It adds sorting, a button that opens all topics, marks on
+// the same document in other runs, and the words of a bar or a cell by arrow keys or by touch.
 (() => {
   const valueOf = (cell) => {
     const text = cell.dataset.v ?? cell.textContent.trim();
@@ -79,4 +79,31 @@
     }
   };
   document.addEventListener("mouseover", mark);
+
+  const said = document.createElement("output");
+  said.className = "said";
+  document.body.append(said);
+  const say = (part) => {
+    document.querySelector(".here")?.classList.remove("here");
+    part?.classList.add("here");
+    part?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    said.textContent = part?.querySelector("title").textContent ?? "";
+  };
+  const keys = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+  for (const picture of document.querySelectorAll("figure svg")) {
+    const parts = [...picture.querySelectorAll(".part")];
+    const columns = Number(picture.dataset.columns ?? parts.length);
+    picture.tabIndex = 0;
+    picture.addEventListener("click", (event) => say(event.target.closest(".part")));
+    picture.addEventListener("blur", () => say());
+    picture.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") say();
+      const [across, down] = keys[event.key] ?? [];
+      if (across === undefined) return;
+      event.preventDefault();
+      const here = parts.findIndex((part) => part.classList.contains("here"));
+      const next = here < 0 ? parts[0] : parts[here + across + down * columns];
+      if (next) say(next);
+    });
+  }
 })();

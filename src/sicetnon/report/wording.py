@@ -1,0 +1,67 @@
+"""How texts and numbers are written on the page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from markupsafe import Markup, escape
+
+# what HTML forbids even as a character reference; halves of characters have no UTF-8
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_BREAK = re.compile(r"(?<=[_+./,-])(?=\w)")
+_SMALLEST_P = 0.001
+
+
+def visible(value: Any) -> Any:
+    """Replace control characters of a text by their pictures; leave other values unchanged."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return _UNFIT.sub(_picture, value)
+    return value
+
+
+def _picture(match: re.Match[str]) -> str:
+    point = ord(match.group())
+    if point < 0x20:
+        return chr(0x2400 + point)
+    return "\u2421" if point == 0x7F else "\ufffd"
+
+
+def breakable(name: str) -> Markup:
+    """A name as isolated text that a browser may break after punctuation."""
+    parts = Markup("<wbr>").join(escape(part) for part in _BREAK.split(visible(name)))
+    return Markup("<bdi>{}</bdi>").format(parts)
+
+
+def number(value: float | None, decimals: int = 3) -> str:
+    """A number with a minus sign of its own; a dash for None and NaN."""
+    if value is None or value != value:
+        return "–"
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def signed(value: float, decimals: int = 3) -> str:
+    """A difference with its sign."""
+    if value != value:
+        return "–"
+    shown = f"{value:+.{decimals}f}"
+    return shown[1:] if float(shown) == 0 else shown.replace("-", "−")
+
+
+def probability(value: float) -> str:
+    """A p-value."""
+    return f"< {_SMALLEST_P}" if value < _SMALLEST_P else number(value)
+
+
+def exact(value: float | None) -> str:
+    """A number that a script can sort by; the empty string for None and NaN."""
+    return "" if value is None or value != value else f"{value:.6g}"
+
+
+def count(items: int, one: str, many: str | None = None) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{items:,} {one if items == 1 else many or one + 's'}"
+
+
+FILTERS = {each.__name__: each for each in (breakable, number, signed, probability, exact, count)}
+"""The functions that templates use as filters."""
