@@ -22,7 +22,7 @@ from sicetnon.arguments.model.storable import EMBEDDING, annotators
 from sicetnon.evaluation import load_qrels
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.annotating import Annotated, annotate_index
+from sicetnon.index.annotation_writer import AnnotationProgress, annotate_index
 from sicetnon.index.annotations import Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
@@ -121,7 +121,7 @@ def main() -> int:
     return 0
 
 
-def _tell(told: Annotated, start: float, done: list[int]) -> None:
+def _tell(told: AnnotationProgress, start: float, done: list[int]) -> None:
     done[:] = done or [told.documents]
     speed = (told.documents - done[0]) / max(time.monotonic() - start, 1e-3)
     print(f"{told.documents:,} of {told.total:,}, {speed:.1f}/s", file=sys.stderr)

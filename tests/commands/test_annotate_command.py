@@ -18,7 +18,7 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
 
 from sicetnon.arguments.model.annotators import Comparison, Quality, Stance
-from sicetnon.formats import continued
+from sicetnon.formats import resumable
 from support.annotate_commands import RECORDS, annotate, check_tidy, command, read, write
 
 
@@ -217,4 +217,4 @@ def test_progress_names_what_is_shown() -> None:
 
 
 def test_parts_are_named_after_the_output() -> None:
-    assert (continued.PART, continued.LOG) == (".part", ".part-log")
+    assert (resumable.PART, resumable.LOG) == (".part", ".part-log")

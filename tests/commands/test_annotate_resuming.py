@@ -20,7 +20,7 @@ pytest.importorskip("tokenizers")
 
 from sicetnon.arguments.model.annotators import Quality
 from sicetnon.arguments.model.encoder import SHIPPED
-from sicetnon.formats.continued import ContinuedFile
+from sicetnon.formats.resumable import ResumableOutput
 from support.annotate_commands import RECORDS, annotate, check_tidy, command, write
 
 MANY = [{"text": f"Reason {n}: it helps. " * (n % 7 + 1), "n": n} for n in range(600)]
@@ -45,17 +45,17 @@ def stopped(
     """A folder in which the disk was full after two steps."""
     shutil.copy(whole / "in.jsonl", tmp_path)
     steps = []
-    append = ContinuedFile.append
+    write_step = ResumableOutput.write
 
-    def full(file: ContinuedFile, data: bytes, records: int, checksum: str) -> None:
+    def full(file: ResumableOutput, data: bytes, records: int, checksum: str) -> None:
         if len(steps) == 2:
-            file._file.write(data[:100])
+            file.file.write(data[:100])
             raise OSError(errno.ENOSPC, "No space left on device")
         steps.append(records)
-        append(file, data, records, checksum)
+        write_step(file, data, records, checksum)
 
     with monkeypatch.context() as patch:
-        patch.setattr(ContinuedFile, "append", full)
+        patch.setattr(ResumableOutput, "write", full)
         assert annotate("quality", tmp_path / "in.jsonl", "-o", tmp_path / "out.jsonl") == 1
     error = capsys.readouterr().err
     assert "no space left on the disk; free some" in error
@@ -158,7 +158,7 @@ class TestGoingOn:
 
     def test_two_at_once(self, tmp_path: Path, failing: Callable[..., tuple[int, str]]) -> None:
         source = write(tmp_path / "in.jsonl", RECORDS)
-        first = ContinuedFile(tmp_path / "out.jsonl", {})
+        first = ResumableOutput(tmp_path / "out.jsonl", {})
         status, error = failing("annotate", "quality", source, "-o", tmp_path / "out.jsonl")
         assert (status, "another process is writing it" in error) == (1, True)
         first.close()

@@ -19,8 +19,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError
-from sicetnon.index import annotating
-from sicetnon.index.annotating import annotate_index
+from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.manifest import annotation_file, read_manifest
 from sicetnon.index.reader import IndexReader, verify_index
@@ -68,13 +67,12 @@ def failing(after: int, error: BaseException, read: list[str] | None = None) -> 
         texts_read.extend(texts)
         return strengths(texts)
 
-    return annotator(compute=compute)
+    return annotator(compute=compute, batch_documents=2)
 
 
 @pytest.fixture
-def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An index of two segments without annotations; batches are of two documents."""
-    monkeypatch.setattr(annotating, "BATCH_DOCUMENTS", 2)
+def plain(tmp_path: Path) -> Path:
+    """An index of two segments without annotations."""
     folder = tmp_path / "index"
     build_index(entries(SMALL), folder, BuildOptions(PORTER))
     add_documents(entries(MORE), folder, BuildOptions(PORTER))
@@ -166,7 +164,7 @@ def test_what_another_model_left_unfinished_is_removed(plain: Path) -> None:
         lambda file, note: note.write_bytes(b""),
         lambda file, note: note.write_bytes(b'{"size": 8}'),
         lambda file, note: note.write_text('{"size": 0, "crc32": 0, "dtype": "float32"}'),
-        lambda file, note: note.write_bytes(note.read_bytes().replace(b"[4]", b"[40]")),
+        lambda file, note: note.write_bytes(note.read_bytes().replace(b":4,", b":40,")),
     ],
 )
 def test_an_unfinished_file_that_is_damaged_is_made_anew(
@@ -176,7 +174,7 @@ def test_an_unfinished_file_that_is_damaged_is_made_anew(
         annotate_index(plain, [failing(6, Stop())])
     file = plain / "segment-000001" / FILE
     note = file.with_name(f"{FILE}.unfinished")
-    assert b"[4]" in note.read_bytes()
+    assert b'"items":4,' in note.read_bytes()
     damage(file, note)
     read: list[str] = []
     annotate_index(plain, [failing(99, Stop(), read)])
@@ -189,7 +187,7 @@ def test_an_annotator_that_changes_its_mind(plain: Path) -> None:
         return np.ones((len(texts), len(texts)))
 
     with pytest.raises(SicetnonError, match=r"gave rows of shape \(2,\) .*, after .* \(1,\)"):
-        annotate_index(plain, [annotator("embedding", compute=compute)])
+        annotate_index(plain, [annotator("embedding", compute=compute, batch_documents=2)])
     check(plain, ALL)
 
 
@@ -206,7 +204,8 @@ def test_an_addition_that_is_interrupted_adds_nothing(annotated: Path) -> None:
 
 
 def renew(folder: Path) -> None:
-    annotate_index(folder, [annotator(model="stand-in 2"), EMBEDDING])
+    annotators = [annotator(model="stand-in 2", batch_documents=2), EMBEDDING]
+    annotate_index(folder, annotators, save_seconds=0)
 
 
 def add_more(folder: Path) -> None:
@@ -222,9 +221,8 @@ CHANGES: dict[str, tuple[Callable[[Path], Any], dict[str, tuple[str, ...]]]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new(
-    annotated: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    annotated: Path, tmp_path: Path, name: str
 ) -> None:
-    monkeypatch.setattr(annotating, "SAVE_SECONDS", 0)
     change, after = CHANGES[name]
     old = read_manifest(annotated)
     template = tmp_path / "template"
@@ -251,18 +249,17 @@ def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new(
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from sicetnon.index import annotating
+from sicetnon.index.annotation_writer import annotate_index
 from support.annotation_cases import annotator
 from support.stand_ins import strengths
-
-annotating.BATCH_DOCUMENTS, annotating.SAVE_SECONDS = 2, 0
 
 def compute(texts):
     print(len(texts), flush=True)
     time.sleep(0.02)
     return strengths(texts)
 
-annotating.annotate_index(Path(sys.argv[1]), [annotator(compute=compute)])
+annotators = [annotator(compute=compute, batch_documents=2)]
+annotate_index(Path(sys.argv[1]), annotators, save_seconds=0)
 """
 
 

@@ -18,8 +18,8 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
-from sicetnon.index import annotating, annotations, compaction
-from sicetnon.index.annotating import Annotated, annotate_index
+from sicetnon.index import annotations, compaction
+from sicetnon.index.annotation_writer import AnnotationProgress, annotate_index
 from sicetnon.index.annotations import Annotation, Annotator, packed, unpacked
 from sicetnon.index.compaction import MAX_SEGMENTS
 from sicetnon.index.manifest import read_manifest, write_manifest
@@ -140,28 +140,24 @@ def test_reading_by_number(tmp_path: Path, cuts: tuple[int, ...]) -> None:
 # --- annotating ---
 
 
-def test_annotating_tells_how_far_it_is(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(annotating, "BATCH_DOCUMENTS", 5)
+def test_annotating_tells_how_far_it_is(small: Path) -> None:
     add_documents(entries(MORE), small, BuildOptions(PORTER))
-    told: list[Annotated] = []
-    manifest = annotate_index(small, BOTH, told.append)
+    told: list[AnnotationProgress] = []
+    manifest = annotate_index(small, [annotator(batch_documents=5), EMBEDDING], told.append)
     assert manifest == read_manifest(small)
     names = ("quality", "embedding")
-    assert told == [Annotated(names, done, 19) for done in (5, 10, 12, 17, 19)]
+    assert told == [AnnotationProgress(names, done, 19) for done in (5, 10, 12, 17, 19)]
     check(small, {**SMALL, **MORE}, *BOTH)
 
 
-def test_batches_are_bounded_by_what_they_hold(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(annotating, "BATCH_LETTERS", 40)
+def test_batches_are_bounded_by_what_they_hold(small: Path) -> None:
     sizes = []
 
     def compute(texts: Sequence[str]) -> NDArray[np.float64]:
         sizes.append(len(texts))
         return strengths(texts)
 
-    annotate_index(small, [annotator(compute=compute)])
+    annotate_index(small, [annotator(compute=compute, batch_characters=40)])
     # the first is the one that tells the form
     assert sizes == [1, 3, 3, 3, 3]
 
@@ -218,9 +214,9 @@ def test_a_build_in_place_of_an_annotated_index_begins_anew(small: Path) -> None
 
 def test_what_is_added_is_annotated_too(small: Path) -> None:
     annotate_index(small, BOTH)
-    told: list[Annotated] = []
+    told: list[AnnotationProgress] = []
     add_documents(entries(MORE), small, replace(OPTIONS, annotated=told.append))
-    assert told == [Annotated(("quality", "embedding"), len(MORE), len(MORE))]
+    assert told == [AnnotationProgress(("quality", "embedding"), len(MORE), len(MORE))]
     check(small, {**SMALL, **MORE}, *BOTH)
     changed: Documents = {"d1": ("written anew",), "m2": ("likewise",)}
     add_documents(entries(changed), small, OPTIONS, replace=True)

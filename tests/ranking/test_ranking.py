@@ -16,7 +16,7 @@ from sicetnon.arguments.model.storable import annotators
 from sicetnon.arguments.shouting import shouting
 from sicetnon.errors import UsageError
 from sicetnon.formats.corpora import open_corpus
-from sicetnon.index.annotating import annotate_index
+from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.library.answers import search

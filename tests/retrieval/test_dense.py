@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
 from sicetnon.index import annotations
-from sicetnon.index.annotating import annotate_index
+from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.annotations import Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.fusion import Fusion

@@ -12,7 +12,7 @@ from rich.console import Console
 from sicetnon.errors import BrokenIndexError, DataError, SicetnonError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.page_scores import SideFiles
-from sicetnon.index.annotating import annotate_index
+from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.manifest import read_manifest
 from sicetnon.index.reader import IndexReader, verify_index

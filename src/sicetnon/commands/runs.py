@@ -63,7 +63,7 @@ def add_fuse(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from sicetnon.index.annotating import Annotated
+    from sicetnon.index.annotation_writer import AnnotationProgress
     from sicetnon.library.sample import cache_folder
     from sicetnon.tasks.running import MAX_RESULTS, RUN, Listener, RunOptions, run_task
     from sicetnon.terminal import answers as terminal
@@ -79,7 +79,7 @@ def _run(options: argparse.Namespace) -> None:
     with terminal.indexing(screen) as (show, show_read), terminal.fetching(screen) as show_fetched:
 
         def show_labelled(done: int, total: int) -> None:
-            show_read(Annotated(("stance",), done, total))
+            show_read(AnnotationProgress(("stance",), done, total))
 
         listener = Listener(say, show, show_fetched, show_labelled)
         system, stance = options.system, options.stance

@@ -108,6 +108,16 @@ def read_lines(path: Path | str, reading: Reading | None = None) -> Iterator[tup
             yield number, text.rstrip("\r\n")
 
 
+def checksum(path: Path, size: int | None = None) -> int:
+    """The CRC-32 of a file, or of its first `size` bytes."""
+    crc, left = 0, path.stat().st_size if size is None else size
+    with path.open("rb") as file:
+        while left and (data := file.read(min(left, CHUNK_BYTES))):
+            crc = zlib.crc32(data, crc)
+            left -= len(data)
+    return crc
+
+
 def write_whole(texts: Mapping[Path, str | bytes]) -> None:
     """Write each text (or bytes) to its file, so that a reader finds it whole or as it was.
 

@@ -39,9 +39,11 @@ class Annotator:
         text: Takes that from a record.
         compute: Texts to a float array of shape (n,), or (n, width) for vectors, of which the
             direction counts.
+        batch_documents: Documents that `compute` gets at once at most: enough to sort by length.
+        batch_characters: A batch ends with the document that brings it to so many characters.
 
     Raises:
-        ValueError: The name is none.
+        ValueError: The name has other characters than small letters.
     """
 
     name: str
@@ -49,6 +51,8 @@ class Annotator:
     reads: str
     text: Callable[[Record], str]
     compute: Callable[[Sequence[str]], NDArray[np.floating]]
+    batch_documents: int = 256
+    batch_characters: int = 1 << 20
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import re
 import shutil
 import sqlite3
@@ -12,12 +11,12 @@ from pathlib import Path
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.index.manifest import ANNOTATION_PREFIX, MANIFEST, SegmentEntry, read_manifest
-from sicetnon.index.storage import sync_folder
+from sicetnon.platforms import sync_folder, try_lock
 
 LOCK = "lock"
 SEGMENT_PREFIX, BUILDING_PREFIX = "segment-", "building-"
-NOTE_SUFFIX = ".unfinished"
-"""Of the note beside an unfinished annotation."""
+LOG_SUFFIX = ".unfinished"
+"""Ends the name of the log beside an unfinished annotation."""
 _OWN_NAMES = re.compile(
     rf"{LOCK}|{re.escape(MANIFEST)}|\.{re.escape(MANIFEST)}\..+"
     rf"|({SEGMENT_PREFIX}|{BUILDING_PREFIX})\d{{6,}}"
@@ -41,10 +40,8 @@ def locked(folder: Path, may_create: bool = False) -> Iterator[None]:
         # leaves a folder alone that is no index, were it only by a file to lock
         read_manifest(folder)
     with (folder / LOCK).open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise SicetnonError(f"{folder}: another process is changing this index") from None
+        if not try_lock(lock):
+            raise SicetnonError(f"{folder}: another process is changing this index")
         try:
             _clean(folder)
             yield
@@ -107,21 +104,19 @@ def _clean(folder: Path) -> None:
 
 
 def _clean_segment(folder: Path, entry: SegmentEntry) -> None:
-    """Remove from a segment what does not count: masks, notes on the way, old annotations.
+    """Remove from a segment the files that the manifest does not name: masks, old annotations.
 
-    An unfinished annotation stays as long as its note says how much of it is good: making it may
-    have taken hours, and it is gone on with when the annotation is asked for again.
+    An unfinished annotation stays with its log: making it may have taken hours, and it is resumed
+    when the annotation is asked for again.
     """
     for file in folder.glob("live-*"):
         if file.name != entry.deleted:
             file.unlink()
-    for file in folder.glob(f".{ANNOTATION_PREFIX}*"):
-        file.unlink()
     for file in folder.glob(f"{ANNOTATION_PREFIX}*"):
-        name = file.name.removesuffix(NOTE_SUFFIX)
-        has_note = (folder / f"{name}{NOTE_SUFFIX}").exists()
-        is_note = name != file.name
-        if (name in entry.files) if is_note else not (name in entry.files or has_note):
+        name = file.name.removesuffix(LOG_SUFFIX)
+        has_log = (folder / f"{name}{LOG_SUFFIX}").exists()
+        is_log = name != file.name
+        if (name in entry.files) if is_log else not (name in entry.files or has_log):
             file.unlink()
 
 

@@ -11,7 +11,8 @@ import msgspec
 from sicetnon._version import VERSION
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.formats.files import write_whole
-from sicetnon.index.storage import REBUILD, StoredFile, sync_folder
+from sicetnon.index.storage import REBUILD, StoredFile
+from sicetnon.platforms import sync_folder
 from sicetnon.text.analysis import Analysis
 from sicetnon.text.stems import STEMMERS
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
+from sicetnon.formats.files import checksum
 from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
 from sicetnon.index.segment import Segment
-from sicetnon.index.storage import REBUILD, check_size, checksum
+from sicetnon.index.storage import REBUILD, check_size
 from sicetnon.records import Record
 from sicetnon.text.analysis import Analysis
 

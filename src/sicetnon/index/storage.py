@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import mmap
 import os
 import zlib
@@ -15,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
+from sicetnon.formats.files import checksum
 
-CHECK_BYTES = 1 << 22
 CHECKED_AT_OPENING = 1 << 20
 
 
@@ -43,32 +42,12 @@ class ArrayWriter:
         path: The file.
         dtype: The type of the elements.
         row: The shape of a row; a number where it is left out.
-        begun: What is good of the file already; it is gone on with behind that.
-
-    Attributes:
-        rows: How many there are by now.
     """
 
-    def __init__(
-        self, path: Path, dtype: Any, row: tuple[int, ...] = (), begun: StoredFile | None = None
-    ):
-        self._file = path.open("r+b" if begun else "wb")
+    def __init__(self, path: Path, dtype: Any, row: tuple[int, ...] = ()):
+        self._file = path.open("wb")
         self._dtype, self._row = np.dtype(dtype), row
-        self.rows = self._size = self._crc = 0
-        if begun:
-            self.rows, self._size, self._crc = begun.shape[0], begun.size, begun.crc32
-            self._file.truncate(begun.size)
-            self._file.seek(begun.size)
-
-    def reserve(self, rows: int) -> None:
-        """Claim the disk for so many rows in all, so that a full one is known at once.
-
-        Raises:
-            OSError: It is full.
-        """
-        size = rows * math.prod(self._row) * self._dtype.itemsize
-        if size > self._size:
-            os.posix_fallocate(self._file.fileno(), self._size, size - self._size)
+        self._rows = self._size = self._crc = 0
 
     def append(self, piece: NDArray[Any]) -> None:
         """Append rows of the array."""
@@ -77,19 +56,15 @@ class ArrayWriter:
             view = data.reshape(-1).view(np.uint8)
             self._file.write(view.data)
             self._crc = zlib.crc32(view.data, self._crc)
-        self.rows += len(data)
+        self._rows += len(data)
         self._size += data.nbytes
 
-    def save(self) -> StoredFile:
-        """Flush what there is to the disk, and say what is in it."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        return StoredFile(self._size, self._crc, self._dtype.name, (self.rows, *self._row))
-
     def close(self) -> StoredFile:
-        """Close the file and say what is in it."""
+        """Flush the file to the disk, close and describe it."""
         with self._file:
-            return self.save()
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        return StoredFile(self._size, self._crc, self._dtype.name, (self._rows, *self._row))
 
     def abandon(self) -> None:
         """Close the file without caring for its content."""
@@ -147,30 +122,11 @@ def check_size(path: Path, stored: StoredFile) -> None:
 REBUILD = "build an index with: sicetnon index SOURCE -o DIR"
 
 
-def checksum(path: Path, size: int | None = None) -> int:
-    """The CRC-32 of a file, or of its first bytes."""
-    crc, left = 0, path.stat().st_size if size is None else size
-    with path.open("rb") as file:
-        while left and (data := file.read(min(left, CHECK_BYTES))):
-            crc = zlib.crc32(data, crc)
-            left -= len(data)
-    return crc
-
-
 def stored_file(path: Path) -> StoredFile:
     """Describe a file that another library wrote, and flush it to the disk."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
     return StoredFile(path.stat().st_size, checksum(path))
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush a folder's entries to the disk, so that a rename in it outlives a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def total_size(files: Iterable[StoredFile]) -> int:

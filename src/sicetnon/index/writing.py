@@ -22,7 +22,7 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
-from sicetnon.index.annotating import Tell, annotated, fitting
+from sicetnon.index.annotation_writer import Callback, annotate_segment, fitting
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
 from sicetnon.index.compaction import MAX_SEGMENTS, compact
@@ -30,7 +30,8 @@ from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.storage import sync_folder, write_array
+from sicetnon.index.storage import write_array
+from sicetnon.platforms import sync_folder
 from sicetnon.text.analysis import Analysis, encode
 
 BATCH_DOCUMENTS, BATCH_BYTES = 8192, 8 << 20
@@ -74,7 +75,7 @@ class BuildOptions:
     progress: Callable[[Progress], None] = lambda _: None
     source: dict[str, Any] | None = None
     annotators: Sequence[Annotator] = ()
-    annotated: Tell = lambda _: None
+    annotated: Callback = lambda _: None
 
 
 def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest:
@@ -229,7 +230,7 @@ def _build_segment(
         if not len(builder):
             raise DataError("holds no document", str(corpus.files[0]))
         entry = builder.finish(name)
-        return annotated(unfinished, entry, corpus.records, annotators, options.annotated)
+        return annotate_segment(unfinished, entry, corpus.records, annotators, options.annotated)
 
 
 @contextlib.contextmanager

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     # heavy, and not every command needs them
     from sicetnon.arguments.comparative.comparison import Stance
     from sicetnon.formats.corpora import Corpus
-    from sicetnon.index.annotating import Annotated
+    from sicetnon.index.annotation_writer import AnnotationProgress
     from sicetnon.index.writing import Progress as BuildProgress
     from sicetnon.library.answers import Answer
 
@@ -157,7 +157,7 @@ def _bar_of_documents(screen: Console) -> Progress:
 @contextmanager
 def indexing(
     screen: Console,
-) -> Iterator[tuple[Callable[[Corpus, BuildProgress], None], Callable[[Annotated], None]]]:
+) -> Iterator[tuple[Callable[[Corpus, BuildProgress], None], Callable[[AnnotationProgress], None]]]:
     """A progress bar for building an index: documents, documents a second, time left.
 
     It goes on when documents are annotated. It shows itself when there is something to show: a
@@ -178,7 +178,7 @@ def indexing(
             speed=progress.documents / max(progress.seconds, 1e-3),
         )
 
-    def show_annotated(done: Annotated) -> None:
+    def show_annotated(done: AnnotationProgress) -> None:
         if not started:
             # what an interrupted time before has done says nothing of the speed
             started.append((time.monotonic(), done.documents))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import os
 import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from sicetnon.arguments.model.windows import (
     windows_of,
 )
 from sicetnon.errors import DataError, MissingExtraError, UsageError
+from sicetnon.platforms import processor_cores
 
 SHIPPED = Path(__file__).parents[2] / "models" / "debate"
 DESCRIPTION, WEIGHTS, TOKENIZER = "model.json", "weights.bin", "tokenizer.json.gz"
@@ -103,7 +103,7 @@ class DebateEncoder:
         if threads is not None and threads < 1:
             raise UsageError(f"found {threads} threads; expected at least 1")
         self.folder = SHIPPED if folder is None else Path(folder)
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or processor_cores()
         self.description = _described(self.folder)
         self._sessions: dict[str, Any] = {}
         self._opening = threading.Lock()

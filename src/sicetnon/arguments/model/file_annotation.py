@@ -24,9 +24,9 @@ from sicetnon.arguments.model.annotators import (
     Stance,
 )
 from sicetnon.errors import DataError, SicetnonError
-from sicetnon.formats.continued import ContinuedFile
 from sicetnon.formats.files import Reading, open_bytes
 from sicetnon.formats.jsontext import decode
+from sicetnon.formats.resumable import ResumableOutput
 
 Record: TypeAlias = dict[str, msgspec.Raw]
 Progress: TypeAlias = Callable[[int, int], None]
@@ -116,10 +116,10 @@ def annotate_file(
         if _is_stream(output):
             return _annotate_stream(records, output, annotator, told)
         work = {"task": task, "model": annotator.identity(), "form": _FORM}
-        with closing(ContinuedFile(Path(output), work)) as kept:
-            _skip_finished(records, kept, message)
-            _annotate_rest(records, kept, annotator, told, message)
-            return kept.last.records
+        with closing(ResumableOutput(Path(output), work)) as unfinished:
+            _skip_finished(records, unfinished, message)
+            _annotate_rest(records, unfinished, annotator, told, message)
+            return unfinished.last.items
 
 
 def _is_stream(output: str) -> bool:
@@ -142,17 +142,17 @@ def _annotate_stream(
     return done
 
 
-def _skip_finished(records: _RecordReader, kept: ContinuedFile, message: Message) -> None:
+def _skip_finished(records: _RecordReader, output: ResumableOutput, message: Message) -> None:
     """Skip the records that an unfinished output has already."""
-    if kept.last.records:
-        if records.skip(kept.last.records) != kept.last.input_sha256:
-            raise kept.refuse(records.name)
-        message(f"{kept.path}: resuming after {kept.last.records:,} records")
+    if output.last.items:
+        if records.skip(output.last.items) != output.last.input_sha256:
+            raise output.other_input(records.name)
+        message(f"{output.name}: resuming after {output.last.items:,} records")
 
 
 def _annotate_rest(
     records: _RecordReader,
-    kept: ContinuedFile,
+    output: ResumableOutput,
     annotator: Annotator,
     progress: Progress,
     message: Message,
@@ -160,24 +160,24 @@ def _annotate_rest(
     """Annotate the records that are left, and put the output in its place."""
     try:
         for portion in records.portions():
-            done = kept.last.records + len(portion.records)
-            kept.append(_annotated_lines(portion, annotator), done, portion.input_sha256)
+            done = output.last.items + len(portion.records)
+            output.write(_annotated_lines(portion, annotator), done, portion.input_sha256)
             progress(done, portion.input_size)
-        kept.finish()
+        output.publish()
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise SicetnonError(
-                f"{kept.path}: no space left on the disk; free some. {_resumable(kept)}"
+                f"{output.name}: no space left on the disk; free some. {_resumable(output)}"
             ) from None
         raise
     except (KeyboardInterrupt, DataError):
-        if kept.last.records:
-            message(f"{kept.path}: {_resumable(kept)}")
+        if output.last.items:
+            message(f"{output.name}: {_resumable(output)}")
         raise
 
 
-def _resumable(kept: ContinuedFile) -> str:
-    return f"{kept.last.records:,} records are kept; the same command resumes after them"
+def _resumable(output: ResumableOutput) -> str:
+    return f"{output.last.items:,} records are kept; the same command resumes after them"
 
 
 class _RecordReader:
