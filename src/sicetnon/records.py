@@ -152,6 +152,26 @@ def said(record: Record) -> str:
     return record.premise if isinstance(record, Argument) else record.default_text()
 
 
+class Question(msgspec.Struct, frozen=True):
+    """What a question asks.
+
+    Attributes:
+        kind: `comparative` where things are weighed against each other, two named ones or all of a
+            kind ("the best rice cookers"); else `controversial`, a matter to argue for or against.
+        first: The object named first; None where the question names no two.
+        second: The other one. Of more than two, the first two are taken.
+        aspects: In which respects, or for which use they are compared.
+        predicate: What compares them ("better", "more difficult", "difference"); None where
+            nothing does.
+    """
+
+    kind: Literal["comparative", "controversial"]
+    first: str | None = None
+    second: str | None = None
+    aspects: tuple[str, ...] = ()
+    predicate: str | None = None
+
+
 class Topic(msgspec.Struct, frozen=True):
     """A question, as in topics.xml.
 
@@ -161,6 +181,7 @@ class Topic(msgspec.Struct, frozen=True):
         objects: The two things that a comparative question compares, where they are given.
         description: Who asks, and why (manual runs only).
         narrative: What counts as relevant (manual runs only).
+        question: The parsed title, once a system has parsed it; it travels with the topic.
     """
 
     number: str
@@ -168,6 +189,7 @@ class Topic(msgspec.Struct, frozen=True):
     objects: tuple[str, ...] = ()
     description: str = ""
     narrative: str = ""
+    question: Question | None = None
 
 
 class Judgment(msgspec.Struct, frozen=True):
@@ -189,49 +211,75 @@ class RunLine(msgspec.Struct, frozen=True):
     tag: str
 
 
+UNSTANCED = "Q0"
+"""The second column of a run where no stance is taken."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The documents found for a topic, best first, as columns.
 
     Attributes:
         topic: The question.
-        documents: Document numbers of the index searched, int64, shape (n,).
-        scores: float64, shape (n,), never rising.
-        stances: The second column of a run, one a document, where a stage has set it.
-        names: What the results are called in a run, one each, where they are no documents of an
-            index (pairs of sentences, documents of a remote service).
+        ids: The ids of the documents, none twice; for pairs of sentences two ids and a comma.
+        scores: float64, shape (n,). What retrievers and stages give never rises; a run that was
+            read keeps the scores of its file.
+        stances: The second column of a run, one per document; None where it is `Q0` throughout.
     """
 
     topic: Topic
-    documents: NDArray[np.int64]
+    ids: tuple[str, ...]
     scores: NDArray[np.float64]
     stances: tuple[str, ...] | None = None
-    names: tuple[str, ...] | None = None
 
     def taken(self, places: NDArray[np.int64], scores: NDArray[np.float64]) -> Ranking:
         """The results at some places, in that order, with new scores.
 
         Args:
             places: Places in this ranking, from 0, none twice.
-            scores: Shape as `places`, never rising.
+            scores: Shape as `places`.
         """
         at = places.tolist()
+        stances = self.stances
         return Ranking(
             self.topic,
-            self.documents[places],
+            tuple([self.ids[place] for place in at]),
             scores,
-            self.stances and tuple(self.stances[place] for place in at),
-            self.names and tuple(self.names[place] for place in at),
+            None if stances is None else tuple([stances[place] for place in at]),
         )
 
     def best(self, k: int) -> Ranking:
         """The first k results."""
         if k >= len(self):
             return self
-        return self.taken(np.arange(k), self.scores[:k])
+        stances = None if self.stances is None else self.stances[:k]
+        return Ranking(self.topic, self.ids[:k], self.scores[:k], stances)
+
+    @property
+    def second_column(self) -> tuple[str, ...]:
+        """The second column of a run, one per document."""
+        return (UNSTANCED,) * len(self) if self.stances is None else self.stances
 
     def __len__(self) -> int:
-        return len(self.documents)
+        return len(self.ids)
 
-    def __iter__(self) -> Iterator[tuple[int, float]]:
-        return zip(self.documents.tolist(), self.scores.tolist(), strict=True)
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        return zip(self.ids, self.scores.tolist(), strict=True)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Named rankings.
+
+    Attributes:
+        name: What results call the run: its path, or the name that the caller gave.
+        tag: The last column of a run's lines.
+        rankings: The ranking of each topic, by the topic's number.
+        repeated: Number of lines that were left out when the run was read, because their document
+            stands on another line of the topic with a better rank.
+    """
+
+    name: str
+    tag: str
+    rankings: dict[str, Ranking]
+    repeated: int = 0

@@ -141,7 +141,7 @@ def test_any_question_has_at_most_k_distinct_pairs(
     k: int, words: list[str], index: IndexReader
 ) -> None:
     topic = Topic("1", " ".join(["public", *words]))
-    (ranking,) = default(index).rank([topic], k)
+    (ranking,) = default(index).retrieve([topic], k)
     assert ranking.names is not None
     assert ranking.stances is not None
     assert len(ranking) == len(ranking.names) == len(ranking.stances) <= k
@@ -152,13 +152,13 @@ def test_any_question_has_at_most_k_distinct_pairs(
 
 def test_no_result_for_a_question_of_unknown_words(index: IndexReader) -> None:
     for title in ("", "?", "xyzzy plugh"):
-        (ranking,) = default(index).rank([Topic("1", title)], 1000)
+        (ranking,) = default(index).retrieve([Topic("1", title)], 1000)
         assert len(ranking) == 0
         assert ranking.names == ()
 
 
 def test_no_argument_floods_the_top(index: IndexReader) -> None:
-    (ranking,) = default(index).rank([Topic("1", "Should public libraries stay open?")], 20)
+    (ranking,) = default(index).retrieve([Topic("1", "Should public libraries stay open?")], 20)
     assert ranking.names is not None
     used = Counter(name.split("__")[0] for pair in ranking.names for name in pair.split(","))
     assert len(used) >= 5
@@ -168,7 +168,7 @@ def test_no_argument_floods_the_top(index: IndexReader) -> None:
 def test_unfit_sentences_are_used_where_there_are_too_few_pairs(tmp_path: Path) -> None:
     texts = ["Uniforms.", "Good uniforms!", "Uniforms save families money every year."]
     with indexed(tmp_path, processed("a", "School uniforms are good", texts, "PRO")) as opened:
-        (ranking,) = default(opened).rank([Topic("1", "Are school uniforms good?")], 1000)
+        (ranking,) = default(opened).retrieve([Topic("1", "Are school uniforms good?")], 1000)
     assert ranking.names is not None
     assert len(ranking.names) == 6
     assert set(ranking.names[0].split(",")) == {"a__PREMISE__3", "a__CONC__1"}
@@ -192,7 +192,7 @@ def test_older_ids_and_the_side_of_a_pair(tmp_path: Path) -> None:
     proud = "School uniforms make children proud of their school."
     rows = old("a", "PRO", against, cost), old("b", "CON", equal, proud)
     with indexed(tmp_path, *rows) as opened:
-        (ranking,) = default(opened).rank([Topic("1", "Should school uniforms be worn?")], 1000)
+        (ranking,) = default(opened).retrieve([Topic("1", "Should school uniforms be worn?")], 1000)
     sides = dict(zip(map(frozenset, (n.split(",") for n in ranking.names or ())),
                      ranking.stances or (), strict=True))  # fmt: skip
     assert sides[frozenset({"a_sent1", "a_sent2"})] == "CON"
@@ -376,6 +376,6 @@ def test_stages_are_deterministic(index: IndexReader) -> None:
     system = default(index)
     stage = system.stages[-1]
     assert isinstance(stage, SentencePairs)
-    first, second = (system.rank([topic], 1000)[0] for _ in range(2))
+    first, second = (system.retrieve([topic], 1000)[0] for _ in range(2))
     assert first.names == second.names
     assert first.scores.tolist() == second.scores.tolist()

@@ -144,7 +144,7 @@ def test_passages_that_name_neither_object_are_not_read(tmp_path: Path, judge: J
     folder = tmp_path / "index"
     assert main(["index", str(tmp_path / "passages.jsonl"), "-o", str(folder)]) == 0
     with IndexReader.open(folder) as index:
-        ranking = search_system("default", index, "learned").rank([Topic("1", QUESTION)], 10)[0]
+        ranking = search_system("default", index, "learned").retrieve([Topic("1", QUESTION)], 10)[0]
         names = index.identifiers(ranking.documents)
     assert {name for name, _, _ in judge.read} == set(list(passages.values())[1:])
     assert len(judge.read) == 2
@@ -174,7 +174,7 @@ def test_names_decide_what_the_model_cannot_tell(
 def test_a_topic_without_two_objects_is_not_read(folder: Path, judge: Judge) -> None:
     with IndexReader.open(folder) as index:
         system = search_system("default", index, "learned")
-        ranking = system.rank([Topic("1", "Are canoes safe?"), Topic("2", "?")], 10)[0]
+        ranking = system.retrieve([Topic("1", "Are canoes safe?"), Topic("2", "?")], 10)[0]
     assert ranking.stances == ("NO",) * len(ranking)
     assert not judge.read
 
@@ -183,7 +183,7 @@ def test_it_is_told_how_far_reading_is(folder: Path, judge: Judge) -> None:
     told: list[tuple[int, int]] = []
     topics = [Topic("1", QUESTION), Topic("2", "Is a flute better than an oboe?")]
     with IndexReader.open(folder) as index:
-        found = search_system("default", index, "learned").rank(
+        found = search_system("default", index, "learned").retrieve(
             topics, 5, lambda done, total: told.append((done, total))
         )
     assert told == [(len(found[0]), 10), (10, 10)]

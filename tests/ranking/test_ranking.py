@@ -21,6 +21,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.library.answers import search
 from sicetnon.ranking.penalties import Penalties
+from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
@@ -28,7 +29,6 @@ from sicetnon.retrieval.weighting import BM25
 from sicetnon.tasks import general
 from sicetnon.tasks.registry import TASKS, find_task, search_system
 from sicetnon.tasks.running import RunOptions, run_task
-from sicetnon.tasks.system import System
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
 from support.small_indexes import opened
@@ -145,8 +145,8 @@ class Halved:
 def test_a_system_applies_its_stages_in_their_order(index: IndexReader) -> None:
     retriever = LocalRetriever(index, [FieldScore(BM25())])
     topics = [Topic("1", "guns"), Topic("2", "ban lives"), Topic("3", "nothing")]
-    plain = System(retriever).rank(topics, 6)
-    staged = System(retriever, [Reversed(), Halved()]).rank(topics, 6)
+    plain = System(retriever).retrieve(topics, 6)
+    staged = System(retriever, [Reversed(), Halved()]).retrieve(topics, 6)
     for ours, theirs in zip(staged, plain, strict=True):
         assert ours.topic == theirs.topic
         assert ours.documents.tolist() == theirs.documents[::-1][: len(theirs) // 2].tolist()
@@ -159,10 +159,11 @@ def test_every_system_of_the_task_ranks(
     annotate_index(tmp_path / "annotated", annotators(["embedding"]))
     with IndexReader.open(tmp_path / "annotated") as annotated:
         for name in TASK.systems:
-            found = TASK.system(name, annotated).rank([Topic("1", "Should guns be banned?")], 10)
-            assert sorted(found[0].documents.tolist()) == [0, 1], name
-    best = TASK.system("default", arguments).rank([Topic("1", "guns ban")], 10)[0]
-    assert arguments.identifiers(best.documents)[0] == "calm"
+            system = TASK.system(name, annotated)
+            found = system.retrieve([Topic("1", "Should guns be banned?")], 10)
+            assert sorted(found[0].ids) == ["calm", "loud"], name
+    best = TASK.system("default", arguments).retrieve([Topic("1", "guns ban")], 10)[0]
+    assert best.ids[0] == "calm"
 
 
 def test_an_unknown_system_lists_the_choices(index: IndexReader, arguments: IndexReader) -> None:

@@ -16,9 +16,9 @@ from sicetnon.evaluation.scores import EvaluationWarning
 from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.tasks.sources import PageSource, from_index
-from sicetnon.tasks.system import System
 from sicetnon.tasks.touche_2020_task_2 import MEASURES, TASK, weighed
 from sicetnon.text.analysis import named_analysis
 
@@ -55,7 +55,7 @@ def first_pages(folder: Path, weights: dict[str, float] | None = None) -> list[i
     with IndexReader.open(folder) as index:
         pages = from_index(index)
         system = TASK.system("default", pages) if weights is None else weighed(pages, weights)
-        ranking = system.rank([topic], 12)[0]
+        ranking = system.retrieve([topic], 12)[0]
         names = index.identifiers(ranking.documents[:6])
     return [int(name.removeprefix("p")) for name in names]
 
@@ -95,7 +95,7 @@ def test_no_page_is_fetched_for_what_the_list_of_results_tells() -> None:
 
     source = PageSource("double", Found(), shown, fetched)
     weights = {"page-rank": 9.0, "spam-rank": 1.0, "host-kind": 1.0, "https": 1.0}
-    ranking = weighed(source, weights).rank([Topic("1", "tea")], 4)[0]
+    ranking = weighed(source, weights).retrieve([Topic("1", "tea")], 4)[0]
     assert ranking.documents.tolist() == [3, 2, 1, 0]
 
 
@@ -105,7 +105,7 @@ def test_the_names_of_the_objects_count_more_in_an_index(tmp_path: Path) -> None
     topic = Topic("1", "Which is better, tea or coffee?")
     with IndexReader.open(indexed([better, both], tmp_path / "index")) as index:
         found = {
-            weight: weighed(from_index(index), {}, weight).rank([topic], 2)[0]
+            weight: weighed(from_index(index), {}, weight).retrieve([topic], 2)[0]
             for weight in (0.0, 5.0)
         }
         first = {weight: index.identifiers(r.documents[:1])[0] for weight, r in found.items()}
@@ -121,7 +121,7 @@ def test_the_default_costs_nothing_on_the_recorded_topic(
     pages, qrels = recorded.recorded_pages(), load_qrels(data / "qrels" / recorded.QRELS)
 
     def score(system: System) -> float:
-        lines = recorded.run_lines(system.rank([recorded.TOPIC], 1000), lambda r: r.names)
+        lines = recorded.run_lines(system.retrieve([recorded.TOPIC], 1000), lambda r: r.names)
         found = evaluate(lines, qrels, ["nDCG@5"], rule="trec")[0]
         return found.values[recorded.TOPIC.number]
 

@@ -64,7 +64,7 @@ def measured(index: IndexReader, system: str, qrels: Qrels) -> tuple[float, floa
     """Mean nDCG@5, condensed (documents without judgment left out) and strict."""
     topics = [topic for topic in read_topics(INPUT / "topics.xml") if topic.number in qrels]
     condensed, strict = [], []
-    for ranking in TASK.system(system, index).rank(topics, 1000):
+    for ranking in TASK.system(system, index).retrieve(topics, 1000):
         labels = qrels[ranking.topic.number]
         found = index.identifiers(ranking.documents)
         strict.append(ndcg(found, labels))

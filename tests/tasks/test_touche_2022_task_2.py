@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
+from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.evaluation import evaluate
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.runs import read_run
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.ranking.comparing import Comparison, objects_of
+from sicetnon.ranking.comparing import Comparison
 from sicetnon.ranking.repeats import RepeatsLast
 from sicetnon.ranking.stances import SameStance, Stances
 from sicetnon.records import Ranking, Topic
@@ -74,14 +75,14 @@ def test_objects_come_from_the_topic_else_from_its_title() -> None:
 
 def test_systems_answer_questions_without_objects(index: IndexReader) -> None:
     for name in TASK.systems:
-        ranking = TASK.system(name, index).rank([Topic("1", "Are canoes safe?")], 10)[0]
+        ranking = TASK.system(name, index).retrieve([Topic("1", "Are canoes safe?")], 10)[0]
         assert len(ranking) > 0
         assert ranking.stances == ("NO",) * len(ranking)
-        assert len(TASK.system(name, index).rank([Topic("1", "?")], 10)[0]) == 0
+        assert len(TASK.system(name, index).retrieve([Topic("1", "?")], 10)[0]) == 0
 
 
 def test_an_index_of_passages_is_searched_by_this_task(index: IndexReader) -> None:
-    ranking = search_system("default", index).rank([Topic("1", "kayak or canoe?")], 5)[0]
+    ranking = search_system("default", index).retrieve([Topic("1", "kayak or canoe?")], 5)[0]
     assert len(ranking) == 5
     assert set(ranking.stances or ()) >= {"FIRST", "SECOND"}
 

@@ -255,8 +255,8 @@ class TestTaskTwo:
     def test_nothing_gets_far_from_where_it_stood(self, system: str, index: IndexReader) -> None:
         task, topic = find_task("touche-2021-task-2"), Topic("1", "laptop")
         source = from_index(index)
-        before = task.system("bm25", source).rank([topic], 30)[0].documents.tolist()
-        after = task.system(system, source).rank([topic], 30)[0].documents.tolist()
+        before = task.system("bm25", source).retrieve([topic], 30)[0].documents.tolist()
+        after = task.system(system, source).retrieve([topic], 30)[0].documents.tolist()
         assert sorted(after) == sorted(before)
         furthest = max(abs(before.index(n) - after.index(n)) for n in before)
         assert furthest <= (28 if system == "uva" else 10)

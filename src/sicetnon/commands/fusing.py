@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 from collections.abc import Sequence
 
 from sicetnon.errors import SicetnonError, UsageError
-from sicetnon.evaluation.runs import Run, load_run
-from sicetnon.formats.files import write_whole
-from sicetnon.formats.runs import check_tag, run_lines
+from sicetnon.evaluation.runs import load_run
+from sicetnon.formats.runs import check_tag, run_text, write_run
 from sicetnon.ranking.fusion import Fusion, are_usable, fuse
+from sicetnon.records import Run
 from sicetnon.terminal.answers import console, printable
 from sicetnon.validation.validate import validate
 
@@ -39,10 +38,8 @@ def write_fused(options: argparse.Namespace) -> None:
     for line in notices(runs, fusion):
         say(f"warning: {line}")
     fused = fuse(runs, fusion, options.k, tag)
-    text = "".join(
-        run_lines(topic, lines.documents, lines.scores, tag, lines.stances)
-        for topic, lines in fused.topics.items()
-    )
+    rankings = list(fused.rankings.values())
+    text = run_text(rankings, tag)
     if options.task:
         report = validate(text.splitlines(keepends=True), options.task, name=str(options.output))
         for finding in report.findings:
@@ -52,11 +49,9 @@ def write_fused(options: argparse.Namespace) -> None:
                 f"{options.output} was not written: the result breaks {len(report.errors)} "
                 f"of the rules of {options.task}"
             )
-    zipped = options.output.suffix == ".gz"
-    content = gzip.compress(text.encode("utf-8"), mtime=0) if zipped else text
-    write_whole({options.output: content})
-    results = sum(map(len, fused.topics.values()))
-    say(f"{options.output}: {results:,} results for {len(fused.topics)} topics from {len(runs)} "
+    write_run(rankings, options.output, tag)
+    results = sum(map(len, rankings))
+    say(f"{options.output}: {results:,} results for {len(rankings)} topics from {len(runs)} "
         f"run{'s' * (len(runs) != 1)}")  # fmt: skip
 
 
@@ -67,18 +62,18 @@ def notices(runs: Sequence[Run], fusion: Fusion) -> list[str]:
         runs: As they were read.
         fusion: How they will be fused.
     """
-    topics = {topic for run in runs for topic in run.topics}
+    topics = {topic for run in runs for topic in run.rankings}
     by_score = fusion.method != "rrf" and fusion.normalise != "rank"
     lines = []
     for run in runs:
         if run.repeated:
             lines.append(f"{run.name}: {run.repeated:,} lines repeat a document; the first counts")
-        if missing := len(topics) - len(run.topics):
+        if missing := len(topics) - len(run.rankings):
             lines.append(f"{run.name}: leaves out {missing} of {len(topics)} topics")
-        odd = sum(not are_usable(each.scores) for each in run.topics.values()) if by_score else 0
+        odd = sum(not are_usable(each.scores) for each in run.rankings.values()) if by_score else 0
         if odd:
             lines.append(
-                f"{run.name}: ranks stand in for scores in {odd} of {len(run.topics)} topics, "
+                f"{run.name}: ranks stand in for scores in {odd} of {len(run.rankings)} topics, "
                 "where scores rise with the ranks, are all the same, or infinite"
             )
     return lines

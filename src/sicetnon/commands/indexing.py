@@ -23,9 +23,9 @@ from sicetnon.index.writing import (
     build_index,
     delete_documents,
 )
-from sicetnon.tasks.registry import TASKS
+from sicetnon.tasks.registry import analysis_for
 from sicetnon.terminal import answers as terminal
-from sicetnon.text.analysis import DEFAULT_ANALYSIS, Analysis, named_analysis
+from sicetnon.text.analysis import Analysis, named_analysis
 
 _SHOWN_ERRORS = 5
 
@@ -133,10 +133,7 @@ def _analysis(options: argparse.Namespace, corpus: Corpus) -> Analysis:
             return named_analysis(options.analysis) if options.analysis else index.analysis
     if options.analysis:
         return named_analysis(options.analysis)
-    for task in TASKS.values():
-        if task.records == corpus.records:
-            return named_analysis(task.analysis)
-    return named_analysis(DEFAULT_ANALYSIS)
+    return named_analysis(analysis_for(corpus.records))
 
 
 def _with(options: BuildOptions, **changes: object) -> BuildOptions:

@@ -115,7 +115,7 @@ def _known_to(index: IndexReader) -> Callable[[Sequence[str]], list[str]]:
 
     def sentences(identifiers: Sequence[str]) -> list[str]:
         numbers = {index.number(name.partition("__")[0]) for name in identifiers} - {None}
-        records = index.records([number for number in numbers if number is not None])
+        records = index.records_at([number for number in numbers if number is not None])
         held = {
             sentence.id
             for record in records

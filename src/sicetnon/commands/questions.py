@@ -43,17 +43,17 @@ def _search(options: argparse.Namespace) -> None:
     if options.source:
         _search_service(options)
         return
-    from sicetnon.index.reader import IndexReader
-    from sicetnon.library.answers import as_json, search
+    from sicetnon.library.answers import as_json
+    from sicetnon.library.index import Index
     from sicetnon.library.sample import sample_index
 
     question = " ".join(options.question)
     with (
         # what other systems have learned may have to be read with scipy
         _without_scipy() if options.system == "default" else contextlib.nullcontext(),
-        IndexReader.open(options.index) if options.index else sample_index() as index,
+        Index.open(options.index) if options.index else sample_index() as index,
     ):
-        found = search(index, question, options.k, options.system, options.stance)
+        found = index.search(question, options.k, system=options.system, stance=options.stance)
     if options.json:
         print(json.dumps(as_json(question, found), ensure_ascii=False, indent=1))  # noqa: T201
         return
@@ -89,7 +89,9 @@ def _without_scipy() -> Iterator[None]:
 
 
 def _parse(options: argparse.Namespace) -> None:
+    import msgspec
+
     from sicetnon.arguments.comparative.questions import parse_question
 
     question = parse_question(" ".join(options.question))
-    print(json.dumps(question.as_json(), ensure_ascii=False))  # noqa: T201
+    print(json.dumps(msgspec.to_builtins(question), ensure_ascii=False))  # noqa: T201

@@ -6,8 +6,9 @@ from sicetnon.evaluation.experiment import evaluate
 from sicetnon.evaluation.measures import OFFICIAL_NDCG, Measure, parse_measure
 from sicetnon.evaluation.qrels import Qrels, load_qrels
 from sicetnon.evaluation.rules import RULES
-from sicetnon.evaluation.runs import Run, load_run
+from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.scores import EvaluationWarning, Score
+from sicetnon.records import Run
 
 __all__ = [
     "OFFICIAL_NDCG",

@@ -20,9 +20,11 @@ from sicetnon.evaluation.intervals import SAMPLES, SEED, mean_interval
 from sicetnon.evaluation.measures import Measure, parse_measure
 from sicetnon.evaluation.qrels import Qrels, load_qrels
 from sicetnon.evaluation.rules import check_rule
-from sicetnon.evaluation.runs import Run, load_run
+from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.scores import EvaluationWarning, Score
 from sicetnon.evaluation.sources import Source, Sources, each_source
+from sicetnon.formats.runs import unordered
+from sicetnon.records import Run
 
 if TYPE_CHECKING:
     import ir_measures
@@ -195,12 +197,12 @@ def _compare(run: _Scored, baseline: _Scored, seed: int) -> Comparison:
 
 
 def _warn_of(run: Run, judgments: Sequence[Qrels]) -> None:
-    if repeated := max((run.unordered if each.pairs else run).repeated for each in judgments):
+    if repeated := max((unordered(run) if each.pairs else run).repeated for each in judgments):
         _warn(f"{run.name}: {repeated} lines repeat a document of their topic; the first counts")
     said = set()
     for each in judgments:
         topics = frozenset(each.topics)
-        missing = topics - run.topics.keys()
+        missing = topics - run.rankings.keys()
         if missing and topics not in said:
             said.add(topics)
             _warn(

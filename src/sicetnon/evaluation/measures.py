@@ -23,8 +23,9 @@ from sicetnon.evaluation.notation import (
 )
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.evaluation.rules import Rule, Shortened, check_rule, shorten_all
-from sicetnon.evaluation.runs import Run
 from sicetnon.evaluation.trec_measures import UNJUDGED
+from sicetnon.formats.runs import unordered
+from sicetnon.records import Run
 
 if TYPE_CHECKING:
     import ir_measures
@@ -99,7 +100,7 @@ class Measure:
             # what is dropped first must not count towards the depth
             lists = shorten_all(run, qrels, self.rule, None)
         elif self.rule == "trec" and plain.rising_ties:
-            lists = _rising_ties(run.unordered if qrels.pairs else run, lists)
+            lists = _rising_ties(unordered(run) if qrels.pairs else run, lists)
         values = dict.fromkeys(qrels.grades, 0.0)
         for topic, left in lists.items():
             if left.documents:
@@ -113,11 +114,8 @@ class Measure:
     ) -> dict[str, float]:
         if self.rule == "trec":
             # the scores as they are: how a tie is broken is the library's own affair
-            run = run.unordered if qrels.pairs else run
-            scored = {
-                topic: dict(zip(lines.documents, lines.scores.tolist(), strict=True))
-                for topic, lines in run.topics.items()
-            }
+            run = unordered(run) if qrels.pairs else run
+            scored = {topic: dict(ranking) for topic, ranking in run.rankings.items()}
         else:
             scored = {
                 topic: {document: float(-place) for place, document in enumerate(left.documents)}
@@ -239,8 +237,8 @@ def _rising_ties(run: Run, lists: Mapping[str, Shortened]) -> dict[str, Shortene
     """The lists in the order in which ir_measures computes RR@k and Judged."""
     found = {}
     for topic, left in lists.items():
-        lines = run.topics[topic]
-        pairs = sorted(zip((-lines.scores).tolist(), lines.documents, strict=True))
+        ranking = run.rankings[topic]
+        pairs = sorted(zip((-ranking.scores).tolist(), ranking.ids, strict=True))
         found[topic] = left._replace(documents=[document for _, document in pairs])
     return found
 

@@ -16,12 +16,14 @@ same but for the label -2, which it takes for "unjudged"; here such a document i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from sicetnon.errors import UsageError
 from sicetnon.evaluation.qrels import Qrels
-from sicetnon.evaluation.runs import Lines, Run
+from sicetnon.evaluation.runs import order_by_score
+from sicetnon.formats.runs import unordered
+from sicetnon.records import Ranking, Run
 
 Rule = Literal["official", "trec", "condensed"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -30,7 +32,7 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 class Shortened(NamedTuple):
     """The documents of a topic that a rule leaves, best first."""
 
-    documents: list[str]
+    documents: Sequence[str]
     judged: float
     """The share of judged documents at the measure's depth, before any was dropped."""
 
@@ -48,16 +50,16 @@ def check_rule(rule: str) -> Rule:
 
 
 def shorten(
-    lines: Lines,
+    ranking: Ranking,
     judged: Collection[str],
     rule: Rule,
     depth: int | None,
     keep_unjudged: bool = False,
 ) -> Shortened:
-    """Apply a rule to the lines of one topic.
+    """Apply a rule to the ranking of one topic.
 
     Args:
-        lines: The topic's lines.
+        ranking: The topic's ranking.
         judged: The documents of the topic that have a judgment.
         rule: The rule.
         depth: The measure's cut; None for none.
@@ -66,7 +68,9 @@ def shorten(
     Returns:
         At most `depth` documents, and judged@depth (of all lines where there is no depth).
     """
-    order = lines.documents if rule == "official" else lines.by_score
+    order: Sequence[str] = ranking.ids
+    if rule != "official":
+        order = [ranking.ids[place] for place in order_by_score(ranking).tolist()]
     top = order[:depth]
     share = sum(document in judged for document in top) / len(top)
     if rule == "trec" or keep_unjudged:
@@ -88,10 +92,10 @@ def shorten_all(
         depth: The measure's cut; None for none.
         keep_unjudged: See `shorten`.
     """
-    run = run.unordered if qrels.pairs else run
+    run = unordered(run) if qrels.pairs else run
     labels: Mapping[str, Mapping[str, int]] = qrels.grades
     return {
-        topic: shorten(run.topics[topic], labels[topic], rule, depth, keep_unjudged)
+        topic: shorten(run.rankings[topic], labels[topic], rule, depth, keep_unjudged)
         for topic in labels
-        if topic in run.topics
+        if topic in run.rankings
     }

@@ -1,11 +1,10 @@
-"""A run in memory, topic by topic, in the order of its ranks."""
+"""A run in memory: from a file, from rankings, or from any other tool's records or frame."""
 
 from __future__ import annotations
 
-import functools
 import operator
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -15,68 +14,12 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
-from sicetnon.evaluation.sources import MISSING, Loaded, Source
-from sicetnon.formats.identifiers import one_order
-from sicetnon.formats.runs import UNSTANCED, read_run
+from sicetnon.evaluation.sources import MISSING, Source
+from sicetnon.formats.runs import distinct, read_run
+from sicetnon.records import UNSTANCED, Ranking, Run, Topic
 
 _FIELDS = operator.attrgetter("topic", "document", "rank", "score", "stance", "tag")
-
-
-@dataclass(frozen=True)
-class Lines:
-    """The lines of a run for one topic, by rank; equal ranks as in the file.
-
-    Attributes:
-        documents: Ids, none twice.
-        stances: The second column, one a document.
-        scores: float64, shape (n,).
-    """
-
-    documents: list[str]
-    stances: list[str]
-    scores: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.documents)
-
-    @functools.cached_property
-    def by_score(self) -> list[str]:
-        """The documents in the order of trec_eval: by score, then by id, both falling.
-
-        trec_eval holds scores in single precision, so scores that differ by less are ties.
-        """
-        with np.errstate(over="ignore"):
-            scores = self.scores.astype(np.float32).tolist()
-        pairs = sorted(zip(scores, self.documents, strict=True), reverse=True)
-        return [document for _, document in pairs]
-
-
-@dataclass(frozen=True)
-class Run(Loaded):
-    """A run.
-
-    Attributes:
-        name: The path, or the name that the caller gave.
-        tag: The last column of the first line, as it stands there.
-        topics: The lines of each topic.
-        repeated: How many lines were passed over because their document stands on another line
-            of the topic with a better rank.
-    """
-
-    name: str
-    tag: str
-    topics: dict[str, Lines]
-    repeated: int = 0
-
-    @functools.cached_property
-    def unordered(self) -> Run:
-        """The same run with every pair `a,b` written in one order, for judgments of pairs."""
-        columns = {
-            topic: _distinct(list(map(one_order, lines.documents)), lines.stances, lines.scores)
-            for topic, lines in self.topics.items()
-        }
-        lost = sum(map(len, self.topics.values())) - sum(map(len, columns.values()))
-        return Run(self.name, self.tag, columns, self.repeated + lost)
+_Row = tuple[Any, ...]
 
 
 @dataclass
@@ -91,10 +34,10 @@ def load_run(source: Source, name: str | None = None) -> Run:
     """Read a run whole.
 
     Args:
-        source: A path (gzip is fine, `-` is standard input), records with the fields of
-            `RunLine` or of ir_measures' `ScoredDoc`, or a data frame with such columns. Without
-            ranks, the order is trec_eval's; without scores, it is that of the ranks. A `Run`
-            stays as it is.
+        source: A path (gzip is fine, `-` is standard input), rankings, `{topic: {document:
+            score}}`, records with the fields of `RunLine` or of ir_measures' `ScoredDoc`, or a
+            data frame with such columns. Without ranks, the order is trec_eval's; without scores,
+            it is that of the ranks. A `Run` stays as it is.
         name: What results call the run; the path when left out, else the tag.
 
     Raises:
@@ -105,11 +48,42 @@ def load_run(source: Source, name: str | None = None) -> Run:
         return replace(source, name=name) if name else source
     if isinstance(source, str | Path):
         name = name or str(source)
-        rows: Iterable[tuple[Any, ...]] = map(_FIELDS, read_run(source))
+        rows: Iterable[_Row] = map(_FIELDS, read_run(source))
+    elif isinstance(source, Mapping):
+        rows = _mapped(source)
     else:
-        rows = _checked(cast("Iterable[Any]", source), name)
+        given = cast("Iterable[Any]", source)
+        listed = given if sources.is_frame(given) else list(given)
+        if isinstance(listed, list) and listed and isinstance(listed[0], Ranking):
+            return run_of(listed, name or "run")
+        rows = _checked(listed, name)
+    return _gathered(rows, name)
+
+
+def run_of(rankings: Sequence[Ranking], name: str, tag: str | None = None) -> Run:
+    """A run of rankings, as a retriever gives them."""
+    return Run(name, tag or name, {ranking.topic.number: ranking for ranking in rankings})
+
+
+def order_by_score(ranking: Ranking) -> NDArray[np.int64]:
+    """The places of a ranking in the order of trec_eval: by score, then by id, both falling.
+
+    trec_eval holds scores in single precision, so scores that differ by less are ties.
+
+    Returns:
+        Shape (n,).
+    """
+    with np.errstate(over="ignore"):
+        scores = ranking.scores.astype(np.float32).tolist()
+    places = range(len(ranking))
+    order = sorted(places, key=lambda place: (scores[place], ranking.ids[place]), reverse=True)
+    return np.array(order, dtype=np.int64)
+
+
+def _gathered(rows: Iterable[_Row], name: str | None) -> Run:
+    """The run of rows of topic, document, rank, score, stance and tag."""
     topics: dict[str, _Columns] = {}
-    words: dict[str, str] = {}  # one object a stance, not one a line
+    words: dict[str, str] = {}  # one object per stance, not one per line
     tag, ranked = "", True
     for topic, document, rank, score, stance, line_tag in rows:
         columns = topics.get(topic)
@@ -124,13 +98,20 @@ def load_run(source: Source, name: str | None = None) -> Run:
             columns.ranks.append(rank)
     if not topics:
         raise DataError("found no line; expected a run", name)
-    lines = {topic: _sorted(topics.pop(topic), ranked) for topic in list(topics)}
-    repeated = sum(lost for _, lost in lines.values())
-    kept = {topic: kept for topic, (kept, _) in lines.items()}
-    return Run(name or tag or "run", tag, kept, repeated)
+    lines = sum(len(columns.documents) for columns in topics.values())
+    rankings = {topic: _ranking(topic, topics.pop(topic), ranked) for topic in list(topics)}
+    repeated = lines - sum(map(len, rankings.values()))
+    return Run(name or tag or "run", tag, rankings, repeated)
 
 
-def _checked(source: Iterable[Any], name: str | None) -> Iterator[tuple[Any, ...]]:
+def _mapped(source: Mapping[str, Mapping[str, float]]) -> Iterator[_Row]:
+    """The rows of `{topic: {document: score}}`, as pytrec_eval and ranx have runs."""
+    for topic, scores in source.items():
+        for document, score in scores.items():
+            yield str(topic), str(document), MISSING, float(score), UNSTANCED, ""
+
+
+def _checked(source: Iterable[Any], name: str | None) -> Iterator[_Row]:
     """The rows of records or a data frame, with the types that a file's rows have."""
     columns = (sources.TOPIC, sources.DOCUMENT, sources.RANK, sources.SCORE)
     optional = (sources.STANCE, sources.TAG)
@@ -153,31 +134,17 @@ def _checked(source: Iterable[Any], name: str | None) -> Iterator[tuple[Any, ...
         yield str(topic), str(document), place, value, word, "" if tag is MISSING else str(tag)
 
 
-def _sorted(columns: _Columns, ranked: bool) -> tuple[Lines, int]:
-    """The lines in their order, and how many were passed over as repeated."""
+def _ranking(topic: str, columns: _Columns, ranked: bool) -> Ranking:
+    """The ranking of a topic, in the order of its ranks; equal ranks as in the file."""
+    stances = None if set(columns.stances) == {UNSTANCED} else tuple(columns.stances)
     scores = np.array(columns.scores, dtype=np.float64)
+    ranking = Ranking(Topic(topic, ""), tuple(columns.documents), scores, stances)
     if ranked:
         ranks = np.array(columns.ranks, dtype=np.int64)
         if bool((ranks[1:] < ranks[:-1]).any()):
             order = np.argsort(ranks, kind="stable")
-            columns.documents = [columns.documents[place] for place in order.tolist()]
-            columns.stances = [columns.stances[place] for place in order.tolist()]
-            scores = scores[order]
-    lines = _distinct(columns.documents, columns.stances, scores)
-    if not ranked:
-        places = {document: place for place, document in enumerate(lines.documents)}
-        order = np.array([places[document] for document in lines.by_score], dtype=np.int64)
-        stances = [lines.stances[place] for place in order.tolist()]
-        lines = Lines(lines.by_score, stances, lines.scores[order])
-    return lines, len(columns.documents) - len(lines)
-
-
-def _distinct(documents: list[str], stances: list[str], scores: NDArray[np.float64]) -> Lines:
-    """The lines without those whose document has stood before."""
-    if len(set(documents)) == len(documents):
-        return Lines(documents, stances, scores)
-    firsts: dict[str, int] = {}
-    for place, document in enumerate(documents):
-        firsts.setdefault(document, place)
-    places = list(firsts.values())
-    return Lines(list(firsts), [stances[place] for place in places], scores[places])
+            ranking = ranking.taken(order, scores[order])
+        return distinct(ranking)
+    ranking = distinct(ranking)
+    order = order_by_score(ranking)
+    return ranking.taken(order, ranking.scores[order])

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from sicetnon.errors import UsageError
+from sicetnon.records import Run
 
 
 class Loaded:
-    """What has been read already: a `Run`, or `Qrels`."""
+    """Judgments that have been read already: `Qrels`."""
 
 
-# A path (`-` is standard input), an iterable of records, or anything with named columns, as the
-# data frames of pandas and Polars: those are not imported, so they have no type here.
-Source = str | Path | Iterable[Any] | Loaded
+# A path (`-` is standard input), rankings or records, `{topic: {document: number}}`, or anything
+# with named columns, as the data frames of pandas and Polars: those are not imported, so they have
+# no type here.
+Source = str | Path | Iterable[Any] | Run | Loaded
 # One source, several, or several with names.
 Sources = Source | Sequence[Source] | Mapping[str, Source]
 
@@ -49,9 +51,9 @@ def each_source(sources: Sources) -> list[tuple[str | None, Source]]:
     Raises:
         UsageError: There is none.
     """
-    if isinstance(sources, Mapping):
+    if isinstance(sources, Mapping) and not _is_nested(sources):
         found: list[tuple[str | None, Source]] = list(sources.items())
-    elif isinstance(sources, str | Path | Loaded) or is_frame(sources):
+    elif isinstance(sources, str | Path | Run | Loaded | Mapping) or is_frame(sources):
         found = [(None, sources)]
     else:
         several = list(sources)
@@ -60,6 +62,12 @@ def each_source(sources: Sources) -> list[tuple[str | None, Source]]:
     if not found:
         raise UsageError("found nothing to evaluate; give at least one run and one qrels file")
     return found
+
+
+def _is_nested(sources: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is one source, `{topic: {document: number}}`, and not named sources."""
+    first = next(iter(sources.values()), None)
+    return isinstance(first, Mapping) and not isinstance(next(iter(first.values()), {}), Mapping)
 
 
 def _is_record(item: object) -> bool:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sicetnon.evaluation.intervals import SAMPLES, SEED, Interval, draws, percentiles
 from sicetnon.evaluation.qrels import Qrels
-from sicetnon.evaluation.runs import Lines, Run
 from sicetnon.formats.qrels import STANCES
+from sicetnon.records import Ranking, Run
 
 OTHER = "other"
 """What stands for `Q0` and anything else that is no stance."""
@@ -75,11 +75,11 @@ def score_stances(run: Run, qrels: Qrels) -> StanceScore:
     topics: dict[str, NDArray[np.int64]] = {}
     total = 0
     for topic, labels in qrels.stances.items():
-        lines = run.topics.get(topic)
-        if lines is None:
+        ranking = run.rankings.get(topic)
+        if ranking is None:
             continue
-        total += len(lines)
-        matrix = _confusion(lines, labels)
+        total += len(ranking)
+        matrix = _confusion(ranking, labels)
         if matrix.any():
             topics[topic] = matrix
     matrices = stack(topics)
@@ -112,9 +112,9 @@ def macro_f1(confusions: NDArray[np.int64]) -> NDArray[np.float64]:
     return scores
 
 
-def _confusion(lines: Lines, labels: Mapping[str, str]) -> NDArray[np.int64]:
+def _confusion(ranking: Ranking, labels: Mapping[str, str]) -> NDArray[np.int64]:
     matrix = np.zeros((len(STANCES), len(FOUND)), dtype=np.int64)
-    for document, stance in zip(lines.documents, lines.stances, strict=True):
+    for document, stance in zip(ranking.ids, ranking.second_column, strict=True):
         label = labels.get(document)
         if label is not None:
             matrix[_ROWS[label], _ROWS.get(stance, len(STANCES))] += 1

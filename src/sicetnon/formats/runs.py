@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.files import read_lines
-from sicetnon.records import RunLine
+from sicetnon.formats.files import read_lines, write_whole
+from sicetnon.formats.identifiers import one_order
+from sicetnon.records import Ranking, Run, RunLine
 
 EXPECTED = "qid Q0 doc rank score tag"
-UNSTANCED = "Q0"
 MOST = 10**9
 
 
@@ -78,28 +80,60 @@ def falling_scores(scores: NDArray[np.float64]) -> NDArray[np.float32]:
     return falling
 
 
-def run_lines(
-    topic: str,
-    documents: Sequence[str],
-    scores: NDArray[np.float64],
-    tag: str,
-    stances: Sequence[str] | None = None,
-) -> str:
-    """The lines of a run for one topic: ranks from 1, no ties, single spaces.
+def run_text(rankings: Iterable[Ranking], tag: str) -> str:
+    """The text of a run: ranks from 1, no ties, single spaces.
 
     Args:
-        topic: The topic's number.
-        documents: Ids, best first.
-        scores: Shape (n,), never rising.
+        rankings: The rankings, one per topic.
         tag: The name of the run.
-        stances: The second column; `Q0` throughout when left out.
     """
-    columns = stances if stances is not None else [UNSTANCED] * len(documents)
-    rows = zip(columns, documents, falling_scores(scores).astype(str).tolist(), strict=True)
-    return "".join(
-        f"{topic} {stance} {document} {rank} {score} {tag}\n"
-        for rank, (stance, document, score) in enumerate(rows, start=1)
-    )
+    return "".join(line for ranking in rankings for line in _lines(ranking, tag))
+
+
+def write_run(rankings: Iterable[Ranking], path: Path, tag: str) -> None:
+    """Write a run, whole or not at all; gzipped where the name ends in `.gz`.
+
+    Args:
+        rankings: The rankings, one per topic.
+        path: The file.
+        tag: The name of the run.
+
+    Raises:
+        UsageError: The tag is empty or holds white space.
+        OSError: The file cannot be written; it has not changed then.
+    """
+    text = run_text(rankings, check_tag(tag))
+    zipped = path.suffix == ".gz"
+    write_whole({path: gzip.compress(text.encode("utf-8"), mtime=0) if zipped else text})
+
+
+def _lines(ranking: Ranking, tag: str) -> Iterator[str]:
+    topic = ranking.topic.number
+    scores = falling_scores(ranking.scores).astype(str).tolist()
+    rows = zip(ranking.second_column, ranking.ids, scores, strict=True)
+    for rank, (stance, document, score) in enumerate(rows, start=1):
+        yield f"{topic} {stance} {document} {rank} {score} {tag}\n"
+
+
+def unordered(run: Run) -> Run:
+    """The run with every pair `a,b` written in one order, for judgments of pairs."""
+    rankings = {
+        number: distinct(replace(each, ids=tuple(map(one_order, each.ids))))
+        for number, each in run.rankings.items()
+    }
+    lost = sum(map(len, run.rankings.values())) - sum(map(len, rankings.values()))
+    return Run(run.name, run.tag, rankings, run.repeated + lost)
+
+
+def distinct(ranking: Ranking) -> Ranking:
+    """The ranking without documents that have stood before."""
+    if len(set(ranking.ids)) == len(ranking):
+        return ranking
+    firsts: dict[str, int] = {}
+    for place, document in enumerate(ranking.ids):
+        firsts.setdefault(document, place)
+    places = np.array(list(firsts.values()), dtype=np.int64)
+    return ranking.taken(places, ranking.scores[places])
 
 
 def check_tag(tag: str) -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import BrokenIndexError
+from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.files import checksum
 from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
 from sicetnon.index.segment import Segment
 from sicetnon.index.storage import REBUILD, check_size
-from sicetnon.records import Record
+from sicetnon.records import Ranking, Record
 from sicetnon.text.analysis import Analysis
 
 
@@ -51,7 +52,7 @@ class IndexReader:
         )
 
     @classmethod
-    def open(cls, folder: Path | str) -> IndexReader:
+    def open(cls, folder: Path | str) -> Self:
         """Open an index. Nothing is read but its description; the rest is mapped.
 
         What is opened stays readable as it is, whatever writers do to the folder meanwhile.
@@ -86,7 +87,34 @@ class IndexReader:
                 return segment.base + local
         return None
 
-    def records(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
+    def numbers(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """The numbers of documents, by their ids, shape as `ids`.
+
+        Raises:
+            DataError: The index has no document of one of these ids.
+        """
+        found = [self.number(identifier) for identifier in ids]
+        known = [number for number in found if number is not None]
+        if len(known) < len(found):
+            raise DataError(
+                f"has no document {ids[found.index(None)]!r}; expected ids that this index gave",
+                self.folder,
+            )
+        return np.array(known, dtype=np.int64)
+
+    def records(self, ids: Sequence[str]) -> list[Record]:
+        """The records of documents, by their ids.
+
+        Raises:
+            DataError: The index has no document of one of these ids.
+        """
+        return self.records_at(self.numbers(ids))
+
+    def records_of(self, ranking: Ranking) -> list[Record]:
+        """The records of the documents in a ranking."""
+        return self.records(ranking.ids)
+
+    def records_at(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
         """The records of documents, by their numbers."""
         wanted = np.asarray(numbers).tolist()
         found: dict[int, Record] = {}
@@ -109,7 +137,7 @@ class IndexReader:
         for segment in self.segments:
             segment.store.close()
 
-    def __enter__(self) -> IndexReader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from sicetnon.arguments.comparative.comparison import Stance
+from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.comparing import objects_of
 from sicetnon.records import (
     Argument,
     Entry,
@@ -18,10 +18,8 @@ from sicetnon.records import (
     ProcessedArgument,
     Ranking,
     Record,
-    Topic,
     WebPage,
 )
-from sicetnon.tasks.registry import search_system
 from sicetnon.text.analysis import Analyzer
 from sicetnon.text.snippets import Snippet, snippet
 from sicetnon.text.stopwords import stop_list
@@ -66,7 +64,11 @@ class Answer:
         return self.objects[0 if self.stance == "FIRST" else 1]
 
     def as_json(self) -> dict[str, Any]:
-        """The answer for programs."""
+        """The answer for programs.
+
+        An own document's fields stand under `fields`, so that none can take the place of a key of
+        this contract.
+        """
         fields = {
             "rank": self.rank,
             "score": self.score,
@@ -87,59 +89,30 @@ class Answer:
         if isinstance(record, WebPage):
             texts = {"title": record.title, "text": record.text or record.snippet}
             return fields | texts | {"page_rank": record.page_rank, "spam_rank": record.spam_rank}
-        return fields | record.texts
+        return fields | {"fields": dict(record.texts) | record.extra}
 
 
-def search(
-    index: IndexReader,
-    question: str,
-    k: int = 10,
-    system: str = "default",
-    stance: str | None = None,
-) -> list[Answer]:
-    """The best answers to a question.
-
-    Args:
-        index: An opened index of any kind.
-        question: Any text.
-        k: How many answers are wanted.
-        system: Which system answers; those of the task that the index is for.
-        stance: Who says which of two objects a passage favours: `rules` or `learned` (extra
-            `model`). The system's own way when left out.
-
-    Raises:
-        MissingExtraError: What says the stance is not installed.
-        UsageError: There is no such system or stance for this index.
-    """
-    ranking = search_system(system, index, stance).rank([Topic("1", question)], k)[0]
-    return answers(index, ranking, k)
+def answers(index: IndexReader, ranking: Ranking) -> list[Answer]:
+    """The documents of a ranking as answers."""
+    return answers_of(ranking, index.records_of(ranking), index.analysis.analyzer())
 
 
-def answers(index: IndexReader, ranking: Ranking, k: int) -> list[Answer]:
-    """The first k documents of a ranking as answers."""
-    numbers = ranking.documents[:k].tolist()
-    ids, records = index.identifiers(numbers), index.records(numbers)
-    return record_answers(ranking, ids, records, index.analysis.analyzer())
-
-
-def record_answers(
-    ranking: Ranking, ids: Sequence[str], records: Sequence[Record], analyzer: Analyzer
-) -> list[Answer]:
-    """The first documents of a ranking as answers.
+def answers_of(ranking: Ranking, records: Sequence[Record], analyzer: Analyzer) -> list[Answer]:
+    """The documents of a ranking as answers.
 
     Args:
         ranking: What was found.
-        ids: The ids of its first documents.
-        records: Those documents.
-        analyzer: Says which words of a text are words of the question.
+        records: Its documents.
+        analyzer: Tells which words of a text are words of the question.
     """
     wanted = frozenset(analyzer.stems_of(_content(ranking.topic.title)))
     found = []
-    for place, record in enumerate(records):
+    for rank, ((identifier, score), record) in enumerate(
+        zip(ranking, records, strict=True), start=1
+    ):
         text, heading, source, stance = _parts(record)
         part = snippet(text, wanted, analyzer.stems_of, SNIPPET_LENGTH)
-        score = float(ranking.scores[place])
-        found.append(Answer(place + 1, score, ids[place], stance, heading, part, source, record))
+        found.append(Answer(rank, score, identifier, stance, heading, part, source, record))
     return _with_stances(found, ranking)
 
 
@@ -181,12 +154,14 @@ def _parts(record: Record) -> tuple[str, str, str, PremiseStance | None]:
 
 
 def _entry_parts(record: Entry) -> tuple[str, str, str, None]:
+    given = record.extra.get("url") or record.extra.get("source")
+    link = given if isinstance(given, str) else ""
     for name in ("title", "heading", "headline", "conclusion"):
         heading = record.texts.get(name)
         if heading:
             rest = "\n".join(text for field, text in record.texts.items() if field != name)
-            return rest or heading, " ".join(heading.split()), "", None
-    return record.default_text(), "", "", None
+            return rest or heading, " ".join(heading.split()), link, None
+    return record.default_text(), "", link, None
 
 
 def as_json(question: str, found: Sequence[Answer]) -> dict[str, Any]:

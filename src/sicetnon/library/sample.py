@@ -9,8 +9,8 @@ from pathlib import Path
 from sicetnon._version import VERSION
 from sicetnon.errors import BrokenIndexError
 from sicetnon.formats.corpora import open_corpus
-from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.library.index import Index
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
 
@@ -20,17 +20,17 @@ def sample_directory() -> Path:
     return Path(__file__).parents[1] / "examples" / TASK.id / "input"
 
 
-def sample_index() -> IndexReader:
+def sample_index() -> Index:
     """The index of the sample, built where it is not there yet (a moment)."""
     corpus = open_corpus([sample_directory()])
     checksum = corpus.checksum()
     folder = cache_folder() / f"sample-{VERSION}-{checksum[:12]}"
     try:
-        return IndexReader.open(folder)
+        return Index.open(folder)
     except BrokenIndexError:
         options = BuildOptions(named_analysis(TASK.analysis), source={"sha256": checksum})
         build_index(corpus, folder, options)
-        return IndexReader.open(folder)
+        return Index.open(folder)
 
 
 def cache_folder() -> Path:

@@ -34,7 +34,6 @@ class Candidates:
         texts: What they say.
         ids: Their ids.
         arguments: The place of each one's argument in the ranking, from 0.
-        documents: The number of each one's argument in the index.
         debates: The same number for all whose arguments have the same conclusion.
         positions: Where each stands in its argument, from 0.
         conclusions: Which are conclusions.
@@ -54,7 +53,6 @@ class Candidates:
     texts: list[str]
     ids: list[str]
     arguments: Numbers
-    documents: Numbers
     debates: Numbers
     positions: Numbers
     conclusions: Bools
@@ -142,7 +140,7 @@ class CandidateReader:
 
     def read(self, topic: Topic, ranking: Ranking) -> Candidates:
         """All sentences of the arguments of a ranking, argument by argument."""
-        records = cast("list[ProcessedArgument]", self._index.records(ranking.documents))
+        records = cast("list[ProcessedArgument]", self._index.records(ranking.ids))
         owners = np.repeat(np.arange(len(records)), [len(r.sentences) for r in records])
         rows = [(s, r) for r in records for s in r.sentences]
         texts = [" ".join(s.text.split()) for s, _ in rows]
@@ -158,7 +156,6 @@ class CandidateReader:
             texts=texts,
             ids=[s.id for s, _ in rows],
             arguments=owners,
-            documents=ranking.documents[owners],
             debates=_debates(records)[owners],
             positions=np.array([p for r in records for p in range(len(r.sentences))], dtype=int),
             conclusions=conclusions,

@@ -223,8 +223,7 @@ def _ranking(topic: Topic, pairs: Pairs, scores: Reals) -> Ranking:
     ]
     return Ranking(
         topic,
-        sentences.documents[first],
+        tuple(names),
         scores,
         tuple(WORDS[side] for side in sides.tolist()),
-        tuple(names),
     )

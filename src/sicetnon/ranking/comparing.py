@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sicetnon.arguments.argumentativeness import argumentativeness
 from sicetnon.arguments.comparative.comparison import Comparer, Evidence, Sentence, sentences_of
-from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 
@@ -19,16 +19,6 @@ _Text = tuple[frozenset[str], tuple[Sentence, ...]]
 _ENOUGH_SENTENCES = 2.0
 
 
-def objects_of(topic: Topic) -> tuple[str, str] | None:
-    """The two objects of a topic: as it gives them, else as its title names them."""
-    if len(topic.objects) >= 2:
-        return topic.objects[0], topic.objects[1]
-    question = parse_question(topic.title)
-    if question.first is None or question.second is None:
-        return None
-    return question.first, question.second
-
-
 class Comparison:
     """Reads passages of an index for the objects of topics, each passage once.
 
@@ -38,8 +28,8 @@ class Comparison:
 
     def __init__(self, index: IndexReader):
         self._index = index
-        self._read: dict[int, _Text] = {}
-        self._found: dict[tuple[str, str], dict[int, Evidence]] = {}
+        self._read: dict[str, _Text] = {}
+        self._found: dict[tuple[str, str], dict[str, Evidence]] = {}
         self._lock = threading.Lock()
 
     def comparer(self, topic: Topic) -> Comparer | None:
@@ -52,14 +42,13 @@ class Comparison:
         comparer = self.comparer(topic)
         if comparer is None:
             return [_NOTHING] * len(ranking)
-        numbers = ranking.documents.tolist()
         with self._lock:
             known = self._found.setdefault((comparer.first, comparer.second), {})
-            missing = [number for number in numbers if number not in known]
-            for number, (keys, sentences) in zip(missing, self._texts(missing), strict=True):
+            missing = [identifier for identifier in ranking.ids if identifier not in known]
+            for identifier, (keys, sentences) in zip(missing, self._texts(missing), strict=True):
                 unnamed = comparer.starts.isdisjoint(keys)
-                known[number] = _NOTHING if unnamed else comparer.evidence(sentences)
-            found = [known[number] for number in numbers]
+                known[identifier] = _NOTHING if unnamed else comparer.evidence(sentences)
+            found = [known[identifier] for identifier in ranking.ids]
             if sum(map(len, self._found.values())) > _MOST_FOUND:
                 self._found.clear()
         return found
@@ -74,19 +63,18 @@ class Comparison:
         found = self.evidence(topic, ranking)
         naming = [place for place, evidence in enumerate(found) if any(evidence.mentions)]
         values = [0.0] * len(ranking)
-        for place, record in zip(
-            naming, self._index.records(ranking.documents[naming]), strict=True
-        ):
+        records = self._index.records([ranking.ids[place] for place in naming])
+        for place, record in zip(naming, records, strict=True):
             values[place] = argumentativeness(record.default_text())
         return values
 
-    def _texts(self, numbers: Sequence[int]) -> list[_Text]:
-        missing = [number for number in numbers if number not in self._read]
+    def _texts(self, ids: Sequence[str]) -> list[_Text]:
+        missing = [identifier for identifier in ids if identifier not in self._read]
         if len(self._read) + len(missing) > _MOST_KEPT:
             self._read.clear()
-            missing = list(numbers)
-        for number, record in zip(missing, self._index.records(missing), strict=True):
+            missing = list(ids)
+        for identifier, record in zip(missing, self._index.records(missing), strict=True):
             sentences = sentences_of(record.default_text())
             keys = frozenset(key for sentence in sentences for key in sentence.keys)
-            self._read[number] = keys, sentences
-        return [self._read[number] for number in numbers]
+            self._read[identifier] = keys, sentences
+        return [self._read[identifier] for identifier in ids]

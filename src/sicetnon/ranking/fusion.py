@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
-from sicetnon.evaluation.runs import Lines, Run
 from sicetnon.formats.identifiers import all_pairs
-from sicetnon.formats.runs import UNSTANCED
+from sicetnon.formats.runs import unordered
+from sicetnon.records import UNSTANCED, Ranking, Run
 
 Method = Literal["rrf", "sum", "mnz"]
 Normalisation = Literal["min-max", "sum", "z-score", "rank"]
@@ -82,21 +82,21 @@ class Fusion:
         if self.weights is not None and not any(self.weights):
             raise UsageError("found no weight above 0; expected one at least")
 
-    def values(self, lines: Lines) -> _Reals:
+    def values(self, ranking: Ranking) -> _Reals:
         """What a run gives its documents of a topic, before weights.
 
         Args:
-            lines: The run's lines for the topic, by rank.
+            ranking: The run's ranking for the topic.
 
         Returns:
             Shape (n,), never rising, none below 0.
         """
-        count = len(lines)
+        count = len(ranking)
         if self.method == "rrf":
             return 1 / (self.constant + np.arange(1, count + 1))
         if self.normalise == "rank":
             return 1 - np.arange(count) / max(count, 1)
-        return _normalised(lines.scores, self.normalise)
+        return _normalised(ranking.scores, self.normalise)
 
     def shares(self, runs: int) -> _Reals:
         """The weights of the runs, the highest of them 1.
@@ -141,11 +141,11 @@ def fuse(
     shares = fusion.shares(len(runs)).tolist()
     voices = [(run, share) for run, share in zip(runs, shares, strict=True) if share]
     if all_pairs(_documents(run for run, _ in voices)):
-        voices = [(run.unordered, share) for run, share in voices]
-    topics = sorted({topic for run, _ in voices for topic in run.topics}, key=_natural)
+        voices = [(unordered(run), share) for run, share in voices]
+    topics = sorted({topic for run, _ in voices for topic in run.rankings}, key=_natural)
     fused = {
-        topic: _fuse_topic(
-            [(run.topics[topic], share) for run, share in voices if topic in run.topics],
+        topic: fuse_rankings(
+            [(run.rankings[topic], share) for run, share in voices if topic in run.rankings],
             fusion,
             depth,
         )
@@ -182,50 +182,56 @@ def _normalised(scores: _Reals, how: Normalisation) -> _Reals:
     return above / float(unit)
 
 
-def _fuse_topic(lists: Sequence[tuple[Lines, float]], fusion: Fusion, depth: int) -> Lines:
-    """The fused lines of a topic, from the lines of each run and its weight."""
+def fuse_rankings(rankings: Sequence[tuple[Ranking, float]], fusion: Fusion, depth: int) -> Ranking:
+    """The fused ranking of a topic, from the ranking of each run and its weight."""
     # in the order of ids, which a stable sort keeps where all else is equal
-    names = sorted({document for lines, _ in lists for document in lines.documents})
+    names = sorted({document for ranking, _ in rankings for document in ranking.ids})
     numbers = {document: number for number, document in enumerate(names)}
-    values = np.zeros((len(names), len(lists)))
+    values = np.zeros((len(names), len(rankings)))
     best = np.full(len(names), np.iinfo(np.int64).max)
-    for column, (lines, share) in enumerate(lists):
-        places = np.array([numbers[document] for document in lines.documents], dtype=np.int64)
-        values[places, column] = share * fusion.values(lines)
-        best[places] = np.minimum(best[places], np.arange(len(lines)))
+    for column, (ranking, share) in enumerate(rankings):
+        places = np.array([numbers[document] for document in ranking.ids], dtype=np.int64)
+        values[places, column] = share * fusion.values(ranking)
+        best[places] = np.minimum(best[places], np.arange(len(ranking)))
     # a sum of floats depends on the order of its terms; sorted, the order of the runs is gone
     values.sort(axis=1)
     scores = values.sum(axis=1)
     if fusion.method == "mnz":
-        scores = scores * _holders(lists, numbers)
+        scores = scores * _holders(rankings, numbers)
     order = np.lexsort((best, -scores))[:depth]
-    documents = [names[number] for number in order.tolist()]
-    return Lines(documents, _elected(lists, documents), scores[order])
+    ids = tuple([names[number] for number in order.tolist()])
+    return Ranking(rankings[0][0].topic, ids, scores[order], _elected(rankings, ids))
 
 
-def _holders(lists: Sequence[tuple[Lines, float]], numbers: dict[str, int]) -> NDArray[np.int64]:
+def _holders(
+    rankings: Sequence[tuple[Ranking, float]], numbers: dict[str, int]
+) -> NDArray[np.int64]:
     """How many runs hold each document."""
     held = np.zeros(len(numbers), dtype=np.int64)
-    for lines, _ in lists:
-        held[[numbers[document] for document in lines.documents]] += 1
+    for ranking, _ in rankings:
+        held[[numbers[document] for document in ranking.ids]] += 1
     return held
 
 
-def _elected(lists: Sequence[tuple[Lines, float]], documents: Sequence[str]) -> list[str]:
-    """The stance of each document by weighted vote."""
+def _elected(
+    rankings: Sequence[tuple[Ranking, float]], documents: Sequence[str]
+) -> tuple[str, ...] | None:
+    """The stance of each document by weighted vote; None where no ranking has stances."""
+    if all(ranking.stances is None for ranking, _ in rankings):
+        return None
     wanted = set(documents)
     ballots: defaultdict[str, defaultdict[str, list[tuple[float, int]]]]
     ballots = defaultdict(lambda: defaultdict(list))
-    for lines, share in lists:
-        if set(lines.stances) == {UNSTANCED}:
-            continue
-        for rank, (document, stance) in enumerate(zip(lines.documents, lines.stances, strict=True)):
+    for ranking, share in rankings:
+        for rank, (document, stance) in enumerate(
+            zip(ranking.ids, ranking.stances or (), strict=False)
+        ):
             if stance != UNSTANCED and document in wanted:
                 ballots[document][stance].append((share, rank))
-    return [
+    return tuple(
         min(ballots[document].items(), key=_standing)[0] if document in ballots else UNSTANCED
         for document in documents
-    ]
+    )
 
 
 def _standing(votes: tuple[str, list[tuple[float, int]]]) -> tuple[float, int, str]:
@@ -235,7 +241,7 @@ def _standing(votes: tuple[str, list[tuple[float, int]]]) -> tuple[float, int, s
 
 
 def _documents(runs: Iterable[Run]) -> Iterable[str]:
-    return (name for run in runs for lines in run.topics.values() for name in lines.documents)
+    return (name for run in runs for ranking in run.rankings.values() for name in ranking.ids)
 
 
 def _natural(topic: str) -> tuple[bool, int, str, str]:

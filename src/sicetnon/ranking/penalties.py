@@ -26,7 +26,7 @@ class Penalties:
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The ranking with the penalties taken; documents with equal scores keep their order."""
-        top = ranking.documents[: self._depth]
+        top = ranking.ids[: self._depth]
         scores = ranking.scores.copy()
         texts = [said(record) for record in self._index.records(top)]
         for fault, cost in self._faults.items():

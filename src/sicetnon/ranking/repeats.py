@@ -34,10 +34,9 @@ class RepeatsLast:
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The ranking with repeats behind the best; scores go on falling."""
         count = min(self._depth, len(ranking))
-        top = ranking.documents[:count]
-        pages = [self._page(name) for name in self._index.identifiers(top)]
+        pages = [self._page(identifier) for identifier in ranking.ids[:count]]
         shared = [place for place in range(count) if pages.count(pages[place]) > 1]
-        records = self._index.records(top[shared])
+        records = self._index.records([ranking.ids[place] for place in shared])
         seen: dict[str, list[frozenset[tuple[str, ...]]]] = defaultdict(list)
         later = []
         for place, record in zip(shared, records, strict=True):

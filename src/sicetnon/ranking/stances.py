@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sicetnon.arguments.comparative.favouring import favoured
+from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.errors import MissingExtraError
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.comparing import Comparison, objects_of
+from sicetnon.ranking.comparing import Comparison
 from sicetnon.records import Ranking, Topic
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class LearnedStances:
         objects = objects_of(topic)
         if objects is None:
             return replace(ranking, stances=("NO",) * len(ranking))
-        texts = [record.default_text() for record in self._index.records(ranking.documents)]
+        texts = [record.default_text() for record in self._index.records(ranking.ids)]
         return replace(ranking, stances=tuple(favoured(texts, *objects, self._model)))
 
 

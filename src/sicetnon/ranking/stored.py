@@ -24,7 +24,7 @@ def stored_measure(index: IndexReader, name: str) -> Measure:
     annotation = stored(index, name)
 
     def measure(topic: Topic, ranking: Ranking) -> Sequence[float]:
-        found: Sequence[float] = annotation[ranking.documents].tolist()
+        found: Sequence[float] = annotation[index.numbers(ranking.ids)].tolist()
         return found
 
     return measure

@@ -13,12 +13,12 @@ from sicetnon.errors import UsageError
 from sicetnon.evaluation.measures import parse_measure
 from sicetnon.evaluation.qrels import Qrels, load_qrels
 from sicetnon.evaluation.rules import Rule, shorten_all
-from sicetnon.evaluation.runs import Lines, Run, load_run
+from sicetnon.evaluation.runs import load_run, order_by_score
 from sicetnon.evaluation.scores import Score
 from sicetnon.evaluation.sources import Source, Sources, each_source
 from sicetnon.formats.qrels import STANCES
 from sicetnon.formats.topics import read_topics
-from sicetnon.records import Topic
+from sicetnon.records import Ranking, Run, Topic
 
 TOP = 5
 """How many documents of a run are shown for a topic."""
@@ -193,8 +193,8 @@ def gather(
         run = load_run(source, name)
         if run.name not in order or run.name in hits:
             continue
-        answered = [topic for topic in judged_topics if topic in run.topics]
-        hits[run.name] = {topic: _top(run.topics[topic], by_rank) for topic in answered}
+        answered = [topic for topic in judged_topics if topic in run.rankings]
+        hits[run.name] = {topic: _top(run.rankings[topic], by_rank) for topic in answered}
         for shares, group in zip(judged, groups, strict=True):
             shares[run.name] = _judged(run, judgments[group[0].qrels], group[0])
     # a baseline that is none of the runs has scores, and nothing else is known of it
@@ -299,13 +299,15 @@ def _sources(runs: Sources, baseline: Source | None) -> list[tuple[str | None, S
     return [*named, (None, baseline)]
 
 
-def _top(lines: Lines, by_rank: bool) -> tuple[Hit, ...]:
+def _top(ranking: Ranking, by_rank: bool) -> tuple[Hit, ...]:
     if not by_rank:
-        said = dict(zip(lines.documents, lines.stances, strict=True))
-        pairs = [(document, said[document]) for document in lines.by_score[:TOP]]
-    else:
-        pairs = list(zip(lines.documents[:TOP], lines.stances[:TOP], strict=True))
-    return tuple(Hit(document, stance if stance in STANCES else "") for document, stance in pairs)
+        order = order_by_score(ranking)
+        ranking = ranking.taken(order, ranking.scores[order])
+    top = ranking.best(TOP)
+    return tuple(
+        Hit(document, stance if stance in STANCES else "")
+        for document, stance in zip(top.ids, top.second_column, strict=True)
+    )
 
 
 def _topic_hits(
@@ -323,10 +325,10 @@ def _judged(run: Run, qrels: Qrels, score: Score) -> Shares:
     """The share of judged documents by topic, among those that the measure sees."""
     if score.dimension == "stance":
         return {
-            topic: sum(document in labels for document in run.topics[topic].documents)
-            / len(run.topics[topic])
+            topic: sum(document in labels for document in run.rankings[topic].ids)
+            / len(run.rankings[topic])
             for topic, labels in qrels.stances.items()
-            if topic in run.topics
+            if topic in run.rankings
         }
     measure = parse_measure(score.measure, score.rule)
     lists = shorten_all(run, qrels, score.rule, measure.depth, measure.of_the_retrieved)

@@ -86,7 +86,7 @@ class Texts:
                 if number is not None:
                     numbers[identifier] = number
                     break
-        records = source.records(list(numbers.values()))
+        records = source.records_at(list(numbers.values()))
         pairs = zip(numbers, records, strict=True)
         texts = {identifier: _text(record, identifier) for identifier, record in pairs}
         return {identifier: text for identifier, text in texts.items() if text is not None}

@@ -56,7 +56,11 @@ class Dense:
             for question, best in zip(questions, found, strict=True):
                 best.offer(first, block @ question, alive)
         return [
-            Ranking(topic, best.numbers, best.scores.astype(np.float64))
+            Ranking(
+                topic,
+                tuple(self._index.identifiers(best.numbers)),
+                best.scores.astype(np.float64),
+            )
             for topic, best in zip(topics, found, strict=True)
         ]
 

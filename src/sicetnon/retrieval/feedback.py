@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.retrieval.postings import TermPostings
-from sicetnon.retrieval.weighting import CollectionStatistics
+from sicetnon.retrieval.statistics import CollectionStatistics
 
 
 class Statistics(Protocol):

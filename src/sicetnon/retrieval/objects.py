@@ -13,7 +13,7 @@ class ObjectsRetriever:
 
     Args:
         retriever: Searches the index.
-        objects: The objects of a topic, None where it has none.
+        objects: Gives the objects of a topic, None where it has none.
         weight: What is added to the weight of each term of an object. Each object gets it once in
             all, so that a long name does not outvote a short one.
     """
@@ -28,7 +28,7 @@ class ObjectsRetriever:
 
     def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
         """The k best documents of each topic."""
-        return [Ranking(topic, *self._retriever.search(self.query(topic), k)) for topic in topics]
+        return [self._retriever.retrieve_weighted(topic, self.query(topic), k) for topic in topics]
 
     def query(self, topic: Topic) -> dict[str, float]:
         """The weighted terms of a topic."""

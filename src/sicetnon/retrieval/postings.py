@@ -13,7 +13,7 @@ from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
 from sicetnon.retrieval import kernels
-from sicetnon.retrieval.weighting import CollectionStatistics, TermStatistics
+from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
 
 _KNOWN_TERMS = 10_000
 
@@ -72,9 +72,9 @@ class PostingsReader:
         self._known: dict[str, TermPostings] = {}
         self._sums = [np.zeros(0)] * len(index.segments)
         self._seen = [np.zeros(0, dtype=np.int32)] * len(index.segments)
-        self.collection = CollectionStatistics(
-            index.document_count, float(self.weights @ index.field_totals)
-        )
+        documents, occurrences = index.document_count, float(self.weights @ index.field_totals)
+        average = occurrences / documents if documents else 0.0
+        self.collection = CollectionStatistics(documents, occurrences, average)
 
     def read(self, term: str) -> TermPostings:
         """The postings of a term; no document where it occurs nowhere."""

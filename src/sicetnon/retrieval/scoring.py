@@ -16,8 +16,8 @@ from sicetnon.retrieval.postings import PostingsReader, field_weights
 from sicetnon.retrieval.weighting import BM25, WeightingModel, inverse_document_frequency
 
 
-class BoundScore(Protocol):
-    """A score bound to an index."""
+class BoundScoring(Protocol):
+    """A part of a document's score, bound to an index."""
 
     @property
     def weight(self) -> float:
@@ -33,10 +33,10 @@ class BoundScore(Protocol):
         """
 
 
-class Score(Protocol):
+class Scoring(Protocol):
     """A part of a document's score."""
 
-    def bind(self, index: IndexReader) -> BoundScore:
+    def bind(self, index: IndexReader) -> BoundScoring:
         """Fix what depends on the index alone."""
 
 
@@ -76,7 +76,7 @@ class BoundFieldScore:
         ]
 
     def add(self, query: Mapping[str, float], scores: list[NDArray[np.float64]]) -> None:
-        """See `BoundScore.add`."""
+        """See `BoundScoring.add`."""
         total = 0.0
         for term, weight in query.items():
             postings = self._reader.read(term)
@@ -148,7 +148,7 @@ class BoundBM25F:
         return 1 - share + share * lengths[:, place] / average
 
     def add(self, query: Mapping[str, float], scores: list[NDArray[np.float64]]) -> None:
-        """See `BoundScore.add`."""
+        """See `BoundScoring.add`."""
         for term, query_weight in query.items():
             statistics = self._any.read(term).statistics
             if not statistics.documents:
@@ -202,7 +202,7 @@ class BoundCoverage:
         self._norms = [np.ones(len(segment)) for segment in index.segments]
 
     def add(self, query: Mapping[str, float], scores: list[NDArray[np.float64]]) -> None:
-        """See `BoundScore.add`."""
+        """See `BoundScoring.add`."""
         worths: dict[str, float] = {}
         for term, query_weight in query.items():
             having = self._anywhere.read(term).statistics.documents

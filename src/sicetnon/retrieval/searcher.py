@@ -9,7 +9,6 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +19,15 @@ from sicetnon.retrieval import kernels
 from sicetnon.retrieval.feedback import Feedback
 from sicetnon.retrieval.formulas import UNSEEN
 from sicetnon.retrieval.postings import ALL_LIVE, PostingsReader
-from sicetnon.retrieval.scoring import Score
+from sicetnon.retrieval.scoring import Scoring
 
 _SAMPLE_STEP = 64
-
-
-class Retriever(Protocol):
-    """Anything that finds documents for topics."""
-
-    def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
-        """The k best documents of each topic, or fewer."""
 
 
 class _Worker:
     """The bound scores and the working memory of one thread."""
 
-    def __init__(self, index: IndexReader, scores: Sequence[Score]):
+    def __init__(self, index: IndexReader, scores: Sequence[Scoring]):
         self.scores = [score.bind(index) for score in scores]
         self.statistics = PostingsReader(index, {})
         self._segments = index.segments
@@ -90,7 +82,7 @@ class LocalRetriever:
     def __init__(
         self,
         index: IndexReader,
-        scores: Sequence[Score],
+        scores: Sequence[Scoring],
         feedback: Feedback | None = None,
         threads: int | None = None,
     ):
@@ -129,15 +121,20 @@ class LocalRetriever:
         with self._worker() as worker:
             return worker.search(query, k)
 
+    def retrieve_weighted(self, topic: Topic, query: Mapping[str, float], k: int) -> Ranking:
+        """The k best documents for weighted terms, as the ranking of a topic."""
+        numbers, scores = self.search(query, k)
+        return Ranking(topic, tuple(self.index.identifiers(numbers)), scores)
+
     def _retrieve(self, topic: Topic, k: int) -> Ranking:
         query: Mapping[str, float] = self.terms(topic.title)
         if self.feedback is not None and query:
             query = self._expanded(query, self.feedback)
-        return Ranking(topic, *self.search(query, k))
+        return self.retrieve_weighted(topic, query, k)
 
     def _expanded(self, query: Mapping[str, float], feedback: Feedback) -> dict[str, float]:
         first, scores = self.search(query, feedback.documents)
-        texts = [record.default_text() for record in self.index.records(first)]
+        texts = [record.default_text() for record in self.index.records_at(first)]
         documents = [self.terms(text) for text in texts]
         with self._worker() as worker:
             return feedback.expand(query, documents, scores, worker.statistics)

@@ -12,67 +12,77 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
 from sicetnon.retrieval import formulas
 from sicetnon.retrieval.formulas import Accumulate
+from sicetnon.retrieval.own_models import Reals, own_accumulate
+from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
 
 Constants = tuple[float, float]
-Lengths = NDArray[np.float64]
 BM25Variant = Literal["lucene", "robertson", "atire", "plus"]
 DirichletVariant = Literal["full", "matched", "clipped"]
 
 
-@dataclass(frozen=True)
-class TermStatistics:
-    """How a term is spread over the collection.
+class WeightingModel:
+    """A weighting model: how much a term that occurs in a document adds to its score.
 
-    Attributes:
-        documents: Documents that hold it.
-        occurrences: How often it occurs in all.
+    A model of one's own is a subclass with `score`, and fields for its parameters:
+
+        @dataclass(frozen=True)
+        class LogLogistic(sicetnon.WeightingModel):
+            c: float = 1.0
+
+            def score(self, tf, length, term, collection):
+                tf = tf * np.log(1 + self.c * collection.average_length / length)
+                share = term.documents / collection.documents
+                return np.log((share + tf) / share)
+
+    The models of this package compile a formula instead, and work out what depends on the document
+    or the term alone only once.
     """
 
-    documents: int
-    occurrences: float
+    def score(
+        self, tf: Reals, length: Reals, term: TermStatistics, collection: CollectionStatistics
+    ) -> Reals:
+        """The score that a term adds to each document in which it occurs.
 
+        Long lists of postings are scored by machine code where numba can compile the function, one
+        document at a time; otherwise numpy calls it once per term, which is slower. It should
+        therefore use numpy's functions (`np.log`, `np.maximum`) and no branches.
 
-@dataclass(frozen=True)
-class CollectionStatistics:
-    """The size of the collection.
+        Args:
+            tf: Frequency of the term in each document, above 0, float64, shape (n,).
+            length: Terms of each document, float64, shape (n,).
+            term: Statistics of the term.
+            collection: Statistics of the collection.
 
-    Attributes:
-        documents: How many there are.
-        occurrences: Terms in all of them.
-    """
-
-    documents: int
-    occurrences: float
-
-    @property
-    def average_length(self) -> float:
-        """Terms a document."""
-        return self.occurrences / self.documents if self.documents else 0.0
-
-
-class WeightingModel(Protocol):
-    """What every model has."""
+        Returns:
+            Float64, shape (n,).
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no function `score`")
 
     @property
     def accumulate(self) -> Accumulate:
-        """The compiled loop that adds a term's scores to its documents'."""
+        """The loop that adds a term's scores to those of its documents."""
+        return own_accumulate(self)
 
-    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
-        """What the length of each document comes to, shape (documents,)."""
+    def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
+        """The part of the formula that depends on the document alone, shape (documents,)."""
+        return lengths
 
-    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
-        """What the formula needs to know of a term."""
+    def constants(
+        self, term: TermStatistics, collection: CollectionStatistics
+    ) -> tuple[float, ...]:
+        """The parts of the formula that depend on the term alone."""
+        return (*term, *collection)
 
     def document_weight(self) -> float | None:
         """µ, for a model that also scores the terms that a document lacks; else None."""
+        return None
 
 
 def _check(legal: bool, name: str, value: object) -> None:
@@ -81,16 +91,7 @@ def _check(legal: bool, name: str, value: object) -> None:
 
 
 @dataclass(frozen=True)
-class _Model:
-    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
-        return lengths
-
-    def document_weight(self) -> float | None:
-        return None
-
-
-@dataclass(frozen=True)
-class BM25(_Model):
+class BM25(WeightingModel):
     """Okapi BM25 (Robertson, Walker, Jones, Hancock-Beaulieu and Gatford, TREC-3, 1994).
 
     Attributes:
@@ -119,7 +120,7 @@ class BM25(_Model):
     def accumulate(self) -> Accumulate:
         return formulas.accumulate_saturation
 
-    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+    def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         share = lengths / (collection.average_length or 1.0)
         return self.k1 * (1 - self.b + self.b * share)
 
@@ -144,7 +145,7 @@ def inverse_document_frequency(
 
 
 @dataclass(frozen=True)
-class DirichletLM(_Model):
+class DirichletLM(WeightingModel):
     """Query likelihood with Dirichlet smoothing (Zhai and Lafferty, TOIS 2004, table I).
 
     Attributes:
@@ -168,7 +169,7 @@ class DirichletLM(_Model):
         full = self.variant == "full"
         return formulas.accumulate_log_ratio if full else formulas.accumulate_log_ratio_matched
 
-    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+    def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         if self.variant == "full":
             return np.ones(len(lengths))
         return np.log(self.mu / (self.mu + lengths))
@@ -182,7 +183,7 @@ class DirichletLM(_Model):
 
 
 @dataclass(frozen=True)
-class JelinekMercer(_Model):
+class JelinekMercer(WeightingModel):
     """Query likelihood with linear smoothing (Zhai and Lafferty, TOIS 2004, table I).
 
     Attributes:
@@ -204,7 +205,7 @@ class JelinekMercer(_Model):
 
 
 @dataclass(frozen=True)
-class DPH(_Model):
+class DPH(WeightingModel):
     """Divergence from randomness, hypergeometric, Popper's normalisation; no parameter.
 
     Amati, Ambrosi, Bianchi, Gaibisso and Gambosi, TREC 2007. A document of nothing but the term
@@ -220,7 +221,7 @@ class DPH(_Model):
 
 
 @dataclass(frozen=True)
-class DLH(_Model):
+class DLH(WeightingModel):
     """Divergence from randomness, hypergeometric, Laplace's normalisation; no parameter.
 
     Amati, "Frequentist and Bayesian approach to information retrieval", ECIR 2006.
@@ -235,7 +236,7 @@ class DLH(_Model):
 
 
 @dataclass(frozen=True)
-class PL2(_Model):
+class PL2(WeightingModel):
     """Divergence from randomness, Poisson, Laplace, normalisation 2.
 
     Amati and van Rijsbergen, TOIS 2002, equations 11, 26 and 34.
@@ -253,7 +254,7 @@ class PL2(_Model):
     def accumulate(self) -> Accumulate:
         return formulas.accumulate_poisson_laplace
 
-    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+    def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         return np.log2(1 + self.c * collection.average_length / np.maximum(lengths, 1e-9))
 
     def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
@@ -261,7 +262,7 @@ class PL2(_Model):
 
 
 @dataclass(frozen=True)
-class TFIDF(_Model):
+class TFIDF(WeightingModel):
     """TF-IDF with pivoted length (Singhal, Buckley and Mitra, SIGIR 1996; Singhal, 2001, table 1).
 
     Attributes:
@@ -277,7 +278,7 @@ class TFIDF(_Model):
     def accumulate(self) -> Accumulate:
         return formulas.accumulate_pivoted
 
-    def norms(self, lengths: Lengths, collection: CollectionStatistics) -> Lengths:
+    def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         return 1 - self.slope + self.slope * lengths / (collection.average_length or 1.0)
 
     def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 
 from sicetnon.formats.jsontext import decode, mended
-from sicetnon.formats.runs import UNSTANCED
-from sicetnon.records import Argument, Premise, Ranking, Topic
+from sicetnon.records import UNSTANCED, Argument, Premise, Ranking, Topic
 from sicetnon.services.pace import Clock, Patience
 from sicetnon.services.paging import read_pages
 from sicetnon.services.remote import Request, Service, UnusableAnswer
@@ -61,8 +60,7 @@ _DECODER = msgspec.json.Decoder(_Results)
 class ArgsMeRetriever:
     """Finds arguments by args.me. The whole title is the query.
 
-    Rankings hold ids of arguments as `names`, numbers by which `records` gives the arguments as
-    `documents`, and as `stances` the side that args.me sees each on **towards the query** (`PRO`,
+    Rankings hold as `stances` the side that args.me sees each on **towards the query** (`PRO`,
     `CON`; `Q0` where it does not say). A premise's own stance stays towards its conclusion.
 
     Args:
@@ -85,8 +83,7 @@ class ArgsMeRetriever:
         patience: Patience | None = None,
         clock: Clock | None = None,
     ):
-        self._arguments: list[Argument] = []
-        self._numbers: dict[str, int] = {}
+        self._arguments: dict[str, Argument] = {}
         self._cache = ResponseCache(cache)
         address = url or os.environ.get(URL_VARIABLE) or URL
         self._service = Service(
@@ -101,9 +98,9 @@ class ArgsMeRetriever:
         """
         return [self._retrieve(topic, k) for topic in topics]
 
-    def records(self, numbers: Iterable[int]) -> list[Argument]:
-        """The arguments of some numbers, as in the `documents` of a ranking of this retriever."""
-        return [self._arguments[number] for number in numbers]
+    def records(self, ranking: Ranking) -> list[Argument]:
+        """The arguments of a ranking of this retriever."""
+        return [self._arguments[identifier] for identifier in ranking.ids]
 
     def close(self) -> None:
         """Let go of the cache."""
@@ -121,19 +118,10 @@ class ArgsMeRetriever:
                 min(k, _PAGE_SIZE),
             )
         names, scores = _scored(found)
-        return Ranking(
-            topic,
-            np.array([self._number(found[name]) for name in names], dtype=np.int64),
-            np.array(scores, dtype=np.float64),
-            tuple(found[name].stance or UNSTANCED for name in names),
-            tuple(names),
-        )
-
-    def _number(self, hit: _Hit) -> int:
-        number = self._numbers.setdefault(hit.id, len(self._arguments))
-        if number == len(self._arguments):
-            self._arguments.append(hit.argument())
-        return number
+        for name in names:
+            self._arguments.setdefault(name, found[name].argument())
+        stances = tuple(found[name].stance or UNSTANCED for name in names)
+        return Ranking(topic, tuple(names), np.array(scores, dtype=np.float64), stances)
 
 
 def _search(query: str, offset: int, size: int) -> Request:

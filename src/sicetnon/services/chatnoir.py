@@ -7,7 +7,7 @@ import math
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -97,9 +97,9 @@ class ChatNoirRetriever:
         clock: Clock | None = None,
     ):
         self._progress, self._method = progress, method
-        self._pages: list[WebPage] = []
-        self._origins: list[str] = []
-        self._numbers: dict[tuple[str, str], int] = {}
+        # the snippet depends on the query, so a page found for two questions is kept twice
+        self._pages: dict[tuple[str, str], WebPage] = {}
+        self._origins: dict[str, str] = {}
         self._cache = ResponseCache(cache)
         self._service = Service(
             "ChatNoir",
@@ -125,25 +125,24 @@ class ChatNoirRetriever:
             self._progress("topics", done, len(topics))
         return rankings
 
-    def hits(self, numbers: Iterable[int]) -> list[WebPage]:
+    def hits(self, ranking: Ranking) -> list[WebPage]:
         """Pages as the search showed them, with a snippet and no text. Nothing is fetched."""
-        return [self._pages[number] for number in numbers]
+        query = _query(ranking.topic)
+        return [self._pages[query, identifier] for identifier in ranking.ids]
 
-    def records(self, numbers: Iterable[int]) -> list[WebPage]:
+    def records(self, ranking: Ranking) -> list[WebPage]:
         """Pages with their texts, which are fetched where they are not in the cache.
 
         A page that ChatNoir does not have comes without text, and a line is said about it.
 
         Args:
-            numbers: As in the `documents` of a ranking of this retriever.
+            ranking: Pages that this retriever found for the ranking's topic.
 
         Raises:
             ServiceError: Several pages could not be had. Those that were fetched are kept.
         """
-        numbers = list(numbers)
-        pages = self.hits(numbers)
-        origins = {self._origins[number] for number in numbers}
-        what = f"pages of {origins.pop()}" if len(origins) == 1 else "pages"
+        pages = self.hits(ranking)
+        what = f"pages of {self._origins[_query(ranking.topic)]}"
         texts = self._texts(list(dict.fromkeys(page.uuid for page in pages)), what)
         return [msgspec.structs.replace(page, text=texts[page.uuid]) for page in pages]
 
@@ -152,7 +151,7 @@ class ChatNoirRetriever:
         self._cache.close()
 
     def _retrieve(self, topic: Topic, k: int, origin: str) -> Ranking:
-        query = " ".join(mended(topic.title).split())
+        query = _query(topic)
         found: dict[str, _Hit] = {}
         if query:
             found = read_pages(
@@ -163,9 +162,10 @@ class ChatNoirRetriever:
                 min(k, _PAGE_SIZE),
             )
         names = sorted(found, key=lambda name: (-found[name].score, name))
-        numbers = [self._number(query, name, found[name], origin) for name in names]
+        self._origins[query] = origin
+        self._pages |= {(query, name): _page(name, found[name]) for name in names}
         scores = np.array([found[name].score for name in names], dtype=np.float64)
-        return Ranking(topic, np.array(numbers, dtype=np.int64), scores, names=tuple(names))
+        return Ranking(topic, tuple(names), scores)
 
     def _search(self, query: str, offset: int, size: int) -> Request:
         body = {
@@ -177,14 +177,6 @@ class ChatNoirRetriever:
             "explain": False,
         }
         return Request("/api/v1/_search", body=body)
-
-    def _number(self, query: str, name: str, hit: _Hit, origin: str) -> int:
-        # the snippet depends on the query, so a page found for two questions is in the table twice
-        number = self._numbers.setdefault((query, name), len(self._pages))
-        if number == len(self._pages):
-            self._pages.append(_page(name, hit))
-            self._origins.append(origin)
-        return number
 
     def _texts(self, wanted: list[str], what: str) -> dict[str, str]:
         texts: dict[str, str] = {}
@@ -207,6 +199,10 @@ class ChatNoirRetriever:
     def _text(self, identifier: str) -> str:
         query = (("uuid", identifier), ("index", _INDEX), ("raw", None), ("plain", None))
         return self._service.ask(Request("/cache", query), _read_text)
+
+
+def _query(topic: Topic) -> str:
+    return " ".join(mended(topic.title).split())
 
 
 def page_uuid(trec_id: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sicetnon.library.answers import Answer, as_json, record_answers
+from sicetnon.library.answers import Answer, answers_of, as_json
 from sicetnon.library.sample import cache_folder
 from sicetnon.records import PremiseStance, Topic
 from sicetnon.services.argsme import ArgsMeRetriever
@@ -50,12 +50,10 @@ def search_service(
     if source == "chatnoir":
         with closing(ChatNoirRetriever(kept, say=say)) as pages:
             ranking = pages.retrieve([topic], k)[0]
-            shown = pages.hits(ranking.documents.tolist())
-            return record_answers(ranking, ranking.names or (), shown, analyzer)
+            return answers_of(ranking, pages.hits(ranking), analyzer)
     with closing(ArgsMeRetriever(kept, say=say)) as arguments:
         ranking = arguments.retrieve([topic], k)[0]
-        found = arguments.records(ranking.documents.tolist())
-        answers = record_answers(ranking, ranking.names or (), found, analyzer)
+        answers = answers_of(ranking, arguments.records(ranking), analyzer)
     sides = ranking.stances or ()
     return [
         replace(answer, stance=_SIDES.get(side))

@@ -12,7 +12,7 @@ import yaml
 
 from sicetnon._version import VERSION
 from sicetnon.index.reader import IndexReader
-from sicetnon.tasks.system import Task
+from sicetnon.tasks.task import Task
 
 _LIBRARIES = ("numpy", "numba", "PyStemmer", "msgspec")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
+from sicetnon.ranking.system import System
 from sicetnon.tasks import (
     general,
     touche_2020_task_1,
@@ -17,7 +19,8 @@ from sicetnon.tasks import (
     touche_2022_task_2,
 )
 from sicetnon.tasks.sources import from_index
-from sicetnon.tasks.system import System, Task
+from sicetnon.tasks.task import Task
+from sicetnon.text.analysis import DEFAULT_ANALYSIS
 
 TASKS: dict[str, Task[Any]] = {
     task.id: task
@@ -43,29 +46,46 @@ def find_task(identifier: str) -> Task[Any]:
     return TASKS[identifier]
 
 
+def task_of(records: str) -> Task[Any] | None:
+    """The task whose documents are of a kind; None for documents that belong to no task."""
+    # people are shown whole arguments, also where a task asks for pairs of their sentences
+    wanted = "arguments" if records == "processed" else records
+    return next((task for task in TASKS.values() if task.records == wanted), None)
+
+
+def analysis_for(records: str) -> str:
+    """The name of the analysis that suits a kind of documents."""
+    task = next((task for task in TASKS.values() if task.records == records), None)
+    return DEFAULT_ANALYSIS if task is None else task.analysis
+
+
 def search_system(name: str, index: IndexReader, stance: str | None = None) -> System:
-    """The system of a name for searching any index: a task's where its corpus is of that kind.
+    """The system of a name for any index: of the task of its documents, or a general one.
+
+    `dense` and `hybrid` search any index whose documents have embeddings.
 
     Args:
-        name: Its name.
-        index: What is searched.
-        stance: Who says which of two objects a passage favours; the system's own way when left
-            out.
+        name: The system's name.
+        index: The index to search.
+        stance: What finds the object that a passage favours; the system's own when left out.
 
     Raises:
-        MissingExtraError: What says the stance is not installed.
-        UsageError: There is none of this name for such an index, or no stance.
+        MissingExtraError: The stance classifier is not installed.
+        UsageError: There is no such system, or no such stance classifier, for this index.
     """
-    # people are shown whole arguments, also where a task asks for pairs of their sentences
-    records = "arguments" if index.manifest.records == "processed" else index.manifest.records
-    task = next((task for task in TASKS.values() if task.records == records), None)
+    kind = index.manifest.records
+    task = task_of(kind)
     systems: Mapping[str, Callable[[Any], System]] = task.systems if task else general.SYSTEMS
-    if name not in systems:
-        raise UsageError(f"unknown system {name!r}; choose one of {', '.join(systems)}")
     if stance is not None and not (task and task.stances):
-        kind = index.manifest.records
         raise UsageError(f"{kind} have no stance towards two objects; leave --stance out")
-    if task is None:
-        return systems[name](index)
-    source = index if task.is_corpus_given else from_index(index)
-    return task.system(name, source, task.stance(stance))
+    source = index if task is None or task.is_corpus_given else from_index(index)
+    if name in systems:
+        if task is None:
+            return replace(systems[name](index), name=name)
+        return replace(task.system(name, source, task.stance(stance)), name=name)
+    if name == "dense":
+        return replace(general.dense(index), name=name)
+    if name == "hybrid":
+        return replace(general.hybrid(systems["default"](source), index), name=name)
+    known = list(dict.fromkeys((*systems, "dense", "hybrid")))
+    raise UsageError(f"unknown system {name!r}; choose one of {', '.join(known)}")

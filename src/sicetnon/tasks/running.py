@@ -7,14 +7,14 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import write_whole
-from sicetnon.formats.runs import check_tag, run_lines
+from sicetnon.formats.runs import check_tag, run_text
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.manifest import MANIFEST, read_manifest
 from sicetnon.index.reader import IndexReader
@@ -24,7 +24,7 @@ from sicetnon.services.chatnoir import ChatNoirRetriever
 from sicetnon.tasks.metadata import run_metadata
 from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.sources import from_chatnoir, from_index
-from sicetnon.tasks.system import Task
+from sicetnon.tasks.task import Task
 from sicetnon.text.analysis import named_analysis
 from sicetnon.validation.validate import validate
 
@@ -110,8 +110,9 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     opening = _corpus_index if task.is_corpus_given else _web_pages
     with opening(task, source, target, options) as documents:
         system = task.system(options.system, documents.source, stance)
-        rankings = system.rank(topics, options.k, options.listener.labelling)
-        run = "".join(_lines(ranking, documents.index, tag) for ranking in rankings)
+        system = replace(system, progress=options.listener.labelling)
+        rankings = system.retrieve(topics, options.k)
+        run = run_text(rankings, tag)
         seconds = time.monotonic() - start
         says = None if system.labelling is None else system.labelling.method
         metadata = run_metadata(task, options.system, tag, documents.index, seconds, says)
@@ -128,13 +129,6 @@ class _Documents:
 
     source: Any
     index: IndexReader | None = None
-
-
-def _lines(ranking: Ranking, index: IndexReader | None, tag: str) -> str:
-    names = ranking.names
-    if names is None:
-        names = () if index is None else tuple(index.identifiers(ranking.documents))
-    return run_lines(ranking.topic.number, names, ranking.scores, tag, ranking.stances)
 
 
 @contextlib.contextmanager

@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 from sicetnon.errors import DataError
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.moves import Measure
+from sicetnon.ranking.system import Retriever
 from sicetnon.records import Entry, Passage, Ranking, Record, Topic, WebPage
 from sicetnon.retrieval.scoring import FieldScore
-from sicetnon.retrieval.searcher import LocalRetriever, Retriever
+from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.services.chatnoir import ChatNoirRetriever
 
-Reader = Callable[[Sequence[int]], Sequence[Record]]
+Reader = Callable[[Ranking], Sequence[Record]]
 PAGE_KINDS = ("pages", "passages", "entries")
 
 
 @dataclass(frozen=True)
 class PageSource:
-    """Finds web pages, and gives what is known of them by their numbers in a ranking.
+    """Finds web pages, and gives what is known of those in a ranking.
 
     Attributes:
         name: For people.
@@ -49,7 +50,7 @@ def from_index(index: IndexReader) -> PageSource:
     if kind not in PAGE_KINDS:
         raise DataError(f"is an index of {kind}; expected web pages", index.folder)
     retriever = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75))])
-    return PageSource(str(index.folder), retriever, index.records, index.records, retriever)
+    return PageSource(str(index.folder), retriever, index.records_of, index.records_of, retriever)
 
 
 def from_chatnoir(retriever: ChatNoirRetriever) -> PageSource:
@@ -78,7 +79,7 @@ def on_pages(read: Reader, measure: Callable[[Sequence[WebPage]], NDArray]) -> M
     """A measure of a ranking's documents from a measure of pages."""
 
     def of_ranking(_: Topic, ranking: Ranking) -> Sequence[float]:
-        pages = [as_page(record) for record in read(ranking.documents.tolist())]
+        pages = [as_page(record) for record in read(ranking)]
         return measure(pages).tolist()  # type: ignore[no-any-return]
 
     return of_ranking

@@ -6,18 +6,16 @@ Every system reads the topic's title alone (an automatic run).
 from __future__ import annotations
 
 from sicetnon.arguments.housekeeping import housekeeping
-from sicetnon.arguments.model.storable import EMBEDDING, annotators
 from sicetnon.arguments.shouting import shouting
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.fusion import Fusion
-from sicetnon.ranking.joint import Joint
 from sicetnon.ranking.penalties import Penalties
-from sicetnon.retrieval.dense import Dense, stored
+from sicetnon.ranking.system import System
 from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import Coverage, FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25, DPH, DirichletLM
-from sicetnon.tasks.system import System, Task
+from sicetnon.tasks import general
+from sicetnon.tasks.task import Task
 from sicetnon.uva import systems as uva
 
 
@@ -59,24 +57,9 @@ def dirichlet_rm3(index: IndexReader) -> System:
     return System(LocalRetriever(index, [FieldScore(DirichletLM(2000))], RM3()))
 
 
-def dense(index: IndexReader) -> System:
-    """Cosine of the question's embedding with that of conclusion and premises.
-
-    Embeddings are stored with the index: `sicetnon index -o DIR --annotate embedding`.
-    """
-    stored(index, EMBEDDING)
-    return System(Dense(index, *annotators([EMBEDDING])))
-
-
 def hybrid(index: IndexReader) -> System:
-    """The default system and embeddings, their scores summed, the default's counting double.
-
-    Words find what says the same, embeddings what means the same; each gives its best 1,000, with
-    scores in standard deviations above its last. With the original all-MiniLM-L6-v2 this is
-    neither better nor worse than the default on the odd topics (see benchmarks/stored.py).
-    """
-    fusion = Fusion("sum", "z-score", weights=(2, 1))
-    return System(Joint([default(index).rank, dense(index).rank], fusion))
+    """The default system and embeddings, their scores summed, the default's counting double."""
+    return general.hybrid(default(index), index)
 
 
 TASK = Task(
@@ -90,7 +73,7 @@ TASK = Task(
         "bm25": bm25,
         "dph": dph,
         "dirichlet-rm3": dirichlet_rm3,
-        "dense": dense,
+        "dense": general.dense,
         "hybrid": hybrid,
         "uva": uva.task_1,
     },

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.argumentativeness import CUES, argumentativeness
+from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.arguments.credibility import SIGNALS, Credibility, Signal
 from sicetnon.errors import UsageError
 from sicetnon.ranking.blending import Blend
-from sicetnon.ranking.comparing import objects_of
+from sicetnon.ranking.system import System
 from sicetnon.records import WebPage
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.tasks.sources import PageSource, on_pages
-from sicetnon.tasks.system import System, Task
+from sicetnon.tasks.task import Task
 from sicetnon.uva import systems as uva
 
 DEPTH = 30

@@ -5,7 +5,7 @@ The corpus is that of 2020, and so are the systems; their parameters were chosen
 
 from __future__ import annotations
 
-from sicetnon.tasks.system import Task
+from sicetnon.tasks.task import Task
 from sicetnon.tasks.touche_2020_task_1 import TASK as TASK_2020
 
 TASK = Task(

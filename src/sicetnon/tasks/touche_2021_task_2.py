@@ -5,7 +5,7 @@ The documents are those of 2020, and so are the systems.
 
 from __future__ import annotations
 
-from sicetnon.tasks.system import Task
+from sicetnon.tasks.task import Task
 from sicetnon.tasks.touche_2020_task_2 import SYSTEMS
 
 TASK = Task(

@@ -8,8 +8,9 @@ from __future__ import annotations
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs.candidates import CandidateReader
 from sicetnon.pairs.pairing import SentencePairs
+from sicetnon.ranking.system import System
 from sicetnon.tasks import touche_2020_task_1
-from sicetnon.tasks.system import System, Task
+from sicetnon.tasks.task import Task
 
 DEPTH = 100
 

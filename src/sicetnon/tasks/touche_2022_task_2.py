@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.blending import Blend
-from sicetnon.ranking.comparing import Comparison, objects_of
+from sicetnon.ranking.comparing import Comparison
 from sicetnon.ranking.repeats import RepeatsLast
-from sicetnon.ranking.stage import Labelling, Stage
 from sicetnon.ranking.stances import LearnedStances, SameStance, Stances, comparing_model
+from sicetnon.ranking.system import Labelling, Stage, System
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25, DirichletLM
-from sicetnon.tasks.system import System, Task
+from sicetnon.tasks.task import Task
 
 DEPTH = 100
 

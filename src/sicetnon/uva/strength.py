@@ -18,13 +18,13 @@ class ByText:
     Scores of the ranking stay where they are. Of an argument the premise is read.
 
     Args:
-        read: Gives records by their numbers.
+        read: Gives the records of a ranking.
         score: Scores texts, the higher the better.
         depth: How many of the best documents are sorted.
     """
 
     def __init__(
-        self, read: Callable[[Sequence[int]], Sequence[Record]], score: TextScore, depth: int = 10
+        self, read: Callable[[Ranking], Sequence[Record]], score: TextScore, depth: int = 10
     ):
         self._read, self._score, self._depth = read, score, depth
 
@@ -33,7 +33,7 @@ class ByText:
         count = min(self._depth, len(ranking))
         if not count:
             return ranking
-        records = self._read(ranking.documents[:count].tolist())
+        records = self._read(ranking.best(count))
         scores = self._score([said(record) for record in records])
         order = np.argsort(-scores, kind="stable")
         rest = np.arange(count, len(ranking))

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.moves import BoundedMoves, Promotion
-from sicetnon.ranking.stage import Stage
+from sicetnon.ranking.system import Stage, System
 from sicetnon.records import WebPage
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.tasks.sources import PageSource, on_pages
-from sicetnon.tasks.system import System
 from sicetnon.uva.predictions import (
     ARGUMENTATIVENESS,
     StrengthRanker,
@@ -44,7 +43,7 @@ def task_1(index: IndexReader) -> System:
     """
     ranker = StrengthRanker.read()
     retriever = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75))])
-    return System(retriever, [ByText(index.records, ranker.score, RERANKED)], RERANKED)
+    return System(retriever, [ByText(index.records_of, ranker.score, RERANKED)], RERANKED)
 
 
 def task_2(pages: PageSource) -> System:

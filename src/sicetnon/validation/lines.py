@@ -22,7 +22,7 @@ from sicetnon.errors import DataError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.sources import MISSING
 from sicetnon.formats.files import open_bytes
-from sicetnon.formats.runs import UNSTANCED
+from sicetnon.records import UNSTANCED
 from sicetnon.validation import rules
 from sicetnon.validation.rules import Log, Rule, shown
 

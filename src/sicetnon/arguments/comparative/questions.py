@@ -7,8 +7,8 @@ first that finds two names wins. No model, no network, any text is legal.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from sicetnon.arguments.comparative import phrases
 from sicetnon.arguments.comparative.adjectives import COMPARATIVES
@@ -20,40 +20,10 @@ from sicetnon.arguments.comparative.question_forms import (
     aspects_of,
     predicate_in,
 )
+from sicetnon.records import Question, Topic
 
 _LONGEST = 400
 _MOST_WORDS = 10
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a question asks.
-
-    Attributes:
-        kind: `comparative` where things are weighed against each other, two named ones or all of a
-            kind ("the best rice cookers"); else `controversial`, a matter to argue for or against.
-        first: The object named first; None where the question names no two.
-        second: The other one. Of more than two, the first two are taken.
-        aspects: In which respects, or for which use they are compared.
-        predicate: What compares them ("better", "more difficult", "difference"); None where
-            nothing does.
-    """
-
-    kind: Literal["comparative", "controversial"]
-    first: str | None = None
-    second: str | None = None
-    aspects: tuple[str, ...] = ()
-    predicate: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The question for programs."""
-        return {
-            "kind": self.kind,
-            "first": self.first,
-            "second": self.second,
-            "aspects": list(self.aspects),
-            "predicate": self.predicate,
-        }
 
 
 def parse_question(text: str) -> Question:
@@ -69,6 +39,25 @@ def parse_question(text: str) -> Question:
         if question:
             return _debated(folded, question)
     return _superlative(folded) or Question("controversial")
+
+
+def understood(topic: Topic) -> Topic:
+    """The topic with its parsed question; objects that the topic gives take precedence."""
+    if topic.question is not None:
+        return topic
+    question = parse_question(topic.title)
+    if len(topic.objects) >= 2:
+        first, second = topic.objects[:2]
+        question = replace(question, kind="comparative", first=first, second=second)
+    return replace(topic, question=question)
+
+
+def objects_of(topic: Topic) -> tuple[str, str] | None:
+    """The two objects of a topic: as it gives them, else as its title names them."""
+    question = understood(topic).question
+    if question is None or question.first is None or question.second is None:
+        return None
+    return question.first, question.second
 
 
 _LEADS = re.compile(

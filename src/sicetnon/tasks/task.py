@@ -1,58 +1,13 @@
-"""A system: a retriever and the stages behind it, in their order."""
+"""A task: what it reads, and the systems that do it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from sicetnon.errors import UsageError
-from sicetnon.ranking.stage import Labelling, Stage
-from sicetnon.records import Ranking, Topic
-from sicetnon.retrieval.searcher import Retriever
-
-Labelled = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class System:
-    """Finds documents for topics, then applies each stage to what was found.
-
-    Attributes:
-        retriever: What finds documents.
-        stages: What reorders them.
-        depth: How many documents the stages must see, however few are wanted in the end.
-        labelling: What labels the results that are handed out, and reads no others.
-    """
-
-    retriever: Retriever
-    stages: Sequence[Stage] = ()
-    depth: int = 0
-    labelling: Labelling | None = None
-
-    def rank(
-        self, topics: Sequence[Topic], k: int, labelled: Labelled = lambda _, __: None
-    ) -> list[Ranking]:
-        """A ranking of at most k results for each topic.
-
-        Args:
-            topics: The topics.
-            k: Results wanted of each.
-            labelled: Called with how many results have their labels, and of how many.
-        """
-        rankings = self.retriever.retrieve(topics, max(k, self.depth))
-        for stage in self.stages:
-            rankings = [stage.apply(ranking.topic, ranking) for ranking in rankings]
-        rankings = [ranking.best(k) for ranking in rankings]
-        if self.labelling is None:
-            return rankings
-        total = sum(map(len, rankings))
-        found: list[Ranking] = []
-        for ranking in rankings:
-            found.append(self.labelling.apply(ranking.topic, ranking))
-            labelled(sum(map(len, found)), total)
-        return found
-
+from sicetnon.ranking.system import Labelling, System
 
 # what systems are made for: an index, or a source of web pages
 Source = TypeVar("Source")
@@ -71,9 +26,9 @@ class Task(Generic[Source]):
         analyses: By the name of a system, the analysis that it wants instead.
         is_corpus_given: Whether the documents are in the input directory. Where they are not,
             they come from a source of web pages.
-        stances: For a task that asks which of two objects a result favours: by name, who says so
-            instead of what a system has for it. Each is called once, before anything else is
-            done, so that what it lacks is known early; it gives what makes the stage for an index.
+        stances: For a task that asks which of two objects a result favours: stance classifiers by
+            name, in place of a system's own. Each is called once, before anything else is done,
+            so that a missing extra is known early; it gives a function that makes the stage.
     """
 
     id: str
@@ -97,7 +52,7 @@ class Task(Generic[Source]):
             )
 
     def stance(self, name: str | None) -> Callable[[Source], Labelling] | None:
-        """Who says stances, ready to; None where the system's own way is kept.
+        """The stance classifier of a name, or None for the system's own.
 
         Raises:
             MissingExtraError: What it needs is not installed.
@@ -123,7 +78,7 @@ class Task(Generic[Source]):
         Args:
             name: Its name.
             source: What it searches.
-            stance: Who says stances, as `stance` gives it; the system's own way when left out.
+            stance: A stance classifier, as `stance` gives it; the system's own when left out.
 
         Raises:
             UsageError: The task has none of this name.

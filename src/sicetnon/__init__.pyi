@@ -1,0 +1,52 @@
+# The public names with their homes; __init__.py reads them here and loads each when it is used.
+
+from .arguments.comparative.questions import parse_question as parse_question
+from .arguments.model.annotators import Argumentativeness as Argumentativeness
+from .arguments.model.annotators import Comparison as Comparison
+from .arguments.model.annotators import Embedding as Embedding
+from .arguments.model.annotators import Quality as Quality
+from .arguments.model.annotators import Stance as Stance
+from .errors import SicetnonError as SicetnonError
+from .evaluation import evaluate as evaluate
+from .evaluation import load_qrels as load_qrels
+from .evaluation import load_run as load_run
+from .formats.runs import write_run as write_run
+from .formats.topics import read_topics as read_topics
+from .library.answers import Answer as Answer
+from .library.index import Index as Index
+from .ranking.fusion import Fusion as Fusion
+from .ranking.fusion import fuse as fuse
+from .ranking.joint import Joint as Joint
+from .ranking.pyterrier import as_pyterrier as as_pyterrier
+from .ranking.pyterrier import from_pyterrier as from_pyterrier
+from .ranking.system import Retriever as Retriever
+from .ranking.system import Stage as Stage
+from .ranking.system import System as System
+from .records import Argument as Argument
+from .records import Entry as Entry
+from .records import Judgment as Judgment
+from .records import Passage as Passage
+from .records import Premise as Premise
+from .records import Ranking as Ranking
+from .records import Run as Run
+from .records import Topic as Topic
+from .records import WebPage as WebPage
+from .retrieval.feedback import RM3 as RM3
+from .retrieval.feedback import Bo1 as Bo1
+from .retrieval.scoring import BM25F as BM25F
+from .retrieval.scoring import Coverage as Coverage
+from .retrieval.scoring import FieldScore as FieldScore
+from .retrieval.searcher import LocalRetriever as LocalRetriever
+from .retrieval.statistics import CollectionStatistics as CollectionStatistics
+from .retrieval.statistics import TermStatistics as TermStatistics
+from .retrieval.weighting import BM25 as BM25
+from .retrieval.weighting import DLH as DLH
+from .retrieval.weighting import DPH as DPH
+from .retrieval.weighting import PL2 as PL2
+from .retrieval.weighting import TFIDF as TFIDF
+from .retrieval.weighting import DirichletLM as DirichletLM
+from .retrieval.weighting import JelinekMercer as JelinekMercer
+from .retrieval.weighting import WeightingModel as WeightingModel
+from .validation.validate import validate as validate
+
+__version__: str

@@ -1,0 +1,200 @@
+"""The index as people use it: build it from anything, search it, make systems of it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from sicetnon.errors import DataError, UsageError
+from sicetnon.formats.corpora import Corpus, open_corpus
+from sicetnon.formats.files import Reading
+from sicetnon.formats.memory import Document, memory_corpus
+from sicetnon.index.reader import IndexReader
+from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
+from sicetnon.library.answers import Answer, answers
+from sicetnon.ranking.system import System
+from sicetnon.records import Topic
+from sicetnon.tasks.registry import analysis_for, search_system
+from sicetnon.text.analysis import named_analysis
+
+if TYPE_CHECKING:
+    from sicetnon.retrieval.feedback import Feedback
+    from sicetnon.retrieval.searcher import LocalRetriever
+    from sicetnon.retrieval.weighting import WeightingModel
+
+Source: TypeAlias = str | Path | Iterable[Document] | Iterable[Path]
+
+
+class Index(IndexReader):
+    """An index of documents: build or open it, search it, make systems of it.
+
+        index = sicetnon.Index.build(["Tenure protects academic freedom.", "Tenure costs money."])
+        for answer in index.search("Should teachers get tenure?"):
+            print(answer.rank, answer.id, answer.snippet.text)
+
+    It can be used in a `with` block, which closes it. Threads may share it.
+    """
+
+    @classmethod
+    def build(
+        cls,
+        source: Source,
+        folder: Path | str | None = None,
+        *,
+        analysis: str | None = None,
+        fields: Sequence[str] = (),
+        id_field: str | None = None,
+        on_error: Callable[[DataError], None] | None = None,
+    ) -> Self:
+        """Build an index and open it.
+
+        Args:
+            source: An iterable of texts, of dictionaries with named fields, or of records; or a
+                path (`str` or `Path`) or an iterable of `Path`s in any format that `sicetnon index
+                build` reads; or an id of ir_datasets.
+            folder: Where the index is kept, in place of the one that may be there. Left out, it is
+                kept in a temporary folder until it is closed or no longer used.
+            analysis: How texts become terms; the one that suits the documents when left out.
+            fields: For dictionaries, JSON Lines and CSV: the fields to index; all texts when left
+                out.
+            id_field: Likewise: the field with the id.
+            on_error: Called with the error of each document that cannot be used. It raises the
+                error when left out.
+
+        Raises:
+            DataError: The documents cannot be read, or there is none.
+            UsageError: The folder holds something else, or there is no such analysis.
+            MissingExtraError: An id of ir_datasets is named, which needs an extra.
+            OSError: The disk is full or not writable. Nothing has changed in any of these cases.
+        """
+        corpus = _corpus(source, fields, id_field)
+        options = BuildOptions(
+            named_analysis(analysis or analysis_for(corpus.records)),
+            on_error=on_error or Reading().on_error,
+        )
+        if folder is not None:
+            build_index(corpus, Path(folder), options)
+            return cls.open(folder)
+        temporary = Path(tempfile.mkdtemp(prefix="sicetnon-"))
+        try:
+            build_index(corpus, temporary / "index", options)
+            index = cls.open(temporary / "index")
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        index._remove = weakref.finalize(index, shutil.rmtree, temporary, ignore_errors=True)
+        return index
+
+    _remove: weakref.finalize[..., Index] | None = None
+
+    def add(self, source: Source, *, replace: bool = False) -> Self:
+        """Add documents, and open the changed index. This one stays as it is.
+
+        Args:
+            source: As in `build`; documents of the same kind and fields.
+            replace: Whether a document whose id is there already takes the place of that one.
+
+        Raises:
+            DataError: The documents are of another kind, or an id is taken and `replace` is false.
+        """
+        corpus = _corpus(source, self.fields if self.manifest.records == "entries" else (), None)
+        add_documents(corpus, self.folder, BuildOptions(self.analysis), replace)
+        return self._reopened()
+
+    def delete(self, ids: Iterable[str]) -> Self:
+        """Delete documents by id, and open the changed index. Unknown ids are passed over."""
+        delete_documents(self.folder, list(ids))
+        return self._reopened()
+
+    def search(
+        self, question: str, k: int = 10, *, system: str = "default", stance: str | None = None
+    ) -> list[Answer]:
+        """The best answers to a question.
+
+        Args:
+            question: Any text.
+            k: Number of answers.
+            system: The system, as in `system`.
+            stance: The stance classifier, as in `system`.
+
+        Raises:
+            MissingExtraError: The stance classifier is not installed.
+            UsageError: There is no such system or stance classifier for this index.
+        """
+        found = self.system(system, stance=stance).retrieve([Topic("1", question)], k)
+        return answers(self, found[0])
+
+    def system(self, name: str = "default", *, stance: str | None = None) -> System:
+        """A system by its name, such as `default`, `bm25`, `dirichlet`, `dense` or `hybrid`.
+
+        Args:
+            name: One of the systems of the task that the documents belong to, or of the general
+                ones.
+            stance: What finds the object that a passage favours: `rules` or `learned` (extra
+                `model`). The system's own way when left out.
+
+        Raises:
+            MissingExtraError: The stance classifier is not installed.
+            UsageError: There is no such system or stance classifier for this index.
+        """
+        return search_system(name, self, stance)
+
+    def retriever(
+        self,
+        model: WeightingModel | None = None,
+        *,
+        fields: Mapping[str, float] | None = None,
+        feedback: Feedback | None = None,
+    ) -> LocalRetriever:
+        """A retriever with a weighting model.
+
+        Args:
+            model: `BM25()` when left out; `DirichletLM`, `DPH`, … or a model of one's own.
+            fields: Names of fields with their weights; all fields with weight 1 when left out.
+            feedback: Expands the query, such as `RM3()`.
+
+        Raises:
+            UsageError: The index has no such field.
+        """
+        from sicetnon.retrieval.scoring import FieldScore
+        from sicetnon.retrieval.searcher import LocalRetriever
+        from sicetnon.retrieval.weighting import BM25
+
+        score = FieldScore(model or BM25(), dict(fields or {}))
+        return LocalRetriever(self, [score], feedback)
+
+    def close(self) -> None:
+        """Close the index; a temporary one is removed."""
+        super().close()
+        if self._remove is not None:
+            self._remove()
+
+    def _reopened(self) -> Self:
+        changed = self.open(self.folder)
+        # the folder stays until the last of both is gone
+        changed._origin = self
+        return changed
+
+    _origin: Index | None = None
+
+
+def _corpus(source: Source, fields: Sequence[str], id_field: str | None) -> Corpus:
+    if isinstance(source, str | Path):
+        return open_corpus([source], fields, id_field)
+    if isinstance(source, Mapping):
+        raise UsageError("found one dictionary; expected an iterable of documents, or a path")
+    documents = iter(source)
+    first = next(documents, None)
+    if isinstance(first, Path):
+        return open_corpus([first, *documents], fields, id_field)  # type: ignore[list-item]
+    together = [] if first is None else _chained(first, documents)  # type: ignore[arg-type]
+    return memory_corpus(together, fields, id_field)
+
+
+def _chained(first: Document, rest: Iterable[Document]) -> Iterable[Document]:
+    yield first
+    yield from rest

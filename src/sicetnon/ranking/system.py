@@ -1,0 +1,95 @@
+"""Systems: a retriever, and the stages that its rankings pass through.
+
+Two verbs: a retriever turns topics into rankings, a stage turns a ranking into another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from sicetnon.arguments.comparative.questions import understood
+from sicetnon.records import Ranking, Topic
+
+if TYPE_CHECKING:
+    import pyterrier
+
+
+class Retriever(Protocol):
+    """Anything that finds documents for topics."""
+
+    def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
+        """The k best documents of each topic, or fewer."""
+
+
+class Stage(Protocol):
+    """Anything that reorders, shortens or labels a ranking."""
+
+    def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
+        """The new ranking for the topic."""
+
+
+class Labelling(Stage, Protocol):
+    """A stage that gives results their stance and leaves all else as it is."""
+
+    @property
+    def method(self) -> str:
+        """How stances are found, in a few words."""
+
+
+@dataclass(frozen=True)
+class System:
+    """Finds documents for topics, then applies each stage to what was found.
+
+    A system is a retriever, so it can be the retriever of another one.
+
+    Attributes:
+        retriever: Finds documents.
+        stages: Reorder them, in this order.
+        depth: Number of documents that the stages see at least, however few are wanted.
+        labelling: Gives the results that are returned their stance, and reads no others.
+        name: What tables call the system; empty for none.
+        progress: Called with the number of labelled results, and of results in all.
+    """
+
+    retriever: Retriever
+    stages: Sequence[Stage] = ()
+    depth: int = 0
+    labelling: Labelling | None = None
+    name: str = ""
+    progress: Callable[[int, int], None] = lambda _, __: None
+
+    def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
+        """A ranking of at most k results for each topic.
+
+        Each title is parsed once; the rankings' topics carry the question.
+        """
+        topics = [understood(topic) for topic in topics]
+        rankings = self.retriever.retrieve(topics, max(k, self.depth))
+        for stage in self.stages:
+            rankings = [stage.apply(ranking.topic, ranking) for ranking in rankings]
+        rankings = [ranking.best(k) for ranking in rankings]
+        return rankings if self.labelling is None else self._labelled(rankings, self.labelling)
+
+    def _labelled(self, rankings: Sequence[Ranking], labelling: Labelling) -> list[Ranking]:
+        total, done = sum(map(len, rankings)), 0
+        labelled = []
+        for ranking in rankings:
+            labelled.append(labelling.apply(ranking.topic, ranking))
+            done += len(ranking)
+            self.progress(done, total)
+        return labelled
+
+    def as_pyterrier(self, k: int = 1000) -> pyterrier.Transformer:
+        """The system as a transformer of PyTerrier, for its pipelines and experiments.
+
+        Args:
+            k: Number of results per topic.
+
+        Raises:
+            MissingExtraError: PyTerrier is not installed (extra `pyterrier`).
+        """
+        from sicetnon.ranking.pyterrier import as_pyterrier
+
+        return as_pyterrier(self, k)

@@ -1,0 +1,110 @@
+"""Scoring by a weighting model of a user's own: one Python function, compiled where numba can."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numba import njit
+from numba.core.errors import NumbaError
+from numpy.typing import NDArray
+
+from sicetnon.retrieval.formulas import UNSEEN, Accumulate
+from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
+
+Reals: TypeAlias = NDArray[np.float64]
+
+COMPILED_FROM = 100_000
+"""Postings of a term from which compiling, which takes about a second, is worth its time."""
+
+_log = logging.getLogger("sicetnon.retrieval")
+
+
+class OwnModel(Protocol):
+    """What is needed of a model: one function."""
+
+    def score(
+        self, tf: Reals, length: Reals, term: TermStatistics, collection: CollectionStatistics
+    ) -> Reals:
+        """See `WeightingModel.score`."""
+
+
+def own_accumulate(model: OwnModel) -> Accumulate:
+    """The loop that adds a term's scores by a model's function to those of its documents."""
+
+    def accumulate(
+        documents: NDArray[np.int32],
+        frequencies: NDArray[np.uint16],
+        field_weights: tuple[float, ...],
+        norms: Reals,
+        scores: Reals,
+        query_weight: float,
+        *statistics: float,
+    ) -> None:
+        tf = frequencies @ np.array(field_weights)
+        is_there = (tf > 0) & (documents >= 0) & (documents < len(scores))
+        places, tf = documents[is_there], tf[is_there]
+        term = TermStatistics(int(statistics[0]), statistics[1])
+        collection = CollectionStatistics(int(statistics[2]), *statistics[3:])
+        found = _scores(model, tf, norms[places], term, collection)
+        known = scores[places]
+        scores[places] = np.where(known == UNSEEN, 0.0, known) + query_weight * found
+
+    return accumulate
+
+
+def _scores(
+    model: OwnModel,
+    tf: Reals,
+    lengths: Reals,
+    term: TermStatistics,
+    collection: CollectionStatistics,
+) -> Reals:
+    fields = _fields(model)
+    loop = _compiled(type(model)) if len(tf) >= COMPILED_FROM and fields is not None else None
+    if loop is not None:
+        try:
+            return loop(fields, tf, lengths, term, collection)
+        except NumbaError as error:
+            _cannot_compile.add(type(model))
+            _log.info("%s stays uncompiled: %s", type(model).__name__, str(error).split("\n")[0])
+    return np.asarray(model.score(tf, lengths, term, collection), dtype=np.float64)
+
+
+_cannot_compile: set[type] = set()
+
+
+def _fields(model: OwnModel) -> Any:
+    """The model's parameters as a tuple with names, which compiled code can read; None without."""
+    if type(model) in _cannot_compile or not dataclasses.is_dataclass(type(model)):
+        return None
+    parameters: Any = model
+    names = [field.name for field in dataclasses.fields(parameters)]
+    return _tuple_type(type(model), tuple(names))(*(getattr(model, name) for name in names))
+
+
+@functools.cache
+def _tuple_type(kind: type, names: tuple[str, ...]) -> Any:
+    return namedtuple(kind.__name__, names)
+
+
+@functools.cache
+def _compiled(kind: type[OwnModel]) -> Callable[..., Reals]:
+    """The model's function in a compiled loop over documents."""
+    score: Any = njit(nogil=True, error_model="numpy")(kind.score)
+
+    @njit(nogil=True, error_model="numpy")
+    def loop(
+        fields: Any, tf: Reals, lengths: Reals, term: Any, collection: Any
+    ) -> Reals:  # pragma: no cover (compiled)
+        found = np.empty(tf.size)
+        for place in range(tf.size):
+            found[place] = score(fields, tf[place], lengths[place], term, collection)
+        return found
+
+    return loop
