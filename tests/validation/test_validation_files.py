@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from sicetnon.contracts import CONTRACTS, TASKS
 from sicetnon.errors import UsageError
-from sicetnon.formats.runs import read_run, run_lines
+from sicetnon.formats.runs import read_run, run_text
+from sicetnon.records import Ranking, Run, Topic
 from sicetnon.validation import lines as validation_lines
 from sicetnon.validation import validate
 from support.validation_cases import (
@@ -167,16 +168,18 @@ scores = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30)
 @given(st.dictionaries(st.integers(1, 99), scores, min_size=1, max_size=5), st.sampled_from(TASKS))
 def test_what_the_product_writes_is_sound(runs: dict[int, list[float]], task: str) -> None:
     contract = CONTRACTS[task]
-    text = ""
+    rankings = []
     for topic, values in runs.items():
         values = sorted((values * 100)[: max(len(values), contract.minimum)], reverse=True)
         documents = [
             f"a{n},b{n}" if contract.unit == "pair" else f"d{n}" for n in range(len(values))
         ]
-        stances = [
+        stances = tuple(
             contract.second_columns[n % len(contract.second_columns)] for n in range(len(values))
-        ]
-        text += run_lines(str(topic), documents, np.array(values), "tag", stances)
+        )
+        scores = np.array(values)
+        rankings.append(Ranking(Topic(str(topic), ""), tuple(documents), scores, stances))
+    text = run_text(rankings, "tag")
     validation = validate(text.splitlines(), task, map(str, runs), known_documents=Everything())
     assert validation.findings == ()
 

@@ -1,6 +1,6 @@
 """Validation of runs by the rules of their task."""
 
 from sicetnon.validation.rules import Finding
-from sicetnon.validation.validate import Validation, validate
+from sicetnon.validation.validator import Validation, validate
 
 __all__ = ["Finding", "Validation", "validate"]

@@ -110,7 +110,7 @@ def validate(
 
     Raises:
         UsageError: There is no such task, or the records lack a column.
-        DataError: The topics file cannot be read. Whatever is wrong with the run is in the validation.
+        DataError: The topics file cannot be read. Faults of the run are findings, not errors.
     """
     contract = contract_of(task)
     expected = contract.topics if topics is None else _numbers(topics)
