@@ -7,7 +7,9 @@ from .arguments.model.annotators import Embedding as Embedding
 from .arguments.model.annotators import Quality as Quality
 from .arguments.model.annotators import Stance as Stance
 from .errors import SicetnonError as SicetnonError
+from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate
+from .evaluation import experiment as experiment
 from .evaluation import load_qrels as load_qrels
 from .evaluation import load_run as load_run
 from .formats.runs import write_run as write_run

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.evaluation import evaluate
-from sicetnon.evaluation.comparison import compare
+from sicetnon.evaluation.baseline import compare
 from sicetnon.evaluation.intervals import mean_interval
 from sicetnon.evaluation.significance import (
     holm,

@@ -132,9 +132,9 @@ def test_rank_decides_and_not_the_score():
     run = load_run(path)
     in_double_precision = [
         RunLine(topic, "Q0", document, place, float(-place), "double")
-        for topic, lines in run.topics.items()
+        for topic, ranking in run.rankings.items()
         for place, (_, document) in enumerate(
-            sorted(zip(lines.scores.tolist(), lines.documents, strict=True), reverse=True)
+            sorted(((score, document) for document, score in ranking), reverse=True)
         )
     ]
     means = {
@@ -163,10 +163,7 @@ def test_trec_and_condensed_are_those_of_pytrec_eval():
     }
     for path in (*RUNS, *ELROND):
         run = load_run(path)
-        scored = {
-            topic: dict(zip(lines.documents, lines.scores.tolist(), strict=True))
-            for topic, lines in run.topics.items()
-        }
+        scored = {topic: dict(ranking) for topic, ranking in run.rankings.items()}
         judgments = files[2:] if path in ELROND else files[:2]
         measures = ["nDCG@5", "nDCG(rule='condensed')@5"]
         for score in evaluate(run, judgments, measures, rule="trec"):

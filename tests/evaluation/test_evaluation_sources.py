@@ -6,12 +6,14 @@ import subprocess
 import sys
 from collections import namedtuple
 
+import numpy as np
 import pytest
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import check_corpus, evaluate, load_qrels, load_run
 from sicetnon.evaluation.qrels import recognise
-from sicetnon.records import Judgment, RunLine
+from sicetnon.evaluation.runs import order_by_score
+from sicetnon.records import Judgment, Ranking, RunLine, Topic
 
 RUN = "1 Q0 a 1 2.0 tag\n1 Q0 b 2 1.0 tag\n2 Q0 c 1 1.0 tag\n"
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 c 2.0\n"
@@ -73,24 +75,60 @@ def test_records_frames_and_the_tuples_of_ir_measures(files):
         [scored("1", "b", 1.0), scored("1", "a", 2.0), scored("2", "c", 1.0)],
         Frame(qid=[1, 1, 2], docno=["a", "b", "c"], rank=[0, 1, 0], score=[2, 1, 1]),
         Frame(query_id=["1", "1", "2"], doc_id=["a", "b", "c"], rank=[1, 2, 1]),
+        {"1": {"b": 1.0, "a": 2.0}, "2": {"c": 1.0}},
+        [
+            Ranking(Topic("1", ""), ("a", "b"), np.array([2.0, 1.0])),
+            Ranking(Topic("2", ""), ("c",), np.array([1.0])),
+        ],
     ]
     qrels = [
         judgments,
         iter(judgments),
         [qrel("1", "a", 1, "0"), qrel("1", "b", 0, "0"), qrel("2", "c", 2, "0")],
         Frame(qid=[1, 1, 2], docno=["a", "b", "c"], label=[1, 0, 2.0]),
+        {"1": {"a": 1, "b": 0}, "2": {"c": 2}},
     ]
     scores = evaluate(runs, qrels, rule="trec")
-    assert len(scores) == 20
-    assert plain(scores) == expected * 20
-    assert plain(evaluate(runs[3], qrels[3], rule="trec")) == expected
+    assert len(scores) == 35
+    assert plain(scores) == expected * 35
+    for run, judged in zip(runs[3:], [*qrels[3:], *qrels[3:]], strict=False):
+        assert plain(evaluate(run, judged, rule="trec")) == expected
 
 
-def test_a_data_frame_of_pandas(files):
-    pandas = pytest.importorskip("pandas")
-    run = pandas.DataFrame({"qid": ["1", "1", "2"], "docno": list("abc"), "score": [2.0, 1.0, 1.0]})
-    qrels = pandas.DataFrame({"qid": ["1", "1", "2"], "docno": list("abc"), "label": [1, 0, 2]})
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames(files, library):
+    frame = pytest.importorskip(library).DataFrame
+    run = frame({"qid": ["1", "1", "2"], "docno": list("abc"), "score": [2.0, 1.0, 1.0]})
+    qrels = frame({"qid": ["1", "1", "2"], "docno": list("abc"), "label": [1, 0, 2]})
     assert plain(evaluate(run, qrels)) == plain(evaluate(*files))
+
+
+def test_datasets_of_ir_datasets(files):
+    ir_datasets = pytest.importorskip("ir_datasets")
+    formats = ir_datasets.formats
+    stream = ir_datasets.util.Cache(None, files[1])
+    dataset = ir_datasets.Dataset(formats.TrecQrels(stream, {0: "no", 1: "yes", 2: "very"}))
+    files[1].write_text(QRELS.replace("2.0", "2"))
+    assert plain(evaluate(files[0], dataset)) == plain(evaluate(*files))
+    with pytest.raises(UsageError, match="which has no scoreddocs; expected a path, a mapping"):
+        evaluate(dataset, files[1])
+
+
+def test_a_dataset_of_ir_datasets_by_its_id(monkeypatch, files):
+    ir_datasets = pytest.importorskip("ir_datasets")
+    qrel = namedtuple("Qrel", "query_id doc_id relevance iteration")
+    qrels = [qrel("1", "a", 1, "0"), qrel("1", "b", 0, "0"), qrel("2", "c", 2, "0")]
+
+    class Dataset:
+        def qrels_iter(self):
+            return iter(qrels)
+
+    monkeypatch.setitem(ir_datasets.registry._registered, "mine/judged", Dataset())
+    [score] = evaluate(files[0], "mine/judged")
+    assert plain([score]) == plain(evaluate(*files))
+    assert score.qrels == "mine/judged"
+    with pytest.raises(DataError, match="mine/unknown"):
+        evaluate("mine/unknown", files[1])
 
 
 def test_what_has_been_read_already(files):
@@ -109,15 +147,16 @@ def test_lines_in_any_order():
             for t, s, d, r, v, tag in (line.split(maxsplit=5) for line in lines)
         ]
     )
-    assert run.topics["1"].documents == ["x", "a", "b"]
-    assert run.topics["1"].by_score == ["x", "b", "a"]
-    assert list(run.topics) == ["1", "2"]
+    ranking = run.rankings["1"]
+    assert ranking.ids == ("x", "a", "b")
+    assert [ranking.ids[place] for place in order_by_score(ranking)] == ["x", "b", "a"]
+    assert list(run.rankings) == ["1", "2"]
 
 
 def test_without_ranks_the_order_is_that_of_trec_eval():
     run = load_run(Frame(qid=["1"] * 3, docno=["a", "b", "c"], score=[1.0, 1.0, 2.0]))
-    assert run.topics["1"].documents == ["c", "b", "a"]
-    assert run.topics["1"].scores.tolist() == [2.0, 1.0, 1.0]
+    assert run.rankings["1"].ids == ("c", "b", "a")
+    assert run.rankings["1"].scores.tolist() == [2.0, 1.0, 1.0]
 
 
 def test_a_repeated_document_counts_once():

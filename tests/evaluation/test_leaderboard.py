@@ -10,7 +10,7 @@ import pytest
 
 from sicetnon.contracts import CONTRACTS, TASKS
 from sicetnon.errors import UsageError
-from sicetnon.evaluation.experiment import evaluate
+from sicetnon.evaluation import evaluate
 from sicetnon.evaluation.leaderboard import (
     Leaderboard,
     Place,

@@ -1,27 +1,29 @@
-"""Judging runs: measures, intervals, comparison, stances, validation, published scores."""
+"""Evaluation of runs: measures, rules, intervals, significance, experiments, published scores."""
 
-from sicetnon.evaluation.comparison import Comparison
-from sicetnon.evaluation.corpus import Coverage, check_corpus
-from sicetnon.evaluation.experiment import evaluate
+from sicetnon.evaluation.baseline import PairedComparison
+from sicetnon.evaluation.corpus import JudgedCoverage, check_corpus
+from sicetnon.evaluation.experiment import Experiment, experiment
 from sicetnon.evaluation.measures import OFFICIAL_NDCG, Measure, parse_measure
 from sicetnon.evaluation.qrels import Qrels, load_qrels
 from sicetnon.evaluation.rules import RULES
 from sicetnon.evaluation.runs import load_run
-from sicetnon.evaluation.scores import EvaluationWarning, Score
+from sicetnon.evaluation.scores import EvaluationWarning, Score, evaluate
 from sicetnon.records import Run
 
 __all__ = [
     "OFFICIAL_NDCG",
     "RULES",
-    "Comparison",
-    "Coverage",
     "EvaluationWarning",
+    "Experiment",
+    "JudgedCoverage",
     "Measure",
+    "PairedComparison",
     "Qrels",
     "Run",
     "Score",
     "check_corpus",
     "evaluate",
+    "experiment",
     "load_qrels",
     "load_run",
     "parse_measure",

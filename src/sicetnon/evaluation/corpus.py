@@ -18,13 +18,13 @@ Lookup = Container[str] | Callable[[str], object]
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """How many of the judged documents a corpus holds.
+class JudgedCoverage:
+    """The number of judged documents that a corpus holds.
 
     Attributes:
         judged: Distinct judged documents.
         present: Those that the corpus holds.
-        absent: Some that it does not hold, at most five, for messages.
+        absent: At most five that it does not hold, for messages.
     """
 
     judged: int
@@ -37,7 +37,7 @@ class Coverage:
         return self.present / self.judged if self.judged else 1.0
 
 
-def check_corpus(qrels: Qrels, corpus: Lookup) -> Coverage:
+def check_corpus(qrels: Qrels, corpus: Lookup) -> JudgedCoverage:
     """Count the judged documents that a corpus holds, and warn where most are absent.
 
     Args:
@@ -53,7 +53,7 @@ def check_corpus(qrels: Qrels, corpus: Lookup) -> Coverage:
     labels = qrels.grades or qrels.stances
     judged = {document for topic in labels.values() for document in topic}
     absent = sorted(document for document in judged if not _present(document, holds))
-    coverage = Coverage(len(judged), len(judged) - len(absent), tuple(absent[:5]))
+    coverage = JudgedCoverage(len(judged), len(judged) - len(absent), tuple(absent[:5]))
     if coverage.share < MOSTLY:
         warnings.warn(
             f"{qrels.name}: the corpus holds only {coverage.present} of the {coverage.judged} "

@@ -1,219 +1,188 @@
-"""Runs and judgments in, scores out: the one call that does it all."""
+"""One call from systems to a table of scores."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
-import warnings
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sicetnon.errors import DataError
-from sicetnon.evaluation import stance
-from sicetnon.evaluation.comparison import Comparison, compare, compare_stances, correct
-from sicetnon.evaluation.intervals import SAMPLES, SEED, mean_interval
-from sicetnon.evaluation.measures import Measure, parse_measure
-from sicetnon.evaluation.qrels import Qrels, load_qrels
-from sicetnon.evaluation.rules import check_rule
+from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.evaluation.intervals import SAMPLES, SEED
 from sicetnon.evaluation.runs import load_run
-from sicetnon.evaluation.scores import EvaluationWarning, Score
+from sicetnon.evaluation.scores import Score, evaluate
 from sicetnon.evaluation.sources import Source, Sources, each_source
-from sicetnon.formats.runs import unordered
-from sicetnon.records import Run
+from sicetnon.evaluation.tables import as_html, plain_text
+from sicetnon.evaluation.topics import TopicSource, load_topics
+from sicetnon.records import Ranking, Run, Topic
 
 if TYPE_CHECKING:
-    import ir_measures
-
-DEFAULT_MEASURES = ("nDCG@5",)
+    from sicetnon.evaluation.scores import SomeMeasure
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """A score, and what a comparison needs besides."""
+@runtime_checkable
+class Retriever(Protocol):
+    """Anything that finds documents for topics: a system, a retriever of an index, your own."""
 
-    score: Score
-    confusions: dict[str, NDArray[np.int64]] | None = None
-
-
-@dataclass(frozen=True)
-class _Settings:
-    measures: tuple[Measure, ...]
-    samples: int
-    seed: int
+    def retrieve(self, topics: Sequence[Topic], k: int, /) -> Sequence[Ranking]:
+        """The k best documents of each topic, or fewer."""
 
 
-def evaluate(
-    runs: Sources,
-    qrels: Sources,
-    measures: str | Sequence[str | Measure | ir_measures.Measure] = DEFAULT_MEASURES,
+System = Retriever | Source
+Systems = System | Sequence[System] | Mapping[str, System]
+
+
+class TopicScore(NamedTuple):
+    """The value of a measure for one topic of one run."""
+
+    run: str
+    qrels: str
+    measure: str
+    topic: str
+    value: float
+
+
+@dataclass(frozen=True, repr=False)
+class Experiment:
+    """The scores of some systems: a table that prints itself, also in a notebook.
+
+    Attributes:
+        scores: A score for each file of judgments, measure and system, the highest first; with its
+            95% interval, its per-topic values, and its comparison with the baseline.
+        runs: What each system found, by name, where `keep_rankings` asked for it; else empty.
+    """
+
+    scores: tuple[Score, ...]
+    runs: Mapping[str, Run]
+
+    def per_topic(self) -> list[TopicScore]:
+        """The value of every measure for every topic that counts, in the order of the scores."""
+        return [
+            TopicScore(score.run, score.qrels, score.measure, topic, value)
+            for score in self.scores
+            for topic, value in score.values.items()
+        ]
+
+    def to_pandas(self, per_topic: bool = False) -> Any:
+        """The scores as a data frame of pandas, one row per score.
+
+        Args:
+            per_topic: Whether a row is the value of one topic, as in `per_topic`.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("a data frame of pandas", "pandas") from None
+        if per_topic:
+            return pandas.DataFrame(self.per_topic(), columns=list(TopicScore._fields))
+        return pandas.DataFrame([score.row() for score in self.scores])
+
+    def __repr__(self) -> str:
+        return plain_text(self.scores).strip("\n")
+
+    def _repr_html_(self) -> str:
+        return as_html(self.scores)
+
+
+def experiment(
+    systems: Systems,
+    topics: TopicSource | None = None,
+    qrels: Sources | None = None,
+    measures: SomeMeasure | Sequence[SomeMeasure] = "nDCG@5",
     *,
+    baseline: int | str | None = None,
+    names: Sequence[str] = (),
+    k: int = 1000,
     rule: str = "official",
-    baseline: Source | None = None,
+    keep_rankings: bool = False,
     samples: int = SAMPLES,
     seed: int = SEED,
-) -> list[Score]:
-    """Score runs.
+) -> Experiment:
+    """Score systems and runs side by side.
 
     Args:
-        runs: One run, several, or a mapping from names to runs. A run is a path (gzip is fine,
-            `-` is standard input), records (`RunLine`, or ir_measures' `ScoredDoc`), a data frame
-            with columns like `qid`, `docno`, `rank`, `score`, or what `load_run` gave.
-        qrels: Likewise; records are `Judgment` or ir_measures' `Qrel`.
-        measures: In the notation of ir_measures. Judgments of stance have their own measure.
+        systems: One system, several, or a mapping from names to systems. A system is anything with
+            `retrieve(topics, k)`, or a run: a path, rankings, `{topic: {document: score}}`,
+            records, a data frame of pandas or polars.
+        topics: What systems are asked: topics, `{number: question}`, a data frame with columns like
+            `qid` and `query`, the path of a topics.xml, a dataset of ir_datasets or its id. Runs
+            need none.
+        qrels: Judgments: paths, `{topic: {document: label}}`, records, data frames, a dataset of
+            ir_datasets or its id; one, several, or a mapping from names. Those of the dataset that
+            gives the topics when left out.
+        measures: In the notation of ir_measures (`nDCG@5`, `Judged@5`), or its objects.
+        baseline: The place or the name of the system that the others are compared with, by
+            randomisation test and paired t test, corrected for their number (Holm).
+        names: What the table calls the systems; else the key of the mapping, the system's `name`,
+            or the name of its class.
+        k: Number of documents per topic that systems are asked for.
         rule: `official`, `trec` or `condensed`, for measures that name none.
-        baseline: A run to compare the others with; it may, but need not, be among them. A name
-            of the mapping will do.
-        samples: How often the bootstrap draws.
-        seed: Of the random numbers.
-
-    Returns:
-        A score for each file of judgments, measure and run: in the order of files, then of
-        measures, then by falling score. The baseline's own score is among them.
+        keep_rankings: Whether the result keeps what was found.
+        samples: Number of samples of the bootstrap.
+        seed: Seed of the random numbers.
 
     Raises:
         DataError: A file cannot be used.
-        UsageError: A measure, rule or column is not known.
+        UsageError: A system, measure, rule, column or baseline is not known, or topics or
+            judgments are missing.
 
     Warns:
         EvaluationWarning: A run leaves judged topics unanswered, or repeats documents.
     """
-    check_rule(rule)
-    each = [measures] if isinstance(measures, str) else measures
-    parsed = tuple(parse_measure(measure, rule) for measure in each)
-    settings = _Settings(parsed, samples, seed)
-    judgments = [load_qrels(source, name) for name, source in each_source(qrels)]
-    named = each_source(runs)
-    place = _placed(baseline, named)
-    tables: list[list[_Scored]] = []
-    for name, source in named:
-        run = load_run(source, name)
-        _warn_of(run, judgments)
-        tables.append([scored for each in judgments for scored in _scores(run, each, settings)])
-    return _ordered(tables, place, settings.seed)
-
-
-def _ordered(tables: Sequence[Sequence[_Scored]], place: int | None, seed: int) -> list[Score]:
-    """The scores of each run's table, by judgments and measure, the highest first."""
-    scores: list[Score] = []
-    for column in zip(*tables, strict=True):
-        compared = _compared(column, place, seed)
-        scores += sorted(compared, key=lambda score: -_or_least(score.mean))
-    return scores
-
-
-def _placed(baseline: Source | None, named: list[tuple[str | None, Source]]) -> int | None:
-    """The place of the baseline among the runs; it is added to them where it is not one."""
-    if baseline is None:
-        return None
-    for place, (name, source) in enumerate(named):
-        if source is baseline:
-            return place
-        names = {name, str(source)} if isinstance(source, str | Path) else {name}
-        if isinstance(baseline, str | Path) and str(baseline) in names:
-            return place
-    named.append((None, baseline))
-    return len(named) - 1
-
-
-def _scores(run: Run, qrels: Qrels, settings: _Settings) -> list[_Scored]:
-    if qrels.dimension == "stance":
-        return [_stance_score(run, qrels, settings)]
-    return [_Scored(_graded_score(run, qrels, each, settings)) for each in settings.measures]
-
-
-def _graded_score(run: Run, qrels: Qrels, measure: Measure, settings: _Settings) -> Score:
-    try:
-        values = measure(run, qrels)
-    except (
-        ValueError,
-        ArithmeticError,
-        RuntimeError,
-        OSError,
-    ) as error:  # what a library's provider raises
-        raise DataError(f"{measure} cannot be computed: {error}", run.name) from None
-    low, high = mean_interval(list(values.topics.values()), settings.samples, settings.seed)
-    return Score(
-        run.name,
-        run.tag,
-        qrels.name,
-        qrels.dimension,
-        measure.rule,
-        measure.text,
-        values.mean,
-        low,
-        high,
-        len(values.topics),
-        values.judged,
-        values.topics,
+    if qrels is None and not isinstance(topics, str) and not hasattr(topics, "qrels_iter"):
+        raise UsageError("found no judgments; give qrels")
+    judgments: Any = topics if qrels is None else qrels
+    asked = None if topics is None else load_topics(topics)
+    runs = _runs(systems, names, asked, k)
+    scores = evaluate(
+        runs,
+        judgments,
+        measures,
+        rule=rule,
+        baseline=None if baseline is None else _chosen(runs, baseline),
+        samples=samples,
+        seed=seed,
     )
+    return Experiment(tuple(scores), {run.name: run for run in runs} if keep_rankings else {})
 
 
-def _stance_score(run: Run, qrels: Qrels, settings: _Settings) -> _Scored:
-    found = stance.score_stances(run, qrels)
-    low, high = found.interval(settings.samples, settings.seed)
-    score = Score(
-        run.name,
-        run.tag,
-        qrels.name,
-        qrels.dimension,
-        "official",
-        stance.MEASURE,
-        found.f1,
-        low,
-        high,
-        len(found.topics),
-        found.share,
-        found.correct(),
-        found.lines,
-        tuple(map(tuple, found.confusion.tolist())),
+def _runs(
+    systems: Systems, names: Sequence[str], topics: Sequence[Topic] | None, k: int
+) -> list[Run]:
+    """What each system found, by distinct names."""
+    each: list[tuple[str | None, System]] = (
+        [(None, systems)] if isinstance(systems, Retriever) else list(each_source(systems))
     )
-    return _Scored(score, found.topics)
+    if names and len(names) != len(each):
+        raise UsageError(f"found {len(names)} names for {len(each)} systems; give one for each")
+    runs: dict[str, Run] = {}
+    for place, (given, system) in enumerate(each):
+        run = _run(system, names[place] if names else given, topics, k)
+        numbered = (f"{run.name} ({number})" for number in itertools.count(2))
+        name = run.name if run.name not in runs else next(n for n in numbered if n not in runs)
+        runs[name] = dataclasses.replace(run, name=name)
+    return list(runs.values())
 
 
-def _compared(column: Sequence[_Scored], place: int | None, seed: int) -> list[Score]:
-    """The scores of all runs by one measure, compared with the one at a place."""
-    scores = [scored.score for scored in column]
-    if place is None:
-        return scores
-    baseline = column[place]
-    others = [scored for scored in column if scored is not baseline]
-    comparisons = correct([_compare(scored, baseline, seed) for scored in others])
-    return [baseline.score] + [
-        dataclasses.replace(scored.score, comparison=comparison)
-        for scored, comparison in zip(others, comparisons, strict=True)
-    ]
+def _run(system: System, name: str | None, topics: Sequence[Topic] | None, k: int) -> Run:
+    if not isinstance(system, Retriever):
+        return load_run(system, name)
+    name = name or str(getattr(system, "name", "")) or type(system).__name__
+    if topics is None:
+        raise UsageError(f"found the system {name} and no topics; give topics")
+    return load_run(system.retrieve(topics, k), name)
 
 
-def _compare(run: _Scored, baseline: _Scored, seed: int) -> Comparison:
-    name = baseline.score.run
-    if run.confusions is not None and baseline.confusions is not None:
-        return compare_stances(run.confusions, baseline.confusions, name, seed)
-    return compare(run.score.values, baseline.score.values, name, seed)
-
-
-def _warn_of(run: Run, judgments: Sequence[Qrels]) -> None:
-    if repeated := max((unordered(run) if each.pairs else run).repeated for each in judgments):
-        _warn(f"{run.name}: {repeated} lines repeat a document of their topic; the first counts")
-    said = set()
-    for each in judgments:
-        topics = frozenset(each.topics)
-        missing = topics - run.rankings.keys()
-        if missing and topics not in said:
-            said.add(topics)
-            _warn(
-                f"{run.name}: answers {len(topics) - len(missing)} of the {len(topics)} topics "
-                f"that {each.name} judges"
-            )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, EvaluationWarning, stacklevel=4)
-
-
-def _or_least(mean: float) -> float:
-    return -math.inf if math.isnan(mean) else mean
+def _chosen(runs: Sequence[Run], baseline: int | str) -> Run:
+    """The baseline, by its place or its name."""
+    for place, run in enumerate(runs):
+        if baseline in (place, run.name, place - len(runs)):
+            return run
+    raise UsageError(
+        f"found the baseline {baseline!r}; expected a place below {len(runs)}, or one of "
+        f"{', '.join(run.name for run in runs)}"
+    )

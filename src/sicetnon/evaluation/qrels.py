@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -59,8 +59,9 @@ def load_qrels(source: Source, name: str | None = None) -> Qrels:
     pairs in both orders, a few with two labels).
 
     Args:
-        source: A path, records with the fields of `Judgment` or of ir_measures' `Qrel`, or a
-            data frame with such columns. `Qrels` stay as they are.
+        source: A path, `{topic: {document: label}}`, records with the fields of `Judgment` or of
+            ir_measures' `Qrel`, a data frame with such columns, or a dataset of ir_datasets or its
+            id. `Qrels` stay as they are.
         name: What results call the file; the path when left out, else what was judged.
 
     Raises:
@@ -71,7 +72,11 @@ def load_qrels(source: Source, name: str | None = None) -> Qrels:
         return replace(source, name=name) if name else source
     if isinstance(source, str | Path):
         name = name or str(source)
+    source = sources.of_dataset(source, "qrels")
+    if isinstance(source, str | Path):
         judgments: Iterable[Judgment] = read_qrels(source)
+    elif isinstance(source, Mapping):
+        judgments = _checked(_mapped(source), name)
     else:
         judgments = _checked(cast("Iterable[Any]", source), name)
     grades: dict[str, dict[str, int]] = {}
@@ -105,6 +110,15 @@ def recognise(name: str, grades: dict[str, dict[str, int]]) -> Dimension:
         return "stance"
     file = Path(name).name.lower()
     return next((dimension for dimension in GRADED if dimension in file), "relevance")
+
+
+def _mapped(source: Mapping[str, Mapping[str, Any]]) -> list[Judgment]:
+    """The judgments of `{topic: {document: label}}`, as pytrec_eval and ranx have them."""
+    return [
+        Judgment(topic, document, label)
+        for topic, labels in source.items()
+        for document, label in labels.items()
+    ]
 
 
 def _checked(source: Iterable[Any], name: str | None) -> Iterator[Judgment]:

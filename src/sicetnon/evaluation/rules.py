@@ -95,7 +95,7 @@ def shorten_all(
     run = unordered(run) if qrels.pairs else run
     labels: Mapping[str, Mapping[str, int]] = qrels.grades
     return {
-        topic: shorten(run.rankings[topic], labels[topic], rule, depth, keep_unjudged)
+        topic: shorten(ranking, labels[topic], rule, depth, keep_unjudged)
         for topic in labels
-        if topic in run.rankings
+        if (ranking := run.rankings.get(topic))
     }

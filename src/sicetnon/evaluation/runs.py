@@ -35,9 +35,9 @@ def load_run(source: Source, name: str | None = None) -> Run:
 
     Args:
         source: A path (gzip is fine, `-` is standard input), rankings, `{topic: {document:
-            score}}`, records with the fields of `RunLine` or of ir_measures' `ScoredDoc`, or a
-            data frame with such columns. Without ranks, the order is trec_eval's; without scores,
-            it is that of the ranks. A `Run` stays as it is.
+            score}}`, records with the fields of `RunLine` or of ir_measures' `ScoredDoc`, a data
+            frame with such columns, or a dataset of ir_datasets or its id. Without ranks, the order
+            is trec_eval's; without scores, it is that of the ranks. A `Run` stays as it is.
         name: What results call the run; the path when left out, else the tag.
 
     Raises:
@@ -48,6 +48,8 @@ def load_run(source: Source, name: str | None = None) -> Run:
         return replace(source, name=name) if name else source
     if isinstance(source, str | Path):
         name = name or str(source)
+    source = sources.of_dataset(source, "scoreddocs")
+    if isinstance(source, str | Path):
         rows: Iterable[_Row] = map(_FIELDS, read_run(source))
     elif isinstance(source, Mapping):
         rows = _mapped(source)
@@ -55,7 +57,9 @@ def load_run(source: Source, name: str | None = None) -> Run:
         given = cast("Iterable[Any]", source)
         listed = given if sources.is_frame(given) else list(given)
         if isinstance(listed, list) and listed and isinstance(listed[0], Ranking):
-            return run_of(listed, name or "run")
+            run = run_of(list(map(distinct, listed)), name or "run")
+            lost = sum(map(len, listed)) - sum(map(len, run.rankings.values()))
+            return replace(run, repeated=lost)
         rows = _checked(listed, name)
     return _gathered(rows, name)
 

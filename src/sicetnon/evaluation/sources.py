@@ -1,4 +1,4 @@
-"""Where runs and judgments come from: a path, records, or a data frame, all as plain rows."""
+"""Where runs, judgments and topics come from: a path, records, a data frame, a dataset."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sicetnon.errors import UsageError
 from sicetnon.records import Run
@@ -16,9 +16,9 @@ class Loaded:
     """Judgments that have been read already: `Qrels`."""
 
 
-# A path (`-` is standard input), rankings or records, `{topic: {document: number}}`, or anything
-# with named columns, as the data frames of pandas and Polars: those are not imported, so they have
-# no type here.
+# A path (`-` is standard input), rankings or records, `{topic: {document: number}}`, anything with
+# named columns, as the data frames of pandas and Polars, or a dataset of ir_datasets or its id.
+# Those libraries are not imported, so their objects have no type here.
 Source = str | Path | Iterable[Any] | Run | Loaded
 # One source, several, or several with names.
 Sources = Source | Sequence[Source] | Mapping[str, Source]
@@ -53,7 +53,9 @@ def each_source(sources: Sources) -> list[tuple[str | None, Source]]:
     """
     if isinstance(sources, Mapping) and not _is_nested(sources):
         found: list[tuple[str | None, Source]] = list(sources.items())
-    elif isinstance(sources, str | Path | Run | Loaded | Mapping) or is_frame(sources):
+    elif (
+        isinstance(sources, str | Mapping) or is_frame(sources) or not isinstance(sources, Iterable)
+    ):
         found = [(None, sources)]
     else:
         several = list(sources)
@@ -68,6 +70,37 @@ def _is_nested(sources: Mapping[Any, Any]) -> bool:
     """Whether a mapping is one source, `{topic: {document: number}}`, and not named sources."""
     first = next(iter(sources.values()), None)
     return isinstance(first, Mapping) and not isinstance(next(iter(first.values()), {}), Mapping)
+
+
+def of_dataset(source: Any, entity: Literal["queries", "qrels", "scoreddocs"]) -> Any:
+    """The records of a dataset of ir_datasets, given by its id or as such.
+
+    Returns:
+        What its iterator of the entity gives; the source itself where it is no dataset.
+
+    Raises:
+        UsageError: The source cannot be read, as a dataset without such records.
+    """
+    if isinstance(source, str) and source != "-" and not Path(source).exists():
+        source = _dataset_called(source)
+    if records := getattr(source, f"{entity}_iter", None):
+        return records()
+    if isinstance(source, str | Path | Iterable) or is_frame(source):
+        return source
+    raise UsageError(
+        f"found {str(source)[:80]}, which has no {entity}; expected a path, a mapping, records, "
+        f"a data frame, or a dataset of ir_datasets with {entity}"
+    )
+
+
+def _dataset_called(name: str) -> Any:
+    """The dataset of this id; the name itself where ir_datasets knows none, or is not installed."""
+    try:
+        import ir_datasets
+
+        return ir_datasets.load(name)
+    except (ImportError, KeyError):
+        return name
 
 
 def _is_record(item: object) -> bool:

@@ -328,7 +328,7 @@ def _judged(run: Run, qrels: Qrels, score: Score) -> Shares:
             topic: sum(document in labels for document in run.rankings[topic].ids)
             / len(run.rankings[topic])
             for topic, labels in qrels.stances.items()
-            if topic in run.rankings
+            if run.rankings.get(topic)
         }
     measure = parse_measure(score.measure, score.rule)
     lists = shorten_all(run, qrels, score.rule, measure.depth, measure.of_the_retrieved)

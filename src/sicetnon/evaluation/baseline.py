@@ -1,4 +1,4 @@
-"""How runs do against a baseline, topic by topic."""
+"""Runs compared with a baseline, topic by topic."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from sicetnon.formats.qrels import STANCES
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """How a run does against a baseline, over the topics that count for both.
+class PairedComparison:
+    """A run compared with a baseline, over the topics that count for both.
 
     Attributes:
         baseline: The name of the baseline.
         difference: The run's score less the baseline's; NaN without a common topic.
-        common: How many topics count for both.
+        common: Number of topics that count for both.
         wins: Topics on which the run is better.
         ties: Topics on which both are the same.
         losses: Topics on which the baseline is better.
         p_randomisation: Fisher's randomisation test.
-        p_t: Student's t test of paired values; NaN where it says nothing (stances; one topic).
-        p_randomisation_corrected: Corrected for the number of runs compared, once it is known.
-        p_t_corrected: Likewise.
+        p_t: Student's t test of paired values; NaN where it does not apply (stances, one topic).
+        p_randomisation_corrected: The first, corrected for the number of runs compared (Holm).
+        p_t_corrected: The second, likewise.
     """
 
     baseline: str
@@ -52,18 +52,18 @@ class Comparison:
 
 def compare(
     run: Mapping[str, float], baseline: Mapping[str, float], name: str, seed: int = SEED
-) -> Comparison:
+) -> PairedComparison:
     """Compare the means of a measure.
 
     Args:
         run: The measure's value for each topic that counts.
         baseline: Likewise.
         name: The name of the baseline.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
     """
     common = sorted(run.keys() & baseline.keys())
     differences = np.array([run[topic] - baseline[topic] for topic in common], dtype=np.float64)
-    return Comparison(
+    return PairedComparison(
         name,
         float(differences.mean()) if common else math.nan,
         len(common),
@@ -78,7 +78,7 @@ def compare_stances(
     baseline: Mapping[str, NDArray[np.int64]],
     name: str,
     seed: int = SEED,
-) -> Comparison:
+) -> PairedComparison:
     """Compare macro-F1, which is no mean over topics: only the randomisation test applies.
 
     Wins, ties and losses go by the share of a topic's labelled lines with the judged stance.
@@ -87,11 +87,11 @@ def compare_stances(
         run: The confusion matrix of each topic, shape (4, 5).
         baseline: Likewise.
         name: The name of the baseline.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
     """
     common = sorted(run.keys() & baseline.keys())
     if not common:
-        return Comparison(name, math.nan, 0, 0, 0, 0, math.nan, math.nan)
+        return PairedComparison(name, math.nan, 0, 0, 0, 0, math.nan, math.nan)
     ours, theirs = (
         np.stack([matrices[topic] for topic in common]).astype(np.float64)
         for matrices in (run, baseline)
@@ -108,7 +108,7 @@ def compare_stances(
         np.trace(matrices, axis1=1, axis2=2) / matrices.sum(axis=(1, 2))
         for matrices in (ours, theirs)
     )
-    return Comparison(
+    return PairedComparison(
         name,
         float(difference(np.ones((1, len(common))))[0]),
         len(common),
@@ -118,11 +118,11 @@ def compare_stances(
     )
 
 
-def correct(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def correct(comparisons: Sequence[PairedComparison]) -> list[PairedComparison]:
     """The comparisons of several runs with one baseline, corrected for their number (Holm).
 
     Args:
-        comparisons: One a run, all of one measure and one file of judgments.
+        comparisons: One per run, all of one measure and one file of judgments.
     """
     randomisation = holm([comparison.p_randomisation for comparison in comparisons])
     student = holm([comparison.p_t for comparison in comparisons])

@@ -1,0 +1,161 @@
+"""Scores as tables: for the terminal, as plain text and as HTML, all from the same cells."""
+
+from __future__ import annotations
+
+import html
+import io
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sicetnon.evaluation.scores import Score
+from sicetnon.text.printable import print_paragraph, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLAIN_WIDTH = 80
+P_VALUES = (
+    "p: randomisation test; p (t): paired t test; two-sided, corrected for the number of runs "
+    "compared (Holm)"
+)
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """A table of scores, its cells as they are shown.
+
+    Attributes:
+        title: The measure and what was judged; empty where the table goes with the one before.
+        subtitle: The rule and the judgments.
+        columns: The heads of the columns. The first column names runs, the others are numbers.
+        rows: One per run, best first.
+        note: What the reader must know of the columns.
+    """
+
+    title: str
+    subtitle: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def score_tables(scores: Sequence[Score]) -> Iterator[ScoreTable]:
+    """A table for each measure and file of judgments; a second one where there is a baseline."""
+    names = short_names(score.run for score in scores)
+    for (qrels, rule, measure), group in groupby(
+        scores, key=lambda score: (score.qrels, score.rule, score.measure)
+    ):
+        rows = list(group)
+        title = f"{measure}, {rows[0].dimension}"
+        yield _means(rows, names, title, f"rule: {rule}  judgments: {Path(qrels).name}")
+        if any(score.comparison for score in rows):
+            yield _differences(rows, names)
+
+
+def _means(scores: Sequence[Score], names: dict[str, str], title: str, subtitle: str) -> ScoreTable:
+    stances = any(score.lines is not None for score in scores)
+    columns = ("run", "mean", "95% interval", "topics", "judged", *["N"] * stances)
+    rows = [
+        (
+            names[score.run],
+            _number(score.mean),
+            "–" if math.isnan(score.low) else f"{_number(score.low)} – {_number(score.high)}",
+            str(score.topics),
+            _number(score.judged),
+            *[f"{score.lines or 0:,}"] * stances,
+        )
+        for score in scores
+    ]
+    return ScoreTable(title, subtitle, columns, tuple(rows))
+
+
+def _differences(scores: Sequence[Score], names: dict[str, str]) -> ScoreTable:
+    compared = [(score.run, score.comparison) for score in scores if score.comparison]
+    baseline = compared[0][1].baseline
+    columns = (
+        f"against {names.get(baseline, baseline)}",
+        *("difference", "p", "p (t)", "win/tie/loss"),
+    )
+    rows = [
+        (
+            names[run],
+            f"{found.difference:+.3f}",
+            _p_value(found.p_randomisation_corrected),
+            _p_value(found.p_t_corrected),
+            f"{found.wins}/{found.ties}/{found.losses}",
+        )
+        for run, found in compared
+    ]
+    return ScoreTable("", "", columns, tuple(rows), P_VALUES)
+
+
+def print_scores(scores: Sequence[Score], screen: Console) -> None:
+    """Print the tables of scores in a terminal."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    for table in score_tables(scores):
+        if table.title:
+            screen.print()
+            subtitle = (f"  {printable(table.subtitle)}", "dim")
+            print_paragraph(Text.assemble((printable(table.title), "bold"), subtitle), screen)
+        shown = Table(box=SIMPLE_HEAD, pad_edge=False)
+        shown.add_column(Text(printable(table.columns[0])), overflow="fold", min_width=12)
+        for column in table.columns[1:]:
+            shown.add_column(column, justify="right", no_wrap=True)
+        for row in table.rows:
+            shown.add_row(*(Text(printable(cell)) for cell in row))
+        screen.print(shown)
+        if table.note:
+            print_paragraph(Text(table.note, style="dim"), screen)
+
+
+def plain_text(scores: Sequence[Score]) -> str:
+    """What `sicetnon evaluate` prints of the scores where it is piped: 80 columns, no colour."""
+    from rich.console import Console
+
+    text = io.StringIO()
+    print_scores(scores, Console(file=text, width=PLAIN_WIDTH, highlight=False, emoji=False))
+    return text.getvalue()
+
+
+def as_html(scores: Sequence[Score]) -> str:
+    """The same tables as HTML, for notebooks."""
+    parts = []
+    for table in score_tables(scores):
+        if table.title:
+            title, subtitle = html.escape(table.title), html.escape(table.subtitle)
+            parts.append(f"<p><b>{title}</b> {subtitle}</p>")
+        heads = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
+        rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in table.rows)
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        parts.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>")
+        if table.note:
+            parts.append(f"<p>{html.escape(table.note)}</p>")
+    return "\n".join(parts)
+
+
+def _p_value(value: float) -> str:
+    return "<0.001" if value < 0.001 else _number(value)
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def short_names(runs: Iterable[str]) -> dict[str, str]:
+    """Names of runs without the folders that all have in common."""
+    paths = {run: Path(run).parts for run in dict.fromkeys(runs)}
+    shared = 0
+    if len(paths) > 1:
+        for parts in zip(*paths.values(), strict=False):
+            if len(set(parts)) > 1:
+                break
+            shared += 1
+    longest = min((len(parts) for parts in paths.values()), default=1) - 1
+    return {run: str(Path(*parts[min(shared, longest) :])) for run, parts in paths.items()}

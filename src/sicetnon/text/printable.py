@@ -1,0 +1,26 @@
+"""Texts of strangers, made safe to print: they must not steer the terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """A text without the characters that steer a terminal; as long as the text."""
+    return _CONTROL.sub(" ", text)
+
+
+def print_paragraph(text: Text, screen: Console, indent: int = 2) -> None:
+    """Print a text wrapped at the width of the screen, all lines but the first indented."""
+    for place, line in enumerate(text.wrap(screen, max(screen.width - indent, 1))):
+        line.rstrip()
+        if place:
+            line.pad_left(indent)
+        screen.print(line, soft_wrap=True)
