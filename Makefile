@@ -7,6 +7,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SAMPLE := examples/touche-2020-task-1
 QUESTION ?= Should teachers get tenure?
+# compiled kernels and the sample's index stay in this folder, which `make clean` removes
+export SICETNON_CACHE ?= $(CURDIR)/.cache/sicetnon
 
 .PHONY: run test docs release clean
 

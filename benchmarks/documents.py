@@ -30,12 +30,12 @@ from numpy.typing import NDArray
 from recorded import DATA, QRELS, TOPIC, recorded_pages, run_lines
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
+from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
 from sicetnon.formats.passages import read_passages
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparing import objects_of
 from sicetnon.records import Ranking, Topic, WebPage

@@ -20,11 +20,11 @@ from sicetnon.arguments.housekeeping import housekeeping
 from sicetnon.arguments.shouting import shouting
 from sicetnon.evaluation import Score, evaluate, load_qrels
 from sicetnon.evaluation.qrels import Qrels
+from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.penalties import Penalties
 from sicetnon.records import Ranking, RunLine, Topic
 from sicetnon.retrieval.scoring import Coverage, FieldScore

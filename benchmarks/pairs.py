@@ -29,12 +29,12 @@ import numpy as np
 
 from sicetnon.evaluation import Score, evaluate, load_qrels
 from sicetnon.evaluation.qrels import Qrels
+from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.identifiers import SEPARATOR, one_order
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.library.sample import cache_folder
 from sicetnon.pairs.candidates import CandidateReader, Candidates, Reals
 from sicetnon.pairs.coherence import contradicts
 from sicetnon.pairs.pairing import Pairs, Worth

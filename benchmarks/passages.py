@@ -22,11 +22,11 @@ from pathlib import Path
 
 from sicetnon.evaluation import Score, evaluate, load_qrels
 from sicetnon.evaluation.qrels import Qrels
+from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparing import Comparison, objects_of
 from sicetnon.records import Ranking, RunLine, Topic

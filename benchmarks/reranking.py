@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.model.annotators import read_all
 from sicetnon.evaluation import evaluate, load_qrels
+from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.library.sample import cache_folder
 from sicetnon.records import Argument, Ranking, RunLine
 from sicetnon.tasks.touche_2020_task_1 import TASK, default
 from sicetnon.text.analysis import named_analysis

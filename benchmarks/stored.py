@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from effectiveness import DATA, QRELS, Bench, show
 from sicetnon.arguments.model.storable import EMBEDDING, annotators
 from sicetnon.evaluation import load_qrels
+from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.annotation_writer import AnnotationProgress, annotate_index
 from sicetnon.index.annotations import Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint
 from sicetnon.records import Topic

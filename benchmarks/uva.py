@@ -25,12 +25,12 @@ from recorded import DATA, TOPIC, recorded_pages, run_lines
 from recorded import QRELS as QRELS_2
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
+from sicetnon.folders import cache_folder
 from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.library.sample import cache_folder
 from sicetnon.ranking.penalties import said
 from sicetnon.ranking.stage import Stage
 from sicetnon.records import Ranking

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 
 TASK, PAIRS = "touche-2022-task-2", "touche-2022-task-1"
 TOPIC_LINES = 1000
@@ -45,7 +45,7 @@ def forms(table: list[list[str]]) -> Iterator[tuple[str, str, Iterator[str]]]:
 def measure(path: Path, task: str, topics: list[str]) -> tuple[float, float, list[str]]:
     """Seconds, MiB at the peak, and the rules that were broken."""
     before = time.perf_counter()
-    report = validate(path, task, topics)
+    validation = validate(path, task, topics)
     seconds = time.perf_counter() - before
     # getrusage would give the peak of the process that started this one, where that is higher
     status = Path("/proc/self/status").read_text("ascii")
@@ -53,7 +53,7 @@ def measure(path: Path, task: str, topics: list[str]) -> tuple[float, float, lis
     return (
         seconds,
         int(peak) / 1024,
-        [f"{finding.rule} ({finding.count:,})" for finding in report.findings],
+        [f"{finding.rule} ({finding.count:,})" for finding in validation.findings],
     )
 
 

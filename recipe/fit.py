@@ -6,10 +6,8 @@ import json
 import math
 import random
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -17,6 +15,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from recipe.batches import schedule, tokens
+from recipe.checkpoints import (
+    finished_checkpoint,
+    load_checkpoint,
+    other_settings,
+    save_checkpoint,
+)
 from recipe.configuration import Configuration, Stage
 from recipe.examples import Example
 from recipe.losses import distillation_loss, loss_of
@@ -138,32 +142,21 @@ class Training:
             "step": self._step,
             "ended": self._step == len(self._batches),
         }
-        whole = self._folder / "checkpoint.pt"
-        part = whole.with_suffix(".part")
-        try:
-            torch.save(state, part)
-            part.replace(whole)
-        except (OSError, RuntimeError) as error:  # torch says either of a full disk
-            with suppress(OSError):
-                part.unlink()
-            raise SystemExit(
-                f"{whole} cannot be written; is the disk full, or read-only? What was kept before"
-                " stays: run it again, and it goes on"
-            ) from error
+        save_checkpoint(self._folder, state)
 
     def _resume(self) -> None:
-        path = self._folder / "checkpoint.pt"
-        if path.exists():
-            state = _loaded(path, map_location=self._device)
-            try:
-                self._network.load_state_dict(state["network"])
-                self._optimizer.load_state_dict(state["optimizer"])
-            except (RuntimeError, ValueError) as error:
-                raise _of_other_settings(self._folder) from error
-            for group in self._optimizer.param_groups:
-                group["fused"] = True
-            self._scheduler.load_state_dict(state["scheduler"])
-            self._step = state["step"]
+        state = load_checkpoint(self._folder, map_location=self._device)
+        if state is None:
+            return
+        try:
+            self._network.load_state_dict(state["network"])
+            self._optimizer.load_state_dict(state["optimizer"])
+        except (RuntimeError, ValueError) as error:
+            raise other_settings(self._folder) from error
+        for group in self._optimizer.param_groups:
+            group["fused"] = True
+        self._scheduler.load_state_dict(state["scheduler"])
+        self._step = state["step"]
 
 
 def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None = None) -> Network:
@@ -179,7 +172,7 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
     network = _untrained(settings, stage, folder)
     if stage.start != "original":
         other = folder / settings.folder_of(stage.start, fold)
-        own, state = network.state_dict(), _parameters(other)
+        own, state = network.state_dict(), finished_checkpoint(other)["network"]
         # a head may read something else from here on
         fitting = {n: v for n, v in state.items() if n in own and v.shape == own[n].shape}
         network.take(fitting)
@@ -202,14 +195,10 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
     """
     network = _untrained(settings, stage, folder.parent)
     try:
-        network.take(_parameters(folder))
+        network.take(finished_checkpoint(folder)["network"])
     except RuntimeError as error:
-        raise _of_other_settings(folder) from error
+        raise other_settings(folder) from error
     return network.eval()
-
-
-def _of_other_settings(folder: Path) -> SystemExit:
-    return SystemExit(f"{folder}: of other settings; remove it, and train it again")
 
 
 def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:
@@ -218,36 +207,3 @@ def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:
         place = folder / "all-mpnet-base-v2"
         return Network.larger(place, heads, reads, dropout, stage.kept_layers)
     return Network.original(heads, reads, dropout, stage.adapters)
-
-
-def check_ended(folders: Iterable[Path]) -> None:
-    """Ends the program with one line where a training is missing or has not ended.
-
-    Args:
-        folders: Where the trainings are.
-    """
-    for folder in folders:
-        _state(folder)
-
-
-def _parameters(folder: Path) -> dict[str, Tensor]:
-    parameters: dict[str, Tensor] = _state(folder)["network"]
-    return parameters
-
-
-def _state(folder: Path) -> dict[str, Any]:
-    path = folder / "checkpoint.pt"
-    if not path.exists():
-        raise SystemExit(f"{path} is not there; train {folder.name} first (see recipe/README.md)")
-    state = _loaded(path, map_location="cpu", mmap=True)
-    if not state.get("ended", True):
-        raise SystemExit(f"{folder}: the training has not ended; run it again, and it goes on")
-    return state
-
-
-def _loaded(path: Path, **options: Any) -> dict[str, Any]:
-    try:
-        state: dict[str, Any] = torch.load(path, weights_only=True, **options)
-    except (RuntimeError, EOFError, UnpicklingError) as error:
-        raise SystemExit(f"{path}: damaged; remove {path.parent}, and train it again") from error
-    return state

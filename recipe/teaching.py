@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from recipe import sources
 from recipe.baselines import frozen
 from recipe.batches import tokens
+from recipe.checkpoints import check_ended
 from recipe.configuration import Configuration, Stage
 from recipe.corpus import fold_of
 from recipe.examples import EITHER_NEUTRAL_OR_NO, Example
-from recipe.fit import check_ended, device, trained
+from recipe.fit import device, trained
 from recipe.network import Network, marked
 from recipe.overlap import near_duplicates
 from recipe.rewording import reworded

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "examples" / "touche-2020-task-1"
 
+# the kernels are compiled once for all tests, each of which has a cache of its own
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "kernels"))
+
 
 @pytest.fixture(scope="session")
 def data() -> Path:

@@ -1,20 +1,24 @@
-"""numba's compiler, set as this package needs it: compiled once a machine, without the GIL."""
+"""numba's compiler, set as this package needs it: compiled once per machine, without the GIL."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from numba import njit
-from numba.core import event
+from numba import config, njit
+from numba.core import caching, event
+
+from sicetnon.folders import cache_folder
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
 class _Announcement(event.Listener):
-    """Tells whoever waits at a terminal why the first call on a machine takes seconds."""
+    """Says at a terminal why the first call on a machine takes seconds."""
 
     def __init__(self) -> None:
         self._made = False
@@ -31,16 +35,39 @@ class _Announcement(event.Listener):
 event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
 
 
+class _Locator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
+    """Keeps machine code in the folder `kernels` of the cache, not beside the source."""
+
+    def __init__(self, function: Callable[..., Any], file: str):
+        self._py_file, self._lineno = file, function.__code__.co_firstlineno
+        named = config.CACHE_DIR  # type: ignore[attr-defined]  # set when numba is imported
+        folder = Path(named) if named else cache_folder() / "kernels"
+        self._folder = folder / self.get_suitable_cache_subpath(file)  # type: ignore[no-untyped-call]
+
+    def get_cache_path(self) -> str:
+        """The folder for the kernels of one package folder."""
+        return str(self._folder)
+
+
+class _KernelFiles(caching.CompileResultCacheImpl):
+    _locator_classes = [_Locator]  # noqa: RUF012  # as in numba
+
+
+class _KernelCache(caching.FunctionCache):
+    _impl_class = _KernelFiles
+
+
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile a function when it is first called, and keep the machine code on disk.
+    """Compile a function when it is first called, and keep the machine code in the cache folder.
+
+    The folder is `kernels` in `cache_folder()`, or the one that `NUMBA_CACHE_DIR` names. Where no
+    folder can be written (a sandbox), the function is compiled anew in each process.
 
     A division by zero gives infinity, as in numpy: a check before each division would cost a tenth
     of the time of a search.
-
-    Where neither the package's folder nor the user's cache folder can be written (a sandbox), it
-    is compiled anew in each process instead.
     """
-    try:
-        return njit(cache=True, nogil=True, error_model="numpy")(function)
-    except RuntimeError:
-        return njit(nogil=True, error_model="numpy")(function)
+    dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
+    with contextlib.suppress(RuntimeError):  # no folder can be written
+        # what `cache=True` does, with our folder in place of numba's choice
+        dispatcher._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+    return dispatcher  # type: ignore[no-any-return]

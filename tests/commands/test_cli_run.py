@@ -14,7 +14,7 @@ import yaml
 
 from sicetnon.cli import main
 from sicetnon.formats.runs import read_run
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 from support.command_line import ROOT, TASK, run_command
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sicetnon.cli import main
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 
 
 class TestCommand:

@@ -25,7 +25,7 @@ from sicetnon.library.answers import search
 from sicetnon.records import RunLine, Topic
 from sicetnon.tasks.registry import TASKS, search_system
 from sicetnon.tasks.running import RunOptions, run_task
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 
 TASK = "touche-2022-task-2"
 INPUT = ROOT / "examples" / TASK / "input"

@@ -98,7 +98,7 @@ def test_texts_of_an_index():
         def number(self, identifier):
             return 7 if identifier == "A" else None
 
-        def records(self, numbers):
+        def records_at(self, numbers):
             argument = Argument("A", "Tea.", (Premise("It calms."),))
             sentences = (Sentence("A__PREMISE__1", "It calms."),)
             return [ProcessedArgument(argument, sentences) for _ in numbers]

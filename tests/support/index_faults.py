@@ -27,12 +27,6 @@ CHANGED: Documents = {"new": ("new teachers",), "old3": ("written anew",)}
 OLD_CONTENT, NEW_CONTENT = counted(OLD, PORTER), counted(NEW, PORTER)
 NOBODY = 65534
 SOURCES = Path(sicetnon.__file__).parents[1]
-# runs a command that sees a read-only copy of the package; needs root
-READ_ONLY = [
-    *("unshare", "-m", "sh", "-c"),
-    'mount --bind "$PYTHONPATH" "$PYTHONPATH" && mount -o remount,ro,bind "$PYTHONPATH" && "$@"',
-    "sh",
-]
 
 MOMENTS = ("open", "os.", "shutil.", "sqlite3.", "fcntl.", "tempfile.")
 Work = Callable[[], Any]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from sicetnon.validation.rules import RULES, Finding
-from sicetnon.validation.validate import Report, validate
+from sicetnon.validation import Finding, Validation, validate
+from sicetnon.validation.rules import RULES
 
 ARGUMENTS, PAIRS, PASSAGES = "touche-2020-task-1", "touche-2022-task-1", "touche-2022-task-2"
 TOPICS = ("1", "2", "3")
 
-Validated = Callable[..., Report]
+Validated = Callable[..., Validation]
 
 
 def sound_lines() -> list[str]:
@@ -35,7 +35,7 @@ def pair_lines(count: int = 100) -> list[str]:
 def validator(directory: Path) -> Validated:
     """A function that writes lines to a file and validates that."""
 
-    def run(lines: Iterable[str] | bytes, task: str = ARGUMENTS, **more: object) -> Report:
+    def run(lines: Iterable[str] | bytes, task: str = ARGUMENTS, **more: object) -> Validation:
         path = directory / "a run.txt"
         if isinstance(lines, bytes):
             path.write_bytes(lines)
@@ -54,15 +54,15 @@ def changed(line: int, old: str, new: str, lines: list[str] | None = None) -> li
     return lines
 
 
-def only(report: Report, rule: str, severity: str = "error") -> Finding:
+def only(validation: Validation, rule: str, severity: str = "error") -> Finding:
     """The one finding, whose message must name all that a message must name."""
-    assert [finding.rule for finding in report.findings] == [rule], str(report)
-    finding = report.findings[0]
+    assert [finding.rule for finding in validation.findings] == [rule], str(validation)
+    finding = validation.findings[0]
     assert finding.severity == severity
-    assert report.ok is (severity == "warning")
-    assert report.exit_status == (0 if report.ok else 1)
+    assert validation.ok is (severity == "warning")
+    assert validation.exit_status == (0 if validation.ok else 1)
     message = str(finding)
-    place = report.file if finding.line is None else f"{report.file}, line {finding.line}"
+    place = validation.file if finding.line is None else f"{validation.file}, line {finding.line}"
     assert message.startswith(f"{place}: found {finding.found}; expected {finding.expected} (")
     assert message.endswith(RULES[rule].advice)
     assert "\n" not in message

@@ -18,7 +18,7 @@ from sicetnon.ranking.blending import Blend
 from sicetnon.records import Entry, Passage, Ranking, Topic, WebPage
 from sicetnon.tasks.sources import as_page
 from sicetnon.text.analysis import named_analysis
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 from support.service_double import ServiceDouble, trec_id
 
 TOPICS = (

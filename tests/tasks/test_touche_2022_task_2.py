@@ -33,7 +33,7 @@ from sicetnon.tasks.registry import search_system
 from sicetnon.tasks.running import RunOptions, run_task
 from sicetnon.tasks.touche_2022_task_2 import TASK
 from sicetnon.text.analysis import named_analysis
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 
 SAMPLE = ROOT / "examples" / TASK.id
 

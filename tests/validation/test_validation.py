@@ -29,11 +29,11 @@ def validated(tmp_path: Path) -> Validated:
 
 
 def test_a_sound_run_has_no_findings(validated: Validated) -> None:
-    report = validated(sound_lines())
-    assert report.findings == ()
-    assert report.ok
-    assert (report.lines, report.topics) == (15, 3)
-    assert "15 lines, 3 topics, 0 errors, 0 warnings" in str(report)
+    validation = validated(sound_lines())
+    assert validation.findings == ()
+    assert validation.ok
+    assert (validation.lines, validation.topics) == (15, 3)
+    assert "15 lines, 3 topics, 0 errors, 0 warnings" in str(validation)
     assert validated(pair_lines(), PAIRS).findings == ()
 
 
@@ -100,9 +100,9 @@ def test_missing_topics(validated: Validated) -> None:
 
 
 def test_official_topics_stand_in_for_none_and_give_warnings(validated: Validated) -> None:
-    report = validated([*sound_lines(), "77 Q0 S4-A1 1 1.0 mine"], topics=None)
-    assert report.ok
-    assert [(finding.rule, finding.line, finding.count) for finding in report.warnings] == [
+    validation = validated([*sound_lines(), "77 Q0 S4-A1 1 1.0 mine"], topics=None)
+    assert validation.ok
+    assert [(finding.rule, finding.line, finding.count) for finding in validation.warnings] == [
         ("missing-topics", None, 46),
         ("unknown-topic", 16, 1),
     ]

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from sicetnon.contracts import CONTRACTS, TASKS
 from sicetnon.errors import UsageError
-from sicetnon.formats.runs import read_run, run_lines
+from sicetnon.formats.runs import read_run, run_text
+from sicetnon.records import Ranking, Run, Topic
 from sicetnon.validation import lines as validation_lines
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 from support.validation_cases import (
     ARGUMENTS,
     PAIRS,
@@ -38,17 +39,17 @@ def validated(tmp_path: Path) -> Validated:
     ("content", "found"), [(b"", "no line"), (b"\n  \n", "no line with text"), (b"\n", "no line")]
 )
 def test_empty_file(validated: Validated, content: bytes, found: str) -> None:
-    report = validated(content)
-    assert not report.ok
-    assert report.errors[0].rule == "empty-file"
-    assert report.errors[0].found.startswith(found)
-    assert "missing-topics" not in str(report)
+    validation = validated(content)
+    assert not validation.ok
+    assert validation.errors[0].rule == "empty-file"
+    assert validation.errors[0].found.startswith(found)
+    assert "missing-topics" not in str(validation)
 
 
 def test_not_utf8(validated: Validated) -> None:
     content = "".join(f"{line}\n" for line in changed(4, "mine", "minée")).encode("latin-1")
-    report = validated(content)
-    finding = report.errors[0]
+    validation = validated(content)
+    finding = validation.errors[0]
     assert (finding.rule, finding.line, finding.count) == ("not-utf-8", 4, 1)
     assert (finding.found, finding.expected) == ("the byte 0xe9 at place 21", "text in UTF-8")
     assert validated(changed(1, "mine", "minée")).ok
@@ -69,10 +70,10 @@ def test_gzip_cut_short(validated: Validated) -> None:
     lines = [f"1 Q0 {rng.integers(10**12)} {rank} {1000 - rank} t" for rank in range(1, 1000)]
     lines[3] = lines[3].replace("Q0", "PRO")
     content = gzip.compress("".join(f"{line}\n" for line in lines).encode())
-    report = validated(content[: len(content) // 2])
-    assert [finding.rule for finding in report.findings] == ["second-column", "damaged-gzip"]
-    finding = report.findings[1]
-    assert finding.line == report.lines + 1 > 300
+    validation = validated(content[: len(content) // 2])
+    assert [finding.rule for finding in validation.findings] == ["second-column", "damaged-gzip"]
+    finding = validation.findings[1]
+    assert finding.line == validation.lines + 1 > 300
     assert finding.found == "gzip data that is damaged or cut short"
 
 
@@ -110,9 +111,9 @@ def test_one_line_can_break_several_rules_and_errors_come_first(validated: Valid
 
 
 def test_messages_cannot_carry_control_characters(validated: Validated) -> None:
-    report = validated(changed(6, "Q0", "\x1b[31mQ0"))
-    assert "\x1b" not in str(report)
-    assert "\\x1b[31mQ0" in str(report)
+    validation = validated(changed(6, "Q0", "\x1b[31mQ0"))
+    assert "\x1b" not in str(validation)
+    assert "\\x1b[31mQ0" in str(validation)
 
 
 def test_long_texts_are_cut(validated: Validated) -> None:
@@ -134,8 +135,8 @@ def test_lines_records_and_frames(tmp_path: Path) -> None:
     frame = pandas.DataFrame([line.split() for line in broken])
     frame.columns = ["qid", "q0", "docno", "rank", "score", "tag"]
     for run in (path, broken, [f"{line}\n" for line in broken], records, iter(records), frame):
-        report = validate(run, ARGUMENTS, TOPICS)
-        assert [(f.rule, f.line) for f in report.findings] == [("score-rising", 9)]
+        validation = validate(run, ARGUMENTS, TOPICS)
+        assert [(f.rule, f.line) for f in validation.findings] == [("score-rising", 9)]
     assert validate(frame[["qid", "docno", "score"]], ARGUMENTS, TOPICS).errors
     assert validate([], ARGUMENTS, TOPICS).errors[0].rule == "empty-file"
     assert validate(records, ARGUMENTS, TOPICS, name="made").errors[0].file == "made"
@@ -157,8 +158,8 @@ def test_a_line_without_end_does_not_fill_the_memory(
 ) -> None:
     monkeypatch.setattr(validation_lines, "BLOCK_BYTES", 100)
     monkeypatch.setattr(validation_lines, "_LONGEST_LINE", 1000)
-    report = validated(b"x" * 10_000)
-    assert report.errors[0].rule == "column-count"
+    validation = validated(b"x" * 10_000)
+    assert validation.errors[0].rule == "column-count"
 
 
 scores = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30)
@@ -167,18 +168,20 @@ scores = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30)
 @given(st.dictionaries(st.integers(1, 99), scores, min_size=1, max_size=5), st.sampled_from(TASKS))
 def test_what_the_product_writes_is_sound(runs: dict[int, list[float]], task: str) -> None:
     contract = CONTRACTS[task]
-    text = ""
+    rankings = []
     for topic, values in runs.items():
         values = sorted((values * 100)[: max(len(values), contract.minimum)], reverse=True)
         documents = [
             f"a{n},b{n}" if contract.unit == "pair" else f"d{n}" for n in range(len(values))
         ]
-        stances = [
+        stances = tuple(
             contract.second_columns[n % len(contract.second_columns)] for n in range(len(values))
-        ]
-        text += run_lines(str(topic), documents, np.array(values), "tag", stances)
-    report = validate(text.splitlines(), task, map(str, runs), known_documents=Everything())
-    assert report.findings == ()
+        )
+        scores = np.array(values)
+        rankings.append(Ranking(Topic(str(topic), ""), tuple(documents), scores, stances))
+    text = run_text(rankings, "tag")
+    validation = validate(text.splitlines(), task, map(str, runs), known_documents=Everything())
+    assert validation.findings == ()
 
 
 class Everything:
@@ -193,10 +196,10 @@ token = st.text(st.sampled_from("ab1,.-_é\x0b\x1f\u2003 \t\r"), max_size=6)
 @settings(max_examples=200)
 def test_no_content_is_too_odd(lines: list[str]) -> None:
     for task in (ARGUMENTS, PAIRS):
-        report = validate(lines, task, TOPICS, known_documents=["a"])
-        assert report.lines == len(lines)
-        assert not report.ok
-        assert str(report)
+        validation = validate(lines, task, TOPICS, known_documents=["a"])
+        assert validation.lines == len(lines)
+        assert not validation.ok
+        assert str(validation)
 
 
 columns = st.sampled_from(["1", "2", "Q0", "d", "d2", "1.5", "-3", "x", "t", ""])

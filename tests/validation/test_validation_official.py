@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sicetnon.contracts import CONTRACTS, TASKS
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 
 DATA = Path(os.environ.get("SICETNON_DATA", Path(__file__).parents[2] / "../shared/data"))
 RUNS = DATA / "runs"
@@ -53,10 +53,10 @@ OFFICIAL_FAULTS: dict[str, dict[str, int]] = {
 @needs_data
 @pytest.mark.parametrize("name", OFFICIAL_FAULTS)
 def test_official_runs_have_these_faults_and_no_others(name: str) -> None:
-    report = validate(RUNS / f"{name}.txt.gz", name.split("/")[0])
-    assert {finding.rule: finding.count for finding in report.findings} == OFFICIAL_FAULTS[name]
+    validation = validate(RUNS / f"{name}.txt.gz", name.split("/")[0])
+    assert {finding.rule: finding.count for finding in validation.findings} == OFFICIAL_FAULTS[name]
     broken = {RANKS, "tag-white-space"} & set(OFFICIAL_FAULTS[name])
-    assert report.ok is not bool(broken)
+    assert validation.ok is not bool(broken)
 
 
 @needs_data

@@ -11,7 +11,7 @@ from sicetnon.formats.runs import check_tag, run_text, write_run
 from sicetnon.ranking.fusion import Fusion, are_usable, fuse
 from sicetnon.records import Run
 from sicetnon.terminal.answers import console, printable
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 
 
 def write_fused(options: argparse.Namespace) -> None:

@@ -19,7 +19,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.records import ProcessedArgument
 from sicetnon.terminal import tables
 from sicetnon.terminal.answers import console, printable
-from sicetnon.validation.validate import validate as validate_run
+from sicetnon.validation import validate as validate_run
 
 _SHOWN_WARNINGS = 10
 

@@ -63,8 +63,8 @@ def add_fuse(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
+    from sicetnon.folders import cache_folder
     from sicetnon.index.annotation_writer import AnnotationProgress
-    from sicetnon.library.sample import cache_folder
     from sicetnon.tasks.running import MAX_RESULTS, RUN, Listener, RunOptions, run_task
     from sicetnon.terminal import answers as terminal
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from sicetnon._version import VERSION
 from sicetnon.errors import BrokenIndexError
+from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.library.index import Index
@@ -31,22 +30,3 @@ def sample_index() -> Index:
         options = BuildOptions(named_analysis(TASK.analysis), source={"sha256": checksum})
         build_index(corpus, folder, options)
         return Index.open(folder)
-
-
-def cache_folder() -> Path:
-    """Where things are kept that can be made again: `SICETNON_CACHE`, or the user's cache.
-
-    A passing folder of this user's where neither can be written.
-    """
-    named = os.environ.get("SICETNON_CACHE")
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    try:
-        folder = Path(named).expanduser() if named else Path(home).expanduser() / "sicetnon"
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
-    except (OSError, RuntimeError):
-        pass  # no such user, no such folder, no permission: all the same here
-    fallback = Path(tempfile.gettempdir()) / f"sicetnon-{os.getuid()}"
-    fallback.mkdir(mode=0o700, exist_ok=True)
-    return fallback

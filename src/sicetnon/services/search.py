@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sicetnon.folders import cache_folder
 from sicetnon.library.answers import Answer, answers_of, as_json
-from sicetnon.library.sample import cache_folder
 from sicetnon.records import PremiseStance, Topic
 from sicetnon.services.argsme import ArgsMeRetriever
 from sicetnon.services.chatnoir import ChatNoirRetriever

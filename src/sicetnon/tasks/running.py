@@ -26,7 +26,7 @@ from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.sources import from_chatnoir, from_index
 from sicetnon.tasks.task import Task
 from sicetnon.text.analysis import named_analysis
-from sicetnon.validation.validate import validate
+from sicetnon.validation import validate
 
 MADE_BY = "run"
 """Marks an index that `run` made for itself, and may make anew."""

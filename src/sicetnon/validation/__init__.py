@@ -1,1 +1,6 @@
-"""A run held against the rules of its task."""
+"""Validation of runs by the rules of their task."""
+
+from sicetnon.validation.rules import Finding
+from sicetnon.validation.validator import Validation, validate
+
+__all__ = ["Finding", "Validation", "validate"]

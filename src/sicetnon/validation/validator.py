@@ -1,10 +1,10 @@
-"""Whether a run can be handed in: every rule of its task, in one pass over its lines.
+"""Validate a run: check every rule of its task, in one pass over its lines.
 
-    report = validate("run.txt", "touche-2022-task-2", topics="topics.xml")
-    print(report)
-    sys.exit(report.exit_status)
+    validation = validate("run.txt", "touche-2022-task-2", topics="topics.xml")
+    print(validation)
+    sys.exit(validation.exit_status)
 
-The rules, with the reason why each is an error or a warning, are in `validation_rules`. Whatever
+The rules, with the reason why each is an error or a warning, are in `validation.rules`. All that
 TIRA's check refuses about a line (other than six columns, a rank that is no whole number, a score
 that is no number, a document twice) is an error here.
 """
@@ -32,16 +32,16 @@ _NO_CORPUS = "whether the documents are in the corpus, since none was given"
 
 
 @dataclass(frozen=True)
-class Report:
-    """What is wrong with a run. As text: a line a finding, and one that sums up.
+class Validation:
+    """The findings on a run. As text: one line per finding, and a summary.
 
     Attributes:
-        file: The run, as it was named.
-        task: The id of the task that it was held against.
-        lines: How many lines were read.
-        topics: How many topics were seen.
-        findings: Errors first, then by line.
-        unchecked: What could not be checked, and what for.
+        file: The name of the run.
+        task: The id of the task-year.
+        lines: Number of lines read.
+        topics: Number of topics found.
+        findings: The broken rules: errors first, then by line.
+        unchecked: The checks that were left out, with the reason.
     """
 
     file: str
@@ -68,11 +68,11 @@ class Report:
 
     @property
     def exit_status(self) -> int:
-        """What a command ends with: 0 without errors, else 1."""
+        """The exit status of a command: 0 without errors, else 1."""
         return 0 if self.ok else 1
 
     def as_json(self) -> dict[str, Any]:
-        """The report for programs."""
+        """The validation as a dictionary, ready for JSON."""
         return dataclasses.asdict(self) | {"ok": self.ok}
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ def validate(
     topics: Path | str | Iterable[Topic | str] | None = None,
     known_documents: Known | None = None,
     name: str | None = None,
-) -> Report:
+) -> Validation:
     """Hold a run against the rules of its task.
 
     Args:
@@ -110,7 +110,7 @@ def validate(
 
     Raises:
         UsageError: There is no such task, or the records lack a column.
-        DataError: The topics file cannot be read. Whatever is wrong with the run is in the report.
+        DataError: The topics file cannot be read. Faults of the run are findings, not errors.
     """
     contract = contract_of(task)
     expected = contract.topics if topics is None else _numbers(topics)
@@ -126,7 +126,7 @@ def validate(
     else:
         _note_unreadable(pieces.error, pieces, reader, log)
     unchecked = (_NO_CORPUS,) if known_documents is None else ()
-    return Report(log.file, task, reader.lines, checker.topics, log.findings(), unchecked)
+    return Validation(log.file, task, reader.lines, checker.topics, log.findings(), unchecked)
 
 
 def _numbers(topics: Path | str | Iterable[Topic | str]) -> list[str]:
