@@ -37,7 +37,7 @@ class TestKey:
         caplog.set_level(logging.DEBUG)
         double.echoes_key, double.faults = True, [["500", "cut", "malformed"]]
         retriever = setting.chatnoir(double)
-        retriever.records(retriever.retrieve([TEA], 10)[0].documents)
+        retriever.records(retriever.retrieve([TEA], 10)[0])
         double.faults = [["401"]]
         with pytest.raises(ServiceError) as caught:
             retriever.retrieve([MILK], 10)

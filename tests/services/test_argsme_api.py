@@ -15,10 +15,10 @@ class TestArgsMe:
     def test_finds_arguments_with_their_side_on_the_question(self, double, setting) -> None:
         retriever = setting.argsme(double)
         ranking = retriever.retrieve([TEA], 10)[0]
-        assert ranking.names == tuple(f"S1-A{n:x}" for n in range(10))
+        assert ranking.ids == tuple(f"S1-A{n:x}" for n in range(10))
         assert ranking.stances == ("PRO", "CON") * 5
         assert ranking.scores.tolist() == [50.0 - n for n in range(10)]
-        argument = retriever.records(ranking.documents)[0]
+        argument = retriever.records(ranking)[0]
         assert isinstance(argument, Argument)
         # towards its conclusion, whatever the side on the question
         assert (argument.stance, argument.title) == ("CON", "Tea")
@@ -30,7 +30,7 @@ class TestArgsMe:
         double.total = 230
         assert len(setting.argsme(double).retrieve([TEA], 1000)[0]) == 230
         assert double.asked("GET") == 3
-        assert setting.argsme(double).retrieve([TEA, Topic("2", " ")], 1000)[0].names is not None
+        assert setting.argsme(double).retrieve([TEA, Topic("2", " ")], 1000)[0].ids is not None
         assert double.asked("GET") == 3
 
     def test_a_repeated_page_ends_the_search(self, double, setting) -> None:

@@ -21,11 +21,10 @@ class TestChatNoir:
         retriever = setting.chatnoir(double)
         ranking, other = retriever.retrieve([TEA, MILK], 10)
         assert ranking.topic is TEA
-        assert ranking.names == tuple(trec_id(n) for n in range(10))
+        assert ranking.ids == tuple(trec_id(n) for n in range(10))
         assert ranking.scores.tolist() == [1000.0 - n for n in range(10)]
         assert ranking.scores.dtype == np.float64
-        assert ranking.documents.dtype == np.int64
-        assert other.documents.tolist() == list(range(10, 20))
+        assert other.ids == ranking.ids
         method, path, body = double.requests[0]
         assert (method, path) == ("POST", "/api/v1/_search")
         assert body == {
@@ -43,7 +42,7 @@ class TestChatNoir:
     def test_pages_hold_what_the_search_says_of_them(self, double, setting) -> None:
         retriever = setting.chatnoir(double)
         ranking = retriever.retrieve([MILK], 4)[0]
-        page = retriever.hits(ranking.documents)[3]
+        page = retriever.hits(ranking)[3]
         assert page == WebPage(
             id=trec_id(3),
             title="Page 3 & tea",
@@ -61,15 +60,15 @@ class TestChatNoir:
     def test_records_fetch_texts_once(self, double, setting) -> None:
         retriever = setting.chatnoir(double)
         ranking = retriever.retrieve([TEA], 8)[0]
-        numbers = ranking.documents[[5, 0, 5]]
-        pages = retriever.records(numbers)
-        assert [page.id for page in pages] == [trec_id(5), trec_id(0), trec_id(5)]
+        wanted = ranking.taken(np.array([5, 0]), np.array([2.0, 1.0]))
+        pages = retriever.records(wanted)
+        assert [page.id for page in pages] == [trec_id(5), trec_id(0)]
         assert pages[0].text == f"The page {page_uuid(trec_id(5))} weighs tea against coffee."
         assert pages[0].default_text().startswith("Page 5 & tea\nThe page")
         assert double.asked("GET") == 2
         what = "pages of topic 1 of 1"
         assert setting.progress[-2:] == [(what, 1, 2), (what, 2, 2)]
-        assert retriever.records(numbers) == pages
+        assert retriever.records(wanted) == pages
         assert double.asked("GET") == 2
         uuid = page_uuid(trec_id(5))
         assert f"/cache?uuid={uuid}&index=cw12&raw&plain" in {
@@ -96,7 +95,7 @@ class TestChatNoir:
         double.markup = True
         retriever = setting.chatnoir(double)
         ranking = retriever.retrieve([TEA], 1)[0]
-        assert retriever.records(ranking.documents)[0].text.startswith("The page")
+        assert retriever.records(ranking)[0].text.startswith("The page")
 
     def test_any_text_is_a_query(self, double, setting) -> None:
         titles = ['"', "a && (b", "\ud800 ☕", "50% of teas?", "\x00", "  "]
@@ -109,8 +108,8 @@ class TestChatNoir:
     def test_a_page_found_twice_keeps_the_snippet_of_each_question(self, double, setting) -> None:
         retriever = setting.chatnoir(double)
         tea, milk, again = retriever.retrieve([TEA, MILK, TEA], 2)
-        assert again.documents.tolist() == tea.documents.tolist()
-        first, second = retriever.hits([tea.documents[0], milk.documents[0]])
+        assert again.ids == tea.ids
+        first, second = retriever.hits(tea)[0], retriever.hits(milk)[0]
         assert (first.id, "coffee" in first.snippet) == (second.id, True)
         assert "milk" in second.snippet
 
@@ -119,7 +118,7 @@ class TestPaging:
     def test_page_by_page(self, double, setting) -> None:
         double.total = 450
         ranking = setting.chatnoir(double).retrieve([TEA], 1000)[0]
-        assert ranking.names == tuple(trec_id(n) for n in range(450))
+        assert ranking.ids == tuple(trec_id(n) for n in range(450))
         assert [body["from"] for _, _, body in double.requests] == [0, 100, 200, 300, 400]
         assert setting.said == []
 
@@ -136,12 +135,12 @@ class TestPaging:
     def test_smaller_pages_than_asked_for_are_no_end(self, double, setting) -> None:
         double.total, double.most = 60, 25
         ranking = setting.chatnoir(double).retrieve([TEA], 100)[0]
-        assert ranking.names == tuple(trec_id(n) for n in range(60))
+        assert ranking.ids == tuple(trec_id(n) for n in range(60))
 
     def test_a_repeated_page_ends_the_search_with_a_warning(self, double, setting) -> None:
         double.total, double.ignores_offset = 500, True
         ranking = setting.chatnoir(double).retrieve([TEA], 1000)[0]
-        assert ranking.names == tuple(trec_id(n) for n in range(100))
+        assert ranking.ids == tuple(trec_id(n) for n in range(100))
         assert double.asked("POST") == 2
         assert len(setting.said) == 1
         assert "repeated results at 100 that it had given before" in setting.said[0]
@@ -150,7 +149,7 @@ class TestPaging:
     def test_some_repeated_results_are_taken_once(self, double, setting) -> None:
         double.total, double.overlap = 250, 7
         ranking = setting.chatnoir(double).retrieve([TEA], 1000)[0]
-        assert len(set(ranking.names)) == len(ranking) >= 243
+        assert len(set(ranking.ids)) == len(ranking) >= 243
         assert [line for line in setting.said if "more than once" in line] == setting.said[:1]
 
     def test_an_empty_page_too_early_is_tried_again(self, double, setting) -> None:
@@ -178,7 +177,7 @@ class TestPaging:
     def test_ties_stand_in_one_order(self, double, setting, tmp_path: Path) -> None:
         double.equal_scores = True
         names = [
-            Setting(tmp_path / str(n)).chatnoir(double).retrieve([TEA], k)[0].names
+            Setting(tmp_path / str(n)).chatnoir(double).retrieve([TEA], k)[0].ids
             for n, k in enumerate((25, 100, 25))
         ]
         assert names[0] == names[1] == names[2] == tuple(sorted(names[0]))
@@ -189,7 +188,7 @@ class TestTexts:
         retriever = setting.chatnoir(double)
         ranking = retriever.retrieve([TEA], 20)[0]
         double.faults = [["500", "cut"], ["429 3"], [], ["hang up"] * 3]
-        pages = retriever.records(ranking.documents)
+        pages = retriever.records(ranking)
         assert all(page.text for page in pages)
         assert double.asked("GET") == 26
         assert len(setting.said) == 6
@@ -198,20 +197,20 @@ class TestTexts:
         retriever = setting.chatnoir(double)
         ranking = retriever.retrieve([TEA], 1)[0]
         double.faults = [["here"]]
-        assert retriever.records(ranking.documents)[0].text
+        assert retriever.records(ranking)[0].text
         assert (double.asked("GET"), setting.said) == (2, [])
 
     def test_an_empty_text_is_tried_again(self, double, setting) -> None:
         retriever = setting.chatnoir(double)
         ranking = retriever.retrieve([TEA], 1)[0]
         double.faults = [["empty"]]
-        assert retriever.records(ranking.documents)[0].text
+        assert retriever.records(ranking)[0].text
         assert "sent an empty page; try 2 of 4" in setting.said[0]
 
     def test_an_absent_page_keeps_its_snippet(self, double, setting) -> None:
         double.absent = frozenset(page_uuid(trec_id(n)) for n in range(5))
         retriever = setting.chatnoir(double)
-        pages = retriever.records(retriever.retrieve([TEA], 20)[0].documents)
+        pages = retriever.records(retriever.retrieve([TEA], 20)[0])
         assert [bool(page.text) for page in pages] == [False] * 5 + [True] * 15
         assert pages[0].default_text().endswith("is <cheap>")
         assert len(setting.said) == 5
@@ -220,12 +219,12 @@ class TestTexts:
     def test_many_failures_end_with_an_error_and_nothing_lost(self, double, setting) -> None:
         double.broken = frozenset(page_uuid(trec_id(n)) for n in range(10, 20))
         retriever = setting.chatnoir(double)
-        documents = retriever.retrieve([TEA], 20)[0].documents
+        ranking = retriever.retrieve([TEA], 20)[0]
         with pytest.raises(ServiceError, match="status 500, 4 times; what it gave before is kept"):
-            retriever.records(documents)
+            retriever.records(ranking)
         had = Counter(path for method, path, _ in double.requests if method == "GET")
         double.broken, double.requests[:] = frozenset(), []
-        assert all(page.text for page in retriever.records(documents))
+        assert all(page.text for page in retriever.records(ranking))
         again = {path for _, path, _ in double.requests}
         broken = {page_uuid(trec_id(n)) for n in range(10, 20)}
         asked_before = {path for path in had if not any(uuid in path for uuid in broken)}
@@ -234,7 +233,7 @@ class TestTexts:
     def test_few_failures_are_tolerated_and_asked_for_again(self, double, setting) -> None:
         double.broken = frozenset([page_uuid(trec_id(2))])
         retriever = setting.chatnoir(double)
-        documents = retriever.retrieve([TEA], 5)[0].documents
-        assert [bool(page.text) for page in retriever.records(documents)] == [1, 1, 0, 1, 1]
+        ranking = retriever.retrieve([TEA], 5)[0]
+        assert [bool(page.text) for page in retriever.records(ranking)] == [1, 1, 0, 1, 1]
         double.broken = frozenset()
-        assert all(page.text for page in retriever.records(documents))
+        assert all(page.text for page in retriever.records(ranking))

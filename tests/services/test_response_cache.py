@@ -34,8 +34,8 @@ quick = Patience(per_second=1e6)
 retriever = ChatNoirRetriever(Path(sys.argv[1]), progress=progress, patience=quick)
 topics = [Topic(str(n), f"question {n}") for n in range(8)]
 for ranking in retriever.retrieve(topics, 200):
-    retriever.records(ranking.documents[:5])
-    print(*ranking.names, flush=True)
+    retriever.records(ranking.best(5))
+    print(*ranking.ids, flush=True)
 """
 
 
@@ -67,7 +67,7 @@ class TestResuming:
 
     def test_what_was_received_is_kept_with_its_date(self, double, setting) -> None:
         retriever = setting.chatnoir(double)
-        retriever.records(retriever.retrieve([TEA], 3)[0].documents)
+        retriever.records(retriever.retrieve([TEA], 3)[0])
         rows = sqlite3.connect(setting.cache).execute("SELECT request, fetched FROM answers")
         requests, dates = zip(*rows, strict=True)
         assert len(requests) == 4
@@ -76,9 +76,9 @@ class TestResuming:
 
     def test_a_full_cache_needs_neither_key_nor_network(self, double, setting) -> None:
         first = setting.chatnoir(double)
-        names = first.retrieve([TEA], 10)[0].names
+        names = first.retrieve([TEA], 10)[0].ids
         double.__exit__()
-        assert setting.chatnoir(double, key="").retrieve([TEA], 10)[0].names == names
+        assert setting.chatnoir(double, key="").retrieve([TEA], 10)[0].ids == names
 
     def test_other_addresses_have_other_answers(self, double, setting) -> None:
         setting.chatnoir(double).retrieve([TEA], 10)

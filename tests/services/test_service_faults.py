@@ -37,7 +37,7 @@ class TestFaults:
     def test_a_fault_is_survived(self, fault, double, setting) -> None:
         double.total, double.faults = 250, [[], [fault], [fault, fault]]
         ranking = setting.chatnoir(double).retrieve([TEA], 1000)[0]
-        assert ranking.names == tuple(trec_id(n) for n in range(250))
+        assert ranking.ids == tuple(trec_id(n) for n in range(250))
         assert double.asked("POST") == 6
         assert len(setting.said) == 3
         assert all(line.startswith("ChatNoir (127.0.0.1:") for line in setting.said)
