@@ -49,6 +49,6 @@ from .retrieval.weighting import TFIDF as TFIDF
 from .retrieval.weighting import DirichletLM as DirichletLM
 from .retrieval.weighting import JelinekMercer as JelinekMercer
 from .retrieval.weighting import WeightingModel as WeightingModel
-from .validation.validate import validate as validate
+from .validation import validate as validate
 
 __version__: str
