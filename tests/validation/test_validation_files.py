@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from sicetnon.contracts import CONTRACTS, TASKS
 from sicetnon.errors import UsageError
+from sicetnon.evaluation import load_run
 from sicetnon.formats.runs import read_run, run_text
 from sicetnon.records import Ranking, Run, Topic
-from sicetnon.validation import lines as validation_lines
 from sicetnon.validation import validate
 from support.validation_cases import (
     ARGUMENTS,
@@ -143,23 +143,55 @@ def test_lines_records_and_frames(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
-def test_the_size_of_blocks_does_not_matter(
-    validated: Validated, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
+def test_the_size_of_blocks_does_not_matter(validated: Validated, size: int) -> None:
     lines = sorted(pair_lines(), key=lambda line: int(line.split()[3]))
     lines[150:150] = ["", "1 PRO x 51", "1 PRO a,a 1 nan other", lines[3], " ".join(lines[9])]
     expected = str(validated(lines, PAIRS))
-    monkeypatch.setattr(validation_lines, "BLOCK_BYTES", size)
-    assert str(validated(lines, PAIRS)) == expected
+    assert str(validated(lines, PAIRS, block_bytes=size)) == expected
 
 
-def test_a_line_without_end_does_not_fill_the_memory(
-    validated: Validated, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(validation_lines, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(validation_lines, "_LONGEST_LINE", 1000)
-    validation = validated(b"x" * 10_000)
+def test_a_line_without_end_does_not_fill_the_memory(validated: Validated) -> None:
+    validation = validated(b"x" * 20_000_000)
     assert validation.errors[0].rule == "column-count"
+    assert validation.lines == 2
+
+
+def a_ranking(topic: str, *scores: float, ids: tuple[str, ...] = ()) -> Ranking:
+    ids = ids or tuple(f"d{place}" for place in range(len(scores)))
+    return Ranking(Topic(topic, ""), ids, np.array(scores))
+
+
+def test_rankings_and_runs_are_validated_as_they_are() -> None:
+    sound = [a_ranking(topic, 3.0, 2.0, 1.0) for topic in TOPICS]
+    run = Run("my run", "mine", {ranking.topic.number: ranking for ranking in sound})
+    for found_run in (sound, run):
+        validation = validate(found_run, ARGUMENTS, TOPICS)
+        assert (validation.findings, validation.lines, validation.topics) == ((), 9, 3)
+    assert validate(run, ARGUMENTS, TOPICS).file == "my run"
+    faulty = [
+        a_ranking("1", 1.0, 2.0, 2.0),
+        a_ranking("2", 2.0, float("nan"), ids=("a", "a")),
+        a_ranking("3", 2.0, ids=("a b",)),
+    ]
+    found = {f.rule: (f.line, f.found) for f in validate(faulty, ARGUMENTS, TOPICS).findings}
+    assert found == {
+        "score-rising": (2, "score 2.0 in topic '1'"),
+        "tied-scores": (3, "score 2.0 in topic '1'"),
+        "score-number": (5, "the score 'nan'"),
+        "duplicate-document": (5, "'a' again for topic '2'"),
+        "column-count": (6, "the id 'a b'"),
+    }
+    for empty in (Run("none", "t", {}), [a_ranking("1")]):
+        assert "empty-file" in [f.rule for f in validate(empty, ARGUMENTS, ["1"]).errors]
+    spaced = Run("r", "two words", {"1": sound[0]})
+    assert [f.rule for f in validate(spaced, ARGUMENTS, ["1"]).errors] == ["tag-white-space"]
+
+
+def test_a_run_that_was_read_is_as_sound_as_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text("".join(f"{line}\n" for line in changed(9, "2.5", "4.0")))
+    from_file = validate(path, ARGUMENTS, TOPICS)
+    assert str(validate(load_run(path), ARGUMENTS, TOPICS)) == str(from_file)
 
 
 scores = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30)

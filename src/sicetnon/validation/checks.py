@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,14 +207,16 @@ class Checker:
             topic.rank, topic.score = float(ranks[end - 1]), float(scores[end - 1])
             topic.dropped = int(rows.dropped[end - 1])
 
-    def _numbers(self, rows: Rows, texts: Sequence[str], rule: Rule) -> NDArray[np.float64]:
+    def _numbers(
+        self, rows: Rows, column: Sequence[str] | NDArray[Any], rule: Rule
+    ) -> NDArray[np.float64]:
         """A column as numbers, NaN where it holds none."""
         whole = rule is rules.RANK_NUMBER
-        values = _numbers(texts, whole)
+        values = _numbers(column, whole)
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
             name, kind = ("rank", "a whole number") if whole else ("score", "a finite number")
-            found = f"the {name} {shown(texts[_earliest(rows, wrong)])}"
+            found = f"the {name} {shown(str(column[_earliest(rows, wrong)]))}"
             self._note(rule, rows, wrong, found, kind)
             values[wrong] = math.nan
         return values
@@ -341,7 +344,9 @@ def _earliest(rows: Rows, places: NDArray[np.int64]) -> int:
     return int(places[np.argmin(rows.lines[places])])
 
 
-def _numbers(texts: Sequence[str], whole: bool) -> NDArray[np.float64]:
+def _numbers(texts: Sequence[str] | NDArray[Any], whole: bool) -> NDArray[np.float64]:
+    if isinstance(texts, np.ndarray):
+        return texts.astype(np.float64)
     parse: type[int] | type[float] = int if whole else float
     together = "".join(texts)
     # Python alone reads 1_000 and the digits of other scripts as numbers

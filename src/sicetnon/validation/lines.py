@@ -1,4 +1,4 @@
-"""The lines of a run as columns, a block at a time, with what is wrong with their form.
+"""The rows of a run as columns, a block at a time, and the faults in the form of its lines.
 
 Blocks in the strict form are cut at C speed: a run of a million lines must take about a second.
 Others are read line by line, forgiving what `formats.runs` forgives and noting it.
@@ -7,38 +7,19 @@ Others are read line by line, forgiving what `formats.runs` forgives and noting 
 from __future__ import annotations
 
 import codecs
-import gzip
-import itertools
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import DataError
-from sicetnon.evaluation import sources
-from sicetnon.evaluation.sources import MISSING
-from sicetnon.formats.files import open_bytes
-from sicetnon.records import UNSTANCED
+from sicetnon.records import Ranking
 from sicetnon.validation import rules
 from sicetnon.validation.rules import Log, Rule, shown
 
-# A path, lines of text, records, or a data frame.
-RunSource = str | Path | Iterable[Any]
 COLUMNS = "qid column2 doc rank score tag"
-# The columns of a block should fit a processor's cache: 4 MiB take twice as long altogether.
-BLOCK_BYTES = 1 << 18
-_LONGEST_LINE = 1 << 24
-_LINES_A_PIECE = 2_000
 _ODD_SPACES = "\t\r\v\f\x1c\x1d\x1e\x1f"
-# A data frame or a record must have the first three; what else it lacks is taken as right.
-_FIELDS = (
-    *(sources.TOPIC, sources.DOCUMENT, sources.SCORE),
-    *(sources.RANK, sources.STANCE, sources.TAG),
-)
 _SEPARATOR_NAMES = {"\t": "a tab", "\r": "a carriage return", "\u00a0": "a no-break space"}
 
 
@@ -52,8 +33,8 @@ class Rows:
         topics: First column; so with the others.
         seconds: Second column.
         documents: Third column.
-        ranks: Fourth column, as text.
-        scores: Fifth column, as text.
+        ranks: Fourth column, as text or numbers.
+        scores: Fifth column, likewise.
         tags: Sixth column.
     """
 
@@ -62,8 +43,8 @@ class Rows:
     topics: Sequence[str]
     seconds: Sequence[str]
     documents: Sequence[str]
-    ranks: Sequence[str]
-    scores: Sequence[str]
+    ranks: Sequence[str] | NDArray[np.int64]
+    scores: Sequence[str] | NDArray[np.float64]
     tags: Sequence[str]
 
     def __len__(self) -> int:
@@ -71,96 +52,16 @@ class Rows:
 
     def take(self, order: NDArray[np.int64]) -> Rows:
         """The same rows in another order."""
-        places = order.tolist()
-        columns = (self.topics, self.seconds, self.documents, self.ranks, self.scores, self.tags)
-        taken = (list(map(column.__getitem__, places)) for column in columns)
+        places: list[int] = order.tolist()
+        columns: tuple[Sequence[Any] | NDArray[Any], ...] = (
+            *(self.topics, self.seconds, self.documents, self.ranks, self.scores, self.tags),
+        )
+        taken = ([column[place] for place in places] for column in columns)
         return Rows(self.lines[order], self.dropped[order], *taken)
 
 
-class Pieces:
-    """A run as pieces of bytes, wherever it comes from.
-
-    Args:
-        run: A path, lines of text, records, or a data frame.
-
-    Attributes:
-        error: Why the pieces ended early; None where they did not.
-        opened: Whether the file could be opened.
-        zipped: Whether it is compressed.
-    """
-
-    def __init__(self, run: RunSource):
-        self._run = run
-        self.error: DataError | None = None
-        self.opened = self.zipped = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        if not isinstance(self._run, str | Path):
-            yield from _pieces_of(_text_lines(self._run))
-            return
-        try:
-            with open_bytes(self._run) as file:
-                self.opened, self.zipped = True, isinstance(file, gzip.GzipFile)
-                # read1, since read would keep back what came before a damaged place
-                while piece := file.read1(BLOCK_BYTES):  # type: ignore[attr-defined]
-                    yield piece
-        except DataError as error:
-            self.error = error
-        except OSError as error:
-            self.error = DataError(f"cannot be read: {error.strerror or error}", self._run)
-
-
-def _pieces_of(lines: Iterable[str]) -> Iterator[bytes]:
-    left = iter(lines)
-    while some := list(itertools.islice(left, _LINES_A_PIECE)):
-        yield "".join(f"{line}\n" for line in some).encode("utf-8", "surrogatepass")
-
-
-def _text_lines(run: Iterable[Any]) -> Iterator[str]:
-    """Lines of text without their ends; records and data frames are written as lines."""
-    if not sources.is_frame(run):
-        items = iter(run)
-        first = next(items, None)
-        if first is None:
-            return
-        run = itertools.chain([first], items)
-        if isinstance(first, str):
-            yield from (line.removesuffix("\n") for line in run)
-            return
-    ranks: Counter[str] = Counter()
-    for topic, document, score, rank, second, tag in sources.rows(run, _FIELDS, required=3):
-        ranks[str(topic)] += 1
-        place = ranks[str(topic)] if rank is MISSING else rank
-        word = UNSTANCED if second is MISSING else second
-        yield f"{topic} {word} {document} {place} {score} {'run' if tag is MISSING else tag}"
-
-
-def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut pieces of a file into blocks that end where a line ends.
-
-    What stands behind the last line break comes as a block of its own, without one.
-    """
-    waiting: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += len(piece)
-        # a "line" that goes on for ever is no line, and must not fill the memory
-        if (size >= BLOCK_BYTES and b"\n" in piece) or size > _LONGEST_LINE:
-            *blocks, rest = _split_last(b"".join(waiting))
-            yield from blocks or [rest]
-            waiting, size = ([rest], len(rest)) if blocks else ([], 0)
-    yield from filter(None, _split_last(b"".join(waiting)))
-
-
-def _split_last(data: bytes) -> list[bytes]:
-    """All lines, where there is one that ends, and what stands behind the last line break."""
-    end = data.rfind(b"\n") + 1
-    return [data[:end], data[end:]] if end else [data]
-
-
 class RowReader:
-    """Reads blocks into rows.
+    """Reads blocks and rankings into rows.
 
     Args:
         log: Takes the findings.
@@ -194,6 +95,32 @@ class RowReader:
         numbers = np.arange(first, first + count, dtype=np.int64)
         dropped = np.full(count, self._dropped, dtype=np.int64)
         return Rows(numbers, dropped, *(columns[place::7] for place in range(6)))
+
+    def read_ranking(self, ranking: Ranking, tag: str) -> Rows:
+        """The rows that a file would have for a ranking.
+
+        Args:
+            ranking: The ranking.
+            tag: The tag of the run.
+        """
+        first, count = self.lines + 1, len(ranking)
+        if count and tag.split() != [tag]:
+            self._log.note(rules.TAG_SPACE, first, f"the tag {shown(tag)}", "one word", count)
+        for line, document in enumerate(ranking.ids, first):
+            if document.split() != [document]:
+                found = f"the id {shown(document)}"
+                self._log.note(rules.COLUMNS, line, found, "an id without white space")
+        self.lines += count
+        return Rows(
+            np.arange(first, first + count, dtype=np.int64),
+            np.zeros(count, dtype=np.int64),
+            [ranking.topic.number] * count,
+            ranking.second_column,
+            ranking.ids,
+            np.arange(1, count + 1, dtype=np.int64),
+            ranking.scores,
+            [tag] * count,
+        )
 
     def _decode(self, block: bytes) -> str:
         try:
