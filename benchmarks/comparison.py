@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sicetnon.arguments.comparative.comparison import stance
+from sicetnon.arguments.comparative.comparer import Comparer
 
 DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data")) / "train" / "stance"
 ANSWERS = {"0": "NO", "1": "NEUTRAL", "2": "FIRST", "3": "SECOND"}
@@ -75,7 +75,7 @@ def main() -> int:
             pairs = []
             for identifier, text, first, second, gold in source():
                 if zlib.crc32(identifier.encode()) % 2 == half:
-                    found = stance(text, first, second)
+                    found = Comparer(first, second).stance(text)
                     undecided = three and found in ("NEUTRAL", "NO")
                     pairs.append((gold, "NONE" if undecided else str(found)))
             report(f"{name}, half {half}", pairs)

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recorded import DATA, QRELS, TOPIC, recorded_pages, run_lines
+from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
 from sicetnon.folders import cache_folder
@@ -37,7 +38,6 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.blending import Blend
-from sicetnon.ranking.comparing import objects_of
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.tasks import touche_2020_task_2 as task

@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.evaluation import Score, evaluate, load_qrels
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.folders import cache_folder
@@ -28,7 +29,7 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.blending import Blend
-from sicetnon.ranking.comparing import Comparison, objects_of
+from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.records import Ranking, RunLine, Topic
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
@@ -61,7 +62,7 @@ class Bench:
 
     def __init__(self, index: IndexReader, topics: Sequence[Topic], qrels: Qrels):
         self.index, self.topics, self.qrels = index, topics, qrels
-        self.comparison = Comparison(index)
+        self.comparison = ComparativeEvidence(index)
 
     def system(self, parameters: dict[str, float]) -> System:
         """The default system with other parameters, without stances."""

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.model.annotators import read_all
+from sicetnon.arguments.model.classifiers import read_all
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus

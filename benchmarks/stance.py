@@ -34,9 +34,9 @@ from recipe.configuration import FOLDER, configuration  # noqa: E402
 from recipe.corpus import fold_of  # noqa: E402
 from recipe.examples import COMPARISONS, Example  # noqa: E402
 from recipe.measures import interval, macro_f1  # noqa: E402
-from sicetnon.arguments.comparative.comparison import stance  # noqa: E402
-from sicetnon.arguments.comparative.favouring import favoured  # noqa: E402
-from sicetnon.arguments.model.annotators import Comparison  # noqa: E402
+from sicetnon.arguments.comparative.comparer import Comparer  # noqa: E402
+from sicetnon.arguments.comparative.model_stances import stances_by_model  # noqa: E402
+from sicetnon.arguments.model.classifiers import Comparison  # noqa: E402
 
 NEITHER = 2
 """From this class on a text takes no side; data with three classes does not say in which way."""
@@ -71,7 +71,9 @@ def texts_of(data: Set, most: int) -> list[Example]:
 
 def by_rules(texts: Sequence[Example], classes: int) -> Labels:
     """What the rules say, as numbers of classes."""
-    found = [COMPARISONS.index(stance(each.text, each.first, each.second)) for each in texts]
+    found = [
+        COMPARISONS.index(Comparer(each.first, each.second).stance(each.text)) for each in texts
+    ]
     return np.minimum(np.array(found, dtype=float), classes - 1)
 
 
@@ -89,7 +91,7 @@ def by_model(texts: Sequence[Example], classes: int, model: Comparison) -> Label
 
 def as_in_runs(texts: Sequence[Example], classes: int, model: Comparison) -> Labels:
     """What `run --stance learned` makes of a model's answers, as numbers of classes."""
-    found = [favoured([each.text], each.first, each.second, model)[0] for each in texts]
+    found = [stances_by_model([each.text], each.first, each.second, model)[0] for each in texts]
     return np.minimum(np.array([COMPARISONS.index(each) for each in found], float), classes - 1)
 
 

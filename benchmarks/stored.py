@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from effectiveness import DATA, QRELS, Bench, show
-from sicetnon.arguments.model.storable import EMBEDDING, annotators
+from sicetnon.arguments.model.index_annotators import EMBEDDING, annotators
 from sicetnon.evaluation import load_qrels
 from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus

@@ -24,7 +24,7 @@ from recipe.measures import (
     pearson,
     spearman,
 )
-from sicetnon.arguments.model.annotators import Argumentativeness, Comparison, Quality, Stance
+from sicetnon.arguments.model.classifiers import Argumentativeness, Comparison, Quality, Stance
 from sicetnon.arguments.model.encoder import DebateEncoder
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recipe.examples import Example
 from recipe.network import tokenizer
-from sicetnon.arguments.model.annotators import Quality
+from sicetnon.arguments.model.classifiers import Quality
 from sicetnon.arguments.model.encoder import log_lengths
 
 Floats = NDArray[np.float64]

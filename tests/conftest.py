@@ -165,10 +165,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """A stand-in for the model that comes with the package, in place."""
-    from sicetnon.arguments.model import annotators
+    from sicetnon.arguments.model import classifiers
     from support.stand_ins import StandIn
 
     made = StandIn()
-    monkeypatch.setattr(annotators, "read_all", made.read_all)
-    monkeypatch.setattr(annotators, "Embedding", made.embedding)
+    monkeypatch.setattr(classifiers, "read_all", made.read_all)
+    monkeypatch.setattr(classifiers, "Embedding", made.embedding)
     return made

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
 
-from sicetnon.arguments.model.annotators import Comparison, Quality, Stance
+from sicetnon.arguments.model.classifiers import Comparison, Quality, Stance
 from sicetnon.formats import resumable
 from support.annotate_commands import RECORDS, annotate, check_tidy, command, read, write
 

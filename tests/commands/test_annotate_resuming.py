@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
 
-from sicetnon.arguments.model.annotators import Quality
+from sicetnon.arguments.model.classifiers import Quality
 from sicetnon.arguments.model.encoder import SHIPPED
 from sicetnon.formats.resumable import ResumableOutput
 from support.annotate_commands import RECORDS, annotate, check_tidy, command, write

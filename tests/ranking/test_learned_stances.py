@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from sicetnon.arguments.comparative.favouring import favoured
-from sicetnon.arguments.model import annotators
-from sicetnon.arguments.model.annotators import COMPARISONS
+from sicetnon.arguments.comparative.model_stances import stances_by_model
+from sicetnon.arguments.model import classifiers
+from sicetnon.arguments.model.classifiers import COMPARISONS
 from sicetnon.arguments.model.encoder import debate_encoder
 from sicetnon.cli import main
 from sicetnon.errors import MissingExtraError, UsageError
@@ -61,7 +61,7 @@ def side(text: str) -> str:
 @pytest.fixture
 def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
     made = Judge()
-    monkeypatch.setattr(annotators, "Comparison", lambda: made)
+    monkeypatch.setattr(classifiers, "Comparison", lambda: made)
     return made
 
 
@@ -168,7 +168,7 @@ def test_names_decide_what_the_model_cannot_tell(
     text: str, answer: str, stance: str, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judge, "classify", lambda texts, _, __: [answer] * len(texts))
-    assert favoured([text, text], "kayak", "canoe", judge) == [stance] * 2  # type: ignore[arg-type]
+    assert stances_by_model([text, text], "kayak", "canoe", judge) == [stance] * 2  # type: ignore[arg-type]
 
 
 def test_a_topic_without_two_objects_is_not_read(folder: Path, judge: Judge) -> None:

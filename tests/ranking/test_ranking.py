@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.arguments.housekeeping import housekeeping
-from sicetnon.arguments.model.storable import annotators
+from sicetnon.arguments.model.index_annotators import annotators
 from sicetnon.arguments.shouting import shouting
 from sicetnon.errors import UsageError
 from sicetnon.formats.corpora import open_corpus

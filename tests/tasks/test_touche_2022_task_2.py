@@ -21,7 +21,7 @@ from sicetnon.formats.runs import read_run
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.ranking.comparing import Comparison
+from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.ranking.repeats import RepeatsLast
 from sicetnon.ranking.stances import SameStance, Stances
 from sicetnon.records import Ranking, Topic
@@ -100,7 +100,7 @@ def test_stances_never_reorder(index: IndexReader, order: list[int]) -> None:
     ranking = Ranking(
         Topic("1", "", ("kayak", "canoe")), np.array(order), -np.arange(60, dtype=np.float64)
     )
-    for stage in (Stances(Comparison(index)), SameStance("NO")):
+    for stage in (Stances(ComparativeEvidence(index)), SameStance("NO")):
         after = stage.apply(ranking.topic, ranking)
         assert after.documents.tolist() == order
         assert len(after.stances or ()) == 60
@@ -110,8 +110,8 @@ def test_a_stance_does_not_hang_on_what_was_read_before(index: IndexReader) -> N
     topic, other = Topic("1", "kayak or canoe?"), Topic("2", "oboe or flute?")
     every = np.arange(60)
     ranking = Ranking(topic, every, -every.astype(np.float64))
-    fresh = Comparison(index).evidence(topic, ranking)
-    used = Comparison(index)
+    fresh = ComparativeEvidence(index).evidence(topic, ranking)
+    used = ComparativeEvidence(index)
     used.evidence(other, Ranking(other, every[::-1].copy(), -every.astype(np.float64)))
     assert used.evidence(topic, ranking) == fresh
 

@@ -105,7 +105,7 @@ def _annotate(folder: Path, wanted: Sequence[Annotator], screen: Console) -> Non
 
 def _ready(names: Sequence[str]) -> list[Annotator]:
     """The annotators of some names, found to work before anything long is begun."""
-    from sicetnon.arguments.model.storable import annotators
+    from sicetnon.arguments.model.index_annotators import annotators
 
     found = annotators(names)
     for annotator in found:

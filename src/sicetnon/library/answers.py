@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from sicetnon.arguments.comparative.comparison import Stance
+from sicetnon.arguments.comparative.comparer import ComparativeStance
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import (
@@ -25,7 +25,7 @@ from sicetnon.text.snippets import Snippet, snippet
 from sicetnon.text.stopwords import stop_list
 
 SNIPPET_LENGTH = 300
-_PASSAGE_STANCES: tuple[Stance, ...] = get_args(Stance)
+_PASSAGE_STANCES: tuple[ComparativeStance, ...] = get_args(ComparativeStance)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Answer:
     rank: int
     score: float
     id: str
-    stance: PremiseStance | Stance | None
+    stance: PremiseStance | ComparativeStance | None
     heading: str
     snippet: Snippet
     source: str
@@ -121,7 +121,7 @@ def _with_stances(found: list[Answer], ranking: Ranking) -> list[Answer]:
     objects = objects_of(ranking.topic) if ranking.stances else None
     if objects is None or ranking.stances is None:
         return found
-    known: dict[str, Stance] = {stance: stance for stance in _PASSAGE_STANCES}
+    known: dict[str, ComparativeStance] = {stance: stance for stance in _PASSAGE_STANCES}
     return [
         replace(answer, stance=known[side], objects=objects)
         if isinstance(answer.record, Passage) and side in known

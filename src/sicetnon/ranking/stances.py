@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sicetnon.arguments.comparative.favouring import favoured
+from sicetnon.arguments.comparative.model_stances import stances_by_model
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.errors import MissingExtraError
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.comparing import Comparison
+from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.records import Ranking, Topic
 
 if TYPE_CHECKING:
-    from sicetnon.arguments.model import annotators
+    from sicetnon.arguments.model import classifiers
 
 
 class Stances:
@@ -24,20 +24,20 @@ class Stances:
 
     method = "rules"
 
-    def __init__(self, comparison: Comparison):
-        self._comparison = comparison
+    def __init__(self, evidence: ComparativeEvidence):
+        self._evidence = evidence
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The same ranking, with stances."""
-        comparer = self._comparison.comparer(topic)
+        comparer = self._evidence.comparer(topic)
         if comparer is None:
             return replace(ranking, stances=("NO",) * len(ranking))
-        found = self._comparison.evidence(topic, ranking)
+        found = self._evidence.evidence(topic, ranking)
         return replace(ranking, stances=tuple(map(comparer.judged, found)))
 
 
 class LearnedStances:
-    """A stage: the same by a model (see `sicetnon.arguments.comparative.favouring`).
+    """A stage: the same by a model (see `sicetnon.arguments.comparative.model_stances`).
 
     A topic without two objects gets `NO` throughout.
 
@@ -46,7 +46,7 @@ class LearnedStances:
         model: What reads them (see `comparing_model`).
     """
 
-    def __init__(self, index: IndexReader, model: annotators.Comparison):
+    def __init__(self, index: IndexReader, model: classifiers.Comparison):
         self._index, self._model = index, model
 
     @property
@@ -60,7 +60,7 @@ class LearnedStances:
         if objects is None:
             return replace(ranking, stances=("NO",) * len(ranking))
         texts = [record.default_text() for record in self._index.records(ranking.ids)]
-        return replace(ranking, stances=tuple(favoured(texts, *objects, self._model)))
+        return replace(ranking, stances=tuple(stances_by_model(texts, *objects, self._model)))
 
 
 class SameStance:
@@ -75,16 +75,16 @@ class SameStance:
         return replace(ranking, stances=(self._stance,) * len(ranking))
 
 
-def comparing_model() -> annotators.Comparison:
+def comparing_model() -> classifiers.Comparison:
     """The model that comes with the package, ready to read.
 
     Raises:
         DataError: The model is damaged.
         MissingExtraError: What runs it is not installed.
     """
-    from sicetnon.arguments.model import annotators
+    from sicetnon.arguments.model import classifiers
 
-    model = annotators.Comparison()
+    model = classifiers.Comparison()
     try:
         # what is missing is to be known now, not when everything else is done
         model.classify(["ready"], "one", "other")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sicetnon.arguments.model.storable import EMBEDDING, annotators
+from sicetnon.arguments.model.index_annotators import EMBEDDING, annotators
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint

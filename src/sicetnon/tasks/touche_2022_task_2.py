@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.blending import Blend
-from sicetnon.ranking.comparing import Comparison
+from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.ranking.repeats import RepeatsLast
 from sicetnon.ranking.stances import LearnedStances, SameStance, Stances, comparing_model
 from sicetnon.ranking.system import Labelling, Stage, System
@@ -36,7 +36,7 @@ def default(index: IndexReader) -> System:
 
     Judged passages with their texts are not at hand: docs/figures/passages.md gives the evidence.
     """
-    comparison = Comparison(index)
+    comparison = ComparativeEvidence(index)
     found = LocalRetriever(index, [FieldScore(BM25(2.0, 0.4))])
     weighed = Blend([(comparison.weighing, 0.1), (comparison.arguing, 0.05)], DEPTH)
     stages: list[Stage] = [weighed, RepeatsLast(index, DEPTH)]
@@ -57,8 +57,8 @@ def dirichlet(index: IndexReader) -> System:
 
 
 def by_rules() -> Callable[[IndexReader], Labelling]:
-    """Stances by the rules of `sicetnon.arguments.comparative.comparison`."""
-    return lambda index: Stances(Comparison(index))
+    """Stances by the rules of `sicetnon.arguments.comparative.comparer`."""
+    return lambda index: Stances(ComparativeEvidence(index))
 
 
 def by_model() -> Callable[[IndexReader], Labelling]:

@@ -25,7 +25,7 @@ from sicetnon.records import Argument, PremiseStance
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them
-    from sicetnon.arguments.comparative.comparison import Stance
+    from sicetnon.arguments.comparative.comparer import ComparativeStance
     from sicetnon.formats.corpora import Corpus
     from sicetnon.index.annotation_writer import AnnotationProgress
     from sicetnon.index.writing import Progress as BuildProgress
@@ -48,7 +48,7 @@ QUESTION_SIDES: dict[PremiseStance | None, tuple[str, str, str]] = {
     None: ("", "default", "Results"),
 }
 # in the order in which they are shown; objects are equals, so neither is green or red
-_OBJECT_SIDES: dict[PremiseStance | Stance | None, tuple[str, str]] = {
+_OBJECT_SIDES: dict[PremiseStance | ComparativeStance | None, tuple[str, str]] = {
     "FIRST": ("cyan", "In favour of {}"),
     "SECOND": ("magenta", "In favour of {}"),
     "NEUTRAL": ("default", "Weighing both"),

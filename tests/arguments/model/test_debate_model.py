@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("onnxruntime", reason="needs the extra model")
 pytest.importorskip("tokenizers", reason="needs the extra model")
 
-from sicetnon.arguments.model.annotators import (
+from sicetnon.arguments.model.classifiers import (
     Argumentativeness,
     Comparison,
     Embedding,

@@ -13,7 +13,7 @@ with warnings.catch_warnings():
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
 
-from sicetnon.arguments.model.annotators import Argumentativeness, Comparison, Quality, Stance
+from sicetnon.arguments.model.classifiers import Argumentativeness, Comparison, Quality, Stance
 from sicetnon.arguments.model.neural import places_of
 from sicetnon.cli import main
 from sicetnon.errors import DataError, UsageError

@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, TypeAlias
 import msgspec
 
 from sicetnon.arguments.comparative.questions import parse_question
-from sicetnon.arguments.model.annotators import (
-    Annotator,
+from sicetnon.arguments.model.classifiers import (
     Argumentativeness,
+    Classifier,
     Comparison,
     Quality,
     Stance,
@@ -52,7 +52,7 @@ class _Task:
         inputs: Takes the texts for the annotator from a record. Raises ValueError.
     """
 
-    annotator: type[Annotator]
+    annotator: type[Classifier]
     example: str
     inputs: Callable[[Record], tuple[str, ...]]
 
@@ -128,7 +128,7 @@ def _is_stream(output: str) -> bool:
 
 
 def _annotate_stream(
-    records: _RecordReader, output: str, annotator: Annotator, progress: Progress
+    records: _RecordReader, output: str, annotator: Classifier, progress: Progress
 ) -> int:
     """Annotate into a pipe; returns the number of records."""
     done = 0
@@ -153,7 +153,7 @@ def _skip_finished(records: _RecordReader, output: ResumableOutput, message: Mes
 def _annotate_rest(
     records: _RecordReader,
     output: ResumableOutput,
-    annotator: Annotator,
+    annotator: Classifier,
     progress: Progress,
     message: Message,
 ) -> None:
@@ -255,7 +255,7 @@ def _record(line: bytes) -> Record:
             raise error from None
 
 
-def _annotated_lines(portion: _Portion, annotator: Annotator) -> bytes:
+def _annotated_lines(portion: _Portion, annotator: Classifier) -> bytes:
     """The lines of the output for a portion; other fields stay as they are written."""
     found = added_fields(annotator, portion.inputs)
     lines = [
@@ -266,7 +266,7 @@ def _annotated_lines(portion: _Portion, annotator: Annotator) -> bytes:
 
 
 def added_fields(
-    annotator: Annotator, inputs: Sequence[tuple[str, ...]]
+    annotator: Classifier, inputs: Sequence[tuple[str, ...]]
 ) -> list[Mapping[str, Any]]:
     """The fields that an annotator adds to records.
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from sicetnon.arguments.argumentativeness import argumentativeness
-from sicetnon.arguments.comparative.comparison import Comparer, Evidence, Sentence, sentences_of
+from sicetnon.arguments.comparative.comparer import Comparer, Evidence, KeyedSentence, sentences_of
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
@@ -15,11 +15,11 @@ _MOST_KEPT = 20_000
 _MOST_FOUND = 200_000
 _NOTHING = Evidence(0.0, 0.0, (0, 0), 0)
 # the keys of all words of a passage, and its sentences
-_Text = tuple[frozenset[str], tuple[Sentence, ...]]
+_Text = tuple[frozenset[str], tuple[KeyedSentence, ...]]
 _ENOUGH_SENTENCES = 2.0
 
 
-class Comparison:
+class ComparativeEvidence:
     """Reads passages of an index for the objects of topics, each passage once.
 
     Its measures are for `blending.Blend`: one number a result from 0 to 1, and 0 throughout for a

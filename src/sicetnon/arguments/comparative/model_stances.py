@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sicetnon.arguments.comparative.comparison import Stance
+from sicetnon.arguments.comparative.comparer import ComparativeStance
 from sicetnon.arguments.comparative.mentions import (
     FIRST,
     SECOND,
@@ -16,10 +16,12 @@ from sicetnon.arguments.comparative.mentions import (
 )
 
 if TYPE_CHECKING:
-    from sicetnon.arguments.model.annotators import Comparison
+    from sicetnon.arguments.model.classifiers import Comparison
 
 
-def favoured(texts: Sequence[str], first: str, second: str, model: Comparison) -> list[Stance]:
+def stances_by_model(
+    texts: Sequence[str], first: str, second: str, model: Comparison
+) -> list[ComparativeStance]:
     """The stance of each passage towards two objects. Each text is asked of once.
 
     What the model learns from are answers to the very question, hardly one without any stance, and
@@ -36,7 +38,7 @@ def favoured(texts: Sequence[str], first: str, second: str, model: Comparison) -
     """
     mentions = Mentions(first, second)
     names = {key_of(word) for name in (first, second) for word in words_of_name(name)}
-    sideless: dict[str, Stance] = {}
+    sideless: dict[str, ComparativeStance] = {}
     for text in dict.fromkeys(texts):
         words = words_of(text)
         keys = [key_of(word) for word in words]
@@ -51,5 +53,5 @@ def favoured(texts: Sequence[str], first: str, second: str, model: Comparison) -
     return [found.get(text, "NO") for text in texts]
 
 
-def _side(label: str) -> Stance | None:
+def _side(label: str) -> ComparativeStance | None:
     return "FIRST" if label == "FIRST" else "SECOND" if label == "SECOND" else None

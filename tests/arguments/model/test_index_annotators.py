@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import yaml
 
-from sicetnon.arguments.model import annotators as by_model
-from sicetnon.arguments.model.storable import NAMES, annotators
+from sicetnon.arguments.model import classifiers as classifiers
+from sicetnon.arguments.model.index_annotators import NAMES, annotators
 from sicetnon.cli import main
 from sicetnon.errors import UsageError
 from sicetnon.formats.runs import read_run
@@ -54,7 +54,7 @@ def test_names_that_there_are_not(stand_in: StandIn) -> None:
         "embedding",
         "quality",
     ]
-    assert by_model.Embedding().identity() == "stand-in 1"
+    assert classifiers.Embedding().identity() == "stand-in 1"
 
 
 def test_an_index_built_with_annotations(

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from sicetnon.arguments.comparative.adjectives import ADJECTIVES, COMPARATIVES, SUPERLATIVES
 from sicetnon.arguments.comparative.mentions import FIRST, SECOND, Mentions, key_of, words_of
 
-Stance = Literal["FIRST", "SECOND", "NEUTRAL", "NO"]
+ComparativeStance = Literal["FIRST", "SECOND", "NEUTRAL", "NO"]
 
 _PRAISE = """
 advantage advantages benefit benefits pro pros plus strength strengths love loves loved recommend
@@ -117,7 +117,7 @@ _REACH = 7
 _WEIGHT = {"+": 1.0, "-": -1.0, "0": 0.5, "P": 0.8, "N": -0.8}
 
 
-class Sentence(NamedTuple):
+class KeyedSentence(NamedTuple):
     """A sentence as it is compared.
 
     Attributes:
@@ -162,20 +162,20 @@ class Comparer:
     least: float = 0.3
     share: float = 0.2
 
-    def stance(self, text: str) -> Stance:
+    def stance(self, text: str) -> ComparativeStance:
         """`FIRST` or `SECOND` where a passage favours one, `NEUTRAL` where it weighs both, else
         `NO`.
         """
         return self.judged(self.evidence(text))
 
-    def judged(self, evidence: Evidence) -> Stance:
+    def judged(self, evidence: Evidence) -> ComparativeStance:
         """The stance that evidence comes to."""
         if abs(evidence.balance) >= max(self.least, self.share * evidence.amount):
             return "FIRST" if evidence.balance > 0 else "SECOND"
         both = min(evidence.mentions) > 0
         return "NEUTRAL" if both and (evidence.weighs or evidence.amount) else "NO"
 
-    def evidence(self, text: str | Sequence[Sentence]) -> Evidence:
+    def evidence(self, text: str | Sequence[KeyedSentence]) -> Evidence:
         """What a passage says of both objects.
 
         Args:
@@ -213,19 +213,14 @@ class Comparer:
         return Mentions(self.first, self.second)
 
 
-def stance(text: str, first: str, second: str) -> Stance:
-    """The stance of one passage; see `Comparer`."""
-    return Comparer(first, second).stance(text)
-
-
-def sentences_of(text: str) -> tuple[Sentence, ...]:
+def sentences_of(text: str) -> tuple[KeyedSentence, ...]:
     """The sentences of a passage; what runs on without an end is cut."""
     found = []
     for sentence in _SENTENCE.split(text):
         words = words_of(sentence)
         for at in range(0, len(words), _LONGEST):
             part = tuple(words[at : at + _LONGEST])
-            found.append(Sentence(part, tuple(map(key_of, part))))
+            found.append(KeyedSentence(part, tuple(map(key_of, part))))
     return tuple(found)
 
 

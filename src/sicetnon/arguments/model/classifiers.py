@@ -1,6 +1,6 @@
 """Annotators: what texts do in a debate, as arrays. One small model on disk, or any classifier.
 
-    >>> from sicetnon.arguments.model.annotators import Stance
+    >>> from sicetnon.arguments.model.classifiers import Stance
     >>> Stance().classify(["Uniforms hide who is poor."], "Should pupils wear uniforms?")
 
 Every annotator takes `model`: nothing for the shipped model, a folder of its kind (with
@@ -56,7 +56,7 @@ class _Own:
         return self.encoder.answers(texts, contexts, [self._output])[self._output]
 
 
-class _Annotator:
+class _Classifier:
     """What all annotators share: the model, and how it is found.
 
     Args:
@@ -105,7 +105,7 @@ class _Annotator:
         return [self.classes[place] for place in probabilities.argmax(axis=1)]
 
 
-class Quality(_Annotator):
+class Quality(_Classifier):
     """How good an argument is.
 
     A classifier of another kind with one output gives its own scale; with labels such as `high`
@@ -119,7 +119,7 @@ class Quality(_Annotator):
         return self._reader.read(_plain(texts))
 
 
-class Argumentativeness(_Annotator):
+class Argumentativeness(_Classifier):
     """Whether a text argues at all."""
 
     task = "argumentativeness"
@@ -129,7 +129,7 @@ class Argumentativeness(_Annotator):
         return self._reader.read(_plain(texts))
 
 
-class Stance(_Annotator):
+class Stance(_Classifier):
     """The side of a text towards a topic or claim: `PRO`, `CON` or `NONE`."""
 
     task = "stance"
@@ -150,7 +150,7 @@ class Stance(_Annotator):
         return self.labels(self.probabilities(texts, topics))
 
 
-class Comparison(_Annotator):
+class Comparison(_Classifier):
     """Which of two objects a text favours: `FIRST`, `SECOND`, `NEUTRAL`, or `NO` stance at all.
 
     Each text is read twice, once with the objects swapped, and the answers are averaged: swapping
@@ -201,7 +201,7 @@ class Comparison(_Annotator):
         return unmarked(text), f"{unmarked(first)} or {unmarked(second)}"
 
 
-Annotator: TypeAlias = Quality | Argumentativeness | Stance | Comparison
+Classifier: TypeAlias = Quality | Argumentativeness | Stance | Comparison
 
 
 class Embedding:

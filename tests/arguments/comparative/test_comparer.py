@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sicetnon.arguments.comparative.comparison import Comparer, stance
+from sicetnon.arguments.comparative.comparer import Comparer
 from sicetnon.arguments.comparative.mentions import Mentions, words_of
 
 SWAPPED = {"FIRST": "SECOND", "SECOND": "FIRST", "NEUTRAL": "NEUTRAL", "NO": "NO"}
@@ -77,9 +77,9 @@ GOLD = {"F": "FIRST", "S": "SECOND", "N": "NEUTRAL", "O": "NO"}
 @pytest.mark.parametrize("line", [line for line in EXAMPLES.splitlines() if line])
 def test_examples(line: str) -> None:
     expected, _, text = line.partition(" ")
-    found = stance(text, "kayak", "canoe")
+    found = Comparer("kayak", "canoe").stance(text)
     assert found == GOLD[expected]
-    assert stance(text, "canoe", "kayak") == SWAPPED[found]
+    assert Comparer("canoe", "kayak").stance(text) == SWAPPED[found]
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_examples(line: str) -> None:
     ],
 )
 def test_names_of_objects(first: str, second: str, text: str, expected: str) -> None:
-    assert stance(text, first, second) == expected
-    assert stance(text, second, first) == SWAPPED[expected]
+    assert Comparer(first, second).stance(text) == expected
+    assert Comparer(second, first).stance(text) == SWAPPED[expected]
 
 
 def test_marks() -> None:
@@ -136,7 +136,7 @@ def test_names_are_found_in_their_ways_of_writing(first: str, second: str, text:
 
 
 def test_same_objects_have_no_stance() -> None:
-    assert stance("A kayak is better than a kayak.", "kayak", "Kayaks") == "NO"
+    assert Comparer("kayak", "Kayaks").stance("A kayak is better than a kayak.") == "NO"
 
 
 def test_thresholds_are_parameters() -> None:
@@ -159,11 +159,11 @@ def test_swapping_objects_swaps_the_stance(text: str) -> None:
 
 @given(st.text(max_size=200), st.text(max_size=20), st.text(max_size=20))
 def test_any_text_is_legal(text: str, first: str, second: str) -> None:
-    assert SWAPPED[stance(text, first, second)] == stance(text, second, first)
+    assert SWAPPED[Comparer(first, second).stance(text)] == Comparer(second, first).stance(text)
 
 
 def test_long_text_is_no_trouble() -> None:
-    assert stance("kayak better " * 20_000, "kayak", "canoe") == "FIRST"
+    assert Comparer("kayak", "canoe").stance("kayak better " * 20_000) == "FIRST"
 
 
 def test_better_than_no_rules_on_real_sentences(data: Path) -> None:
@@ -172,7 +172,7 @@ def test_better_than_no_rules_on_real_sentences(data: Path) -> None:
     import comparison
 
     pairs = [
-        (gold, stance(text, first, second))
+        (gold, Comparer(first, second).stance(text))
         for _, text, first, second, gold in comparison.sentences()
     ]
     folded = [(g, f if f in ("FIRST", "SECOND") else "NONE") for g, f in pairs]

@@ -17,7 +17,7 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
 
 from sicetnon.arguments.model import encoder, windows
-from sicetnon.arguments.model.annotators import (
+from sicetnon.arguments.model.classifiers import (
     Argumentativeness,
     Comparison,
     Embedding,
@@ -354,7 +354,7 @@ class TestMissing:
 
     def test_nothing_heavy_is_loaded_before_a_text_is_read(self) -> None:
         code = (
-            "import sys; from sicetnon.arguments.model.annotators import Quality; Quality();"
+            "import sys; from sicetnon.arguments.model.classifiers import Quality; Quality();"
             "print([m for m in ('onnxruntime', 'tokenizers', 'torch', 'transformers', 'numba')"
             " if m in sys.modules])"
         )
