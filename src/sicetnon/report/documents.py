@@ -14,34 +14,27 @@ Label = int | str
 
 
 @dataclass(frozen=True)
-class Chip:
-    """A label as the page shows it.
-
-    Attributes:
-        text: What it says.
-        kind: The class that gives it a colour: `none` for unjudged, `g0` to `g3` for grades,
-            `wrong` for a stance that differs from the judged one.
-    """
-
-    text: str
-    kind: str = ""
-
-
-@dataclass(frozen=True)
 class ShownHit:
     """A document that a run found, as the page shows it.
 
     Attributes:
         document: Its id.
         number: The same for the same document in all runs of the topic.
-        chips: Its labels, and the stance that the run gives it.
+        labels: Its label in each file of judgments; None for none.
+        stance: The stance that the run gives it; else empty.
         text: The part of its text that has most to do with the question.
     """
 
     document: str
     number: int
-    chips: list[Chip]
+    labels: dict[str, Label | None]
+    stance: str
     text: list[Piece]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a file of judgments has a label for it."""
+        return _is_judged(self.labels)
 
 
 @dataclass(frozen=True)
@@ -75,15 +68,14 @@ def _documents(contents: Contents, topic: TopicHits, texts: Texts | None) -> Top
     snippets = texts.snippets(numbers, topic.title) if texts is not None else {}
 
     def shown(hit: Hit) -> ShownHit:
-        document = hit.document
-        chips = _chips(hit, labels[document])
-        return ShownHit(document, numbers[document], chips, snippets.get(document, []))
+        name = hit.document
+        return ShownHit(name, numbers[name], labels[name], hit.stance, snippets.get(name, []))
 
     return TopicDocuments(
         topic.number,
         topic.title,
         len(numbers),
-        sum(_unjudged(each) for each in labels.values()),
+        sum(not _is_judged(each) for each in labels.values()),
         [
             (name, [shown(hit) for hit in topic.hits[run]])
             for run, name in contents.names.items()
@@ -92,27 +84,8 @@ def _documents(contents: Contents, topic: TopicHits, texts: Texts | None) -> Top
     )
 
 
-def _chips(hit: Hit, labels: Mapping[str, Label | None]) -> list[Chip]:
-    if _unjudged(labels):
-        chips = [Chip("unjudged", "none")]
-    else:
-        chips = [_chip(name, label) for name, label in labels.items()]
-    if hit.stance:
-        wrong = any(isinstance(label, str) and label != hit.stance for label in labels.values())
-        chips.append(Chip(f"run says {hit.stance}", "wrong" if wrong else ""))
-    return chips
-
-
-def _chip(name: str, label: Label | None) -> Chip:
-    if label is None:
-        return Chip(f"{name} unjudged", "none")
-    if isinstance(label, str):
-        return Chip(f"{name} {label}")
-    return Chip(f"{name} {label}".replace("-", "−"), f"g{min(max(label, 0), 3)}")
-
-
-def _unjudged(labels: Mapping[str, Label | None]) -> bool:
-    return all(label is None for label in labels.values())
+def _is_judged(labels: Mapping[str, Label | None]) -> bool:
+    return any(label is not None for label in labels.values())
 
 
 def labels_of(qrels: Mapping[str, Qrels], topic: str, document: str) -> dict[str, Label | None]:

@@ -124,22 +124,15 @@ class Checker:
         if set(rows.seconds).issubset(legal):
             return
         wrong = [place for place, second in enumerate(rows.seconds) if second not in legal]
-        self._log.note(
-            rules.SECOND_COLUMN,
-            int(rows.lines[wrong[0]]),
-            f"{shown(rows.seconds[wrong[0]])} in the second column",
-            either(legal),
-            len(wrong),
-        )
+        found = f"{shown(rows.seconds[wrong[0]])} in the second column"
+        self._note(rules.SECOND_COLUMN, rows, wrong, found, either(legal))
 
     def _check_tags(self, rows: Rows) -> None:
         self._tag = self._tag or rows.tags[0]
-        others = len(rows) - rows.tags.count(self._tag)
-        if others:
-            place = next(place for place, tag in enumerate(rows.tags) if tag != self._tag)
-            found = f"the tag {shown(rows.tags[place])}"
-            expected = f"{shown(self._tag)}, as before"
-            self._log.note(rules.SEVERAL_TAGS, int(rows.lines[place]), found, expected, others)
+        if rows.tags.count(self._tag) < len(rows):
+            wrong = [place for place, tag in enumerate(rows.tags) if tag != self._tag]
+            found = f"the tag {shown(rows.tags[wrong[0]])}"
+            self._note(rules.SEVERAL_TAGS, rows, wrong, found, f"{shown(self._tag)}, as before")
 
     def _check_known(self, rows: Rows, known: Known) -> None:
         pairs = self._contract.unit == "pair"
@@ -157,8 +150,7 @@ class Checker:
         wrong = [place for place, one in enumerate(rows.documents) if strange(one) is not None]
         found = f"the id {shown(strange(rows.documents[wrong[0]]) or '')}"
         expected = f"the id of {'a sentence' if pairs else 'a document'} of the corpus"
-        line = int(rows.lines[wrong[0]])
-        self._log.note(rules.UNKNOWN_DOCUMENT, line, found, expected, len(wrong))
+        self._note(rules.UNKNOWN_DOCUMENT, rows, wrong, found, expected)
 
     def _group(self, rows: Rows) -> tuple[Rows, _Groups]:
         """Bring each topic's rows together, and note topics that are unknown or come again."""
@@ -259,10 +251,15 @@ class Checker:
                 self._note(rule, rows, wrong, found, expected.format(float(before[place])))
 
     def _note(
-        self, rule: Rule, rows: Rows, wrong: NDArray[np.int64], found: str, expected: str
+        self,
+        rule: Rule,
+        rows: Rows,
+        wrong: Sequence[int] | NDArray[np.int64],
+        found: str,
+        expected: str,
     ) -> None:
-        line = int(rows.lines[wrong].min())
-        self._log.note(rule, line, found, expected, len(wrong))
+        """Note the rows that break a rule, at the first of their lines."""
+        self._log.note(rule, int(rows.lines[wrong].min()), found, expected, len(wrong))
 
     def _check_documents(self, rows: Rows, groups: _Groups) -> None:
         documents: Sequence[str] = rows.documents
@@ -288,9 +285,8 @@ class Checker:
     def _check_pairs(self, rows: Rows) -> None:
         wrong = [place for place, pair in enumerate(rows.documents) if not _is_good(pair)]
         if wrong:
-            places = np.array(wrong, np.int64)
-            found = f"the pair {shown(rows.documents[_earliest(rows, places)])}"
-            self._note(rules.PAIR_FORM, rows, places, found, "two different ids, one comma between")
+            found = f"the pair {shown(rows.documents[_earliest(rows, wrong)])}"
+            self._note(rules.PAIR_FORM, rows, wrong, found, "two different ids, one comma between")
 
     def _check_repeated(
         self, rows: Rows, documents: Sequence[str], topic: _Topic, places: range
@@ -340,8 +336,8 @@ def _before(
     return before
 
 
-def _earliest(rows: Rows, places: NDArray[np.int64]) -> int:
-    return int(places[np.argmin(rows.lines[places])])
+def _earliest(rows: Rows, places: Sequence[int] | NDArray[np.int64]) -> int:
+    return int(places[int(np.argmin(rows.lines[places]))])
 
 
 def _numbers(texts: Sequence[str] | NDArray[Any], whole: bool) -> NDArray[np.float64]:
