@@ -207,7 +207,7 @@ def test_duplicate_document(validated: Validated) -> None:
     finding = only(validated(changed(9, "S2-A4", "S2-A1")), "duplicate-document")
     assert (finding.line, finding.count) == (9, 1)
     assert finding.found == "'S2-A1' again for topic '2'"
-    assert finding.expected == "each document once a topic"
+    assert finding.expected == "each document once per topic"
 
 
 def test_documents_of_one_letter_can_be_duplicates(validated: Validated) -> None:

@@ -1,4 +1,4 @@
-"""What a report shows, gathered from scores, runs and judgments; nothing of how it looks."""
+"""Gather the contents of a report from scores, runs and judgments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.records import Ranking, Run, Topic
 
 TOP = 5
-"""How many documents of a run are shown for a topic."""
+"""Documents of a run that are shown for a topic."""
 
 Shares = Mapping[str, float]
 
@@ -34,8 +34,8 @@ class Section:
         scores: Best first.
         depth: The cut of the measure; None for none, and for stances.
         topics: The topics that count for at least one run, in the order of their numbers.
-        judged: For each run whose lines are at hand, the share of judged documents by topic.
-        baseline: The score of the run that the others are set against; None for the median.
+        judged: For each run that was read, the share of judged documents by topic.
+        baseline: The score of the run that the others are compared with; None for the median.
     """
 
     scores: tuple[Score, ...]
@@ -46,12 +46,12 @@ class Section:
 
     @property
     def first(self) -> Score:
-        """Any of its scores: measure, rule and judgments are the same for all."""
+        """A score; measure, rule and judgments are the same for all."""
         return self.scores[0]
 
     @property
     def is_stance(self) -> bool:
-        """Whether it is about stances."""
+        """Whether the judgments are of stances."""
         return self.first.dimension == "stance"
 
     @cached_property
@@ -66,7 +66,7 @@ class Section:
 
     @property
     def reference(self) -> Shares:
-        """What runs are set against, by topic."""
+        """The values that runs are compared with, by topic."""
         return self.medians if self.baseline is None else self.baseline.values
 
     @property
@@ -89,11 +89,11 @@ class Section:
 
     @property
     def compared(self) -> list[Score]:
-        """The scores of the runs that are set against the reference."""
+        """The scores of the runs that are compared with the reference."""
         return [score for score in self.scores if score is not self.baseline]
 
     def differences(self, score: Score) -> dict[str, float]:
-        """A run's values less the reference's, by topic, greatest first."""
+        """The values of a run minus those of the reference, by topic, greatest first."""
         pairs = (
             (topic, score.values[topic] - self.reference[topic])
             for topic in self.topics
@@ -108,7 +108,7 @@ class Hit:
 
     Attributes:
         document: Its id.
-        stance: What the run calls it, where that is a stance; else empty.
+        stance: The stance that the run gives it; else empty.
     """
 
     document: str
@@ -117,7 +117,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class TopicHits:
-    """What the runs found for a topic.
+    """The documents that the runs found for a topic.
 
     Attributes:
         number: The topic.
@@ -131,20 +131,20 @@ class TopicHits:
 
     @property
     def documents(self) -> list[str]:
-        """All documents found, none twice."""
+        """All documents found, each once."""
         return list(dict.fromkeys(hit.document for hits in self.hits.values() for hit in hits))
 
 
 @dataclass(frozen=True)
 class Contents:
-    """All that a report shows.
+    """The contents of a report.
 
     Attributes:
         names: The name of each run on the page; runs in the order of the first section.
         sections: One per file of judgments and measure.
         topics: The judged topics.
-        qrels: The judgments, by what they are called on the page.
-        by_rank: Whether the documents of a run stand in the order of its ranks.
+        qrels: The judgments, by their name on the page.
+        by_rank: Whether the documents of a run are in the order of its ranks, not of its scores.
     """
 
     names: Mapping[str, str]
@@ -173,7 +173,7 @@ def gather(
     baseline: Source | None,
     topics: Iterable[Topic] | Path | str | None,
 ) -> Contents:
-    """Gather what a report shows. Runs are read one after the other, and not kept.
+    """Gather the contents of a report. Runs are read one after the other, and not kept.
 
     Raises:
         UsageError: Scores, runs, judgments and baseline do not belong together.
@@ -197,7 +197,7 @@ def gather(
         hits[run.name] = {topic: _top(run.rankings[topic], by_rank) for topic in answered}
         for shares, group in zip(judged, groups, strict=True):
             shares[run.name] = _judged(run, judgments[group[0].qrels], group[0])
-    # a baseline that is none of the runs has scores, and nothing else is known of it
+    # of a baseline that is none of the runs, only the scores are known
     if missing := [name for name in order if name not in hits and name != chosen]:
         raise UsageError(f"found scores of {missing[0]}, which is not among the runs; give it too")
     return Contents(
@@ -210,12 +210,12 @@ def gather(
 
 
 def key(topic: str) -> tuple[bool, int, str]:
-    """What topics are sorted by: their numbers, then those that are no numbers."""
+    """Sort key of topics: numbers in their order, then other names."""
     return (False, int(topic), topic) if topic.isdecimal() else (True, 0, topic)
 
 
 def run_names(scores: Sequence[Score], given: Collection[str] = ()) -> dict[str, str]:
-    """Short names of runs: those that the caller gave, else their tags, or what tells paths apart.
+    """Short names of runs: given names, else tags, else the parts in which their paths differ.
 
     Args:
         scores: The scores of the runs.
@@ -228,7 +228,7 @@ def run_names(scores: Sequence[Score], given: Collection[str] = ()) -> dict[str,
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Names without the folders that all share and without their endings, if they differ so."""
+    """Names without shared folders, and without endings where they still differ then."""
     parts = {name: PurePath(name).parts or (name,) for name in names}
     shared = 0
     while len({part[shared] for part in parts.values() if len(part) > shared}) == 1 and all(
@@ -246,7 +246,7 @@ def _each_qrels(qrels: Sources) -> list[Qrels]:
 
 
 def _grouped(scores: Sequence[Score], judgments: Mapping[str, Qrels]) -> list[list[Score]]:
-    """The scores of each table."""
+    """The scores of each section."""
     groups: dict[tuple[str, Rule, str], list[Score]] = {}
     for score in scores:
         if score.qrels not in judgments:
@@ -273,7 +273,7 @@ def _chosen(scores: Sequence[Score], baseline: Source | None, order: Sequence[st
     elif isinstance(baseline, Run):
         name = baseline.name
     else:
-        # nothing names a table or records; evaluate has named them in its comparisons
+        # records and frames have no name; evaluate named them in its comparisons
         name = compared or load_run(baseline).name
     if name not in order:
         raise UsageError(f"found no score of the baseline {name}; expected one of the runs scored")
@@ -283,13 +283,13 @@ def _chosen(scores: Sequence[Score], baseline: Source | None, order: Sequence[st
 
 
 def _by_rank(scores: Sequence[Score]) -> bool:
-    """Whether the scores go by ranks. Those of stances do not decide: they know no other rule."""
+    """Whether a rule orders by rank. Scores of stances do not decide: they have one rule."""
     rules = {score.rule for score in scores if score.dimension != "stance"}
     return not rules or "official" in rules
 
 
 def _sources(runs: Sources, baseline: Source | None) -> list[tuple[str | None, Source]]:
-    """The runs, and the baseline where it is none of them."""
+    """The runs, and the baseline where it is not among them."""
     named = each_source(runs)
     if baseline is None:
         return named
@@ -322,7 +322,7 @@ def _topic_hits(
 
 
 def _judged(run: Run, qrels: Qrels, score: Score) -> Shares:
-    """The share of judged documents by topic, among those that the measure sees."""
+    """The share of judged documents by topic, among those at the depth of the measure."""
     if score.dimension == "stance":
         return {
             topic: sum(document in labels for document in run.rankings[topic].ids)
@@ -360,7 +360,7 @@ def _titles(topics: Iterable[Topic] | Path | str | None) -> dict[str, str]:
 
 
 def _named(judgments: Mapping[str, Qrels]) -> dict[str, Qrels]:
-    """The judgments by what they judge, or by their names where two judge the same."""
+    """The judgments by their dimension, or by their names where two have the same."""
     by_dimension: dict[str, Qrels] = {each.dimension: each for each in judgments.values()}
     if len(by_dimension) == len(judgments):
         return by_dimension

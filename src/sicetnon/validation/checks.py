@@ -1,7 +1,7 @@
-"""The rules on what the columns of a run say, block by block.
+"""Check the columns of a run by the rules, block by block.
 
-Ranks and scores are compared as arrays over all topics of a block at once; only documents need
-a set a topic. What a topic leaves open at the end of a block is kept for the next.
+Ranks and scores are compared as arrays over all topics of a block at once; documents need a set
+per topic. The state of each topic is kept from block to block.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from sicetnon.validation import rules
 from sicetnon.validation.lines import Rows
 from sicetnon.validation.rules import Log, Rule, either, listed, shown
 
-# The ids that are known, or a function from some ids to those among them that are.
+# The known ids, or a function that takes ids and returns the known ones among them.
 Known = Container[str] | Callable[[Sequence[str]], Collection[str]]
 
 
 @dataclass(slots=True)
-class _Topic:
-    """What was seen of a topic so far.
+class _TopicState:
+    """The lines of a topic that were checked so far.
 
     Attributes:
-        first_line: The line where it begins.
+        first_line: The number of its first line.
         dropped: As in `Rows`, at its last line.
-        rank: Of its last line; NaN where that was no number.
-        score: Likewise.
-        count: Its lines.
-        documents: Its documents as they stand in the run; for pairs, by the pair in one order.
+        rank: The rank of its last line; NaN where that was no number.
+        score: The score of its last line, likewise.
+        count: Number of its lines.
+        documents: Its documents as in the run; for pairs, by the pair in one order.
     """
 
     first_line: int
@@ -49,7 +49,7 @@ class _Topic:
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """Where in a block the lines of each topic stand.
+    """The rows of each topic in a block.
 
     Attributes:
         topics: Their states.
@@ -58,33 +58,33 @@ class _Groups:
         ends: The row behind the last of each.
     """
 
-    topics: list[_Topic]
+    topics: list[_TopicState]
     names: list[str]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
 
 
 class Checker:
-    """Holds the rows of a run against the rules.
+    """Checks the rows of a run by the rules.
 
     Args:
-        contract: What the task wants.
+        contract: The contract of the task.
         topics: The numbers of the topics.
-        known: The documents of the corpus, where it is at hand; for pairs, the sentences.
+        known: The documents of the corpus; for pairs, the sentences. None leaves ids unchecked.
         log: Takes the findings.
     """
 
     def __init__(self, contract: Contract, topics: Collection[str], known: Known | None, log: Log):
         self._contract, self._expected_topics, self._log = contract, topics, log
         self._known = frozenset(known) if isinstance(known, list | tuple) else known
-        self._topics: dict[str, _Topic] = {}
+        self._topics: dict[str, _TopicState] = {}
         self._last_topic = ""
         self._last_dropped = 0
         self._tag = ""
 
     @property
     def topics(self) -> int:
-        """How many topics were seen."""
+        """Number of topics found."""
         return len(self._topics)
 
     def check(self, rows: Rows) -> None:
@@ -100,7 +100,7 @@ class Checker:
         self._check_documents(rows, groups)
 
     def finish(self) -> None:
-        """Check what only a run that was read to its end can be said to lack."""
+        """Check that nothing is missing, at the end of the run."""
         if not self._topics:
             return
         few = [
@@ -153,7 +153,7 @@ class Checker:
         self._note(rules.UNKNOWN_DOCUMENT, rows, wrong, found, expected)
 
     def _group(self, rows: Rows) -> tuple[Rows, _Groups]:
-        """Bring each topic's rows together, and note topics that are unknown or come again."""
+        """Bring the rows of each topic together; note topics that are unknown or split."""
         starts = _starts(rows.topics)
         names = [rows.topics[start] for start in starts]
         self._meet(rows, starts, names)
@@ -172,7 +172,7 @@ class Checker:
         for start, name in zip(starts, names, strict=True):
             if name not in self._topics:
                 before = int(rows.dropped[start - 1]) if start else self._last_dropped
-                self._topics[name] = _Topic(int(rows.lines[start]), before)
+                self._topics[name] = _TopicState(int(rows.lines[start]), before)
                 if name not in self._expected_topics:
                     self._note_unknown_topic(name, int(rows.lines[start]))
             elif name != last and not self._log.again(rules.SPLIT_TOPICS):
@@ -202,7 +202,7 @@ class Checker:
     def _numbers(
         self, rows: Rows, column: Sequence[str] | NDArray[Any], rule: Rule
     ) -> NDArray[np.float64]:
-        """A column as numbers, NaN where it holds none."""
+        """A column as numbers, with NaN for other texts."""
         whole = rule is rules.RANK_NUMBER
         values = _numbers(column, whole)
         wrong = np.flatnonzero(~np.isfinite(values))
@@ -221,7 +221,7 @@ class Checker:
         lost: NDArray[np.float64],
     ) -> None:
         steps = ranks - before
-        # a gap may be what lines that could not be used have left behind
+        # lines that could not be used may have left a gap
         fine = (steps == 1) | ((steps > 1) & (steps <= 1 + lost)) | np.isnan(steps)
         wrong = np.flatnonzero(~fine)
         if len(wrong):
@@ -289,7 +289,7 @@ class Checker:
             self._note(rules.PAIR_FORM, rows, wrong, found, "two different ids, one comma between")
 
     def _check_repeated(
-        self, rows: Rows, documents: Sequence[str], topic: _Topic, places: range
+        self, rows: Rows, documents: Sequence[str], topic: _TopicState, places: range
     ) -> None:
         here: dict[str, str] = {}
         for place in places:
@@ -302,7 +302,7 @@ class Checker:
             line = int(rows.lines[place])
             if before == document:
                 found = f"{shown(document)} again {where}"
-                self._log.note(rules.DUPLICATE, line, found, "each document once a topic")
+                self._log.note(rules.DUPLICATE, line, found, "each document once per topic")
             else:
                 found = f"{shown(document)} {where}, the pair {shown(before)} reversed"
                 self._log.note(rules.REVERSED_PAIR, line, found, "each pair in one order only")
@@ -320,7 +320,7 @@ def _known_of(asked: set[str], known: Known) -> set[str]:
 
 
 def _starts(topics: Sequence[str]) -> list[int]:
-    """The rows whose topic is another than that of the row before."""
+    """The rows whose topic differs from that of the row before."""
     others = map(operator.ne, topics, itertools.islice(topics, 1, None))
     changes = np.flatnonzero(np.fromiter(others, np.bool_, len(topics) - 1))
     return [0, *(changes + 1).tolist()]
@@ -329,7 +329,7 @@ def _starts(topics: Sequence[str]) -> list[int]:
 def _before(
     values: NDArray[np.float64], groups: _Groups, kept: Sequence[float]
 ) -> NDArray[np.float64]:
-    """For each row the value of the topic's row before it, which may lie in an earlier block."""
+    """For each row the value of the previous row of its topic, maybe of an earlier block."""
     before = np.empty_like(values)
     before[1:] = values[:-1]
     before[groups.starts] = kept

@@ -29,8 +29,8 @@ class Rows:
 
     Attributes:
         lines: Their numbers in the file, from 1.
-        dropped: How many lines before each, from the start of the file, could not be used.
-        topics: First column; so with the others.
+        dropped: Number of unusable lines before each, from the start of the file.
+        topics: First column.
         seconds: Second column.
         documents: Third column.
         ranks: Fourth column, as text or numbers.
@@ -68,8 +68,8 @@ class RowReader:
         pairs: Whether the documents are pairs of sentences.
 
     Attributes:
-        lines: How many lines were read so far.
-        blank: How many of them held no text.
+        lines: Number of lines read so far.
+        blank: Number of lines without text among them.
     """
 
     def __init__(self, log: Log, pairs: bool = False):
@@ -137,9 +137,9 @@ class RowReader:
         return block.decode("utf-8", "replace")
 
     def _cut(self, text: str, first: int, count: int) -> list[str] | None:
-        """The columns of lines that all have six, or None where some line has not.
+        """The columns of lines that all have six; None where a line has not.
 
-        Tabs and carriage returns are noted, and read as what most likely was meant.
+        Tabs and carriage returns are noted, and read as spaces and line breaks.
         """
         if not text.isascii():
             return None
@@ -184,7 +184,7 @@ class RowReader:
             self._log.note(rules.BLANK_LINES, number, "a line without text", COLUMNS)
 
     def _clean_tag(self, columns: list[str], line: str, number: int) -> str | None:
-        """The tag of a line of six columns or more; None where it is no tag that has too many."""
+        """The tag of a line of six columns or more; None where the line cannot be used."""
         known = self._tags.get(columns[5])
         if known is None:
             tag = columns[5].rstrip()
@@ -210,9 +210,9 @@ class RowReader:
 
 
 def _cut_strict(text: str, count: int) -> list[str] | None:
-    """The columns of lines in the strict form, seven a line: six, and the line break.
+    """The columns of lines in the strict form, seven per line: six, and the line break.
 
-    None where some line has another form.
+    None where a line has another form.
     """
     columns = text.replace("\n", " \n ").split(" ")
     columns.pop()

@@ -1,8 +1,8 @@
-"""The rules that a run is held against, and what is found when it breaks one.
+"""The rules of a run, and the findings where it breaks one.
 
-What decides between error and warning: an error is what the task's text forbids, or what makes a
-scorer refuse the file or read another ranking than the one meant. A warning is what every scorer
-survives, but that the task advises against or that is likely to be an oversight.
+An error breaks the text of the task, or makes a scorer refuse the file or read another ranking
+than the one meant. A warning harms no scorer, but the task advises against it, or it is likely to
+be an oversight.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Finding:
     Attributes:
         rule: The name of the rule.
         severity: `error` or `warning`.
-        file: The file, as it was named.
+        file: The name of the file.
         line: The first line that breaks the rule, from 1; None where no line is to blame.
-        found: What stands there.
-        expected: What should.
+        found: What was found.
+        expected: What was expected.
         count: How often the rule is broken.
         advice: What to do.
     """
@@ -117,7 +117,7 @@ SECOND_COLUMN = _rule(
     "second-column",
     "error",
     "Write Q0 where there is nothing to say about the stance.",
-    "The task lists the words that may stand there; a stance scorer counts others as wrong.",
+    "The task lists the allowed words; a stance scorer counts others as wrong.",
 )
 UNKNOWN_TOPIC = _rule(
     "unknown-topic",
@@ -238,11 +238,11 @@ TWO_FILES = _rule(
 
 
 class Log:
-    """Gathers findings, one a rule: the first place, and how often.
+    """Gathers findings, one per rule: the first line, and the count.
 
     Args:
         file: The name of the file in messages.
-        lenient: Rules that give no more than a warning this time.
+        lenient: Errors that are only warnings for this file.
     """
 
     def __init__(self, file: str, lenient: frozenset[Rule] = frozenset()):
@@ -252,7 +252,7 @@ class Log:
         self._counts: dict[str, int] = {}
 
     def again(self, rule: Rule, count: int = 1) -> bool:
-        """Count a rule as broken once more, if it is known to be broken at all."""
+        """Count a broken rule again; False where the rule was not broken before."""
         if rule.name not in self._findings:
             return False
         self._counts[rule.name] += count
@@ -277,18 +277,18 @@ class Log:
 
 
 def shown(text: str) -> str:
-    """A text of the file as it is quoted in a message: escaped, and cut where it is long."""
+    """A text of the file, quoted for a message: escaped, and cut where it is long."""
     cut = text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
     return repr(cut)
 
 
 def either(items: Sequence[str]) -> str:
-    """Some alternatives as a person would name them."""
+    """Alternatives in a sentence: `a, b or c`."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
 
 
 def listed(items: Sequence[str], most: int = 8) -> str:
-    """Some items as a person would list them, cut where they are many."""
+    """Items in a sentence, cut where they are many: `a, b and 7 more`."""
     if len(items) > most:
         return f"{', '.join(items[:most])} and {len(items) - most:,} more"
     return ", ".join(items)
