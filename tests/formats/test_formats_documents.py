@@ -267,7 +267,7 @@ def test_entries_are_read(name: str, text: str, tmp_path: Path) -> None:
         ("x.jsonl", lines({"no": "1", "a": ["x"]}), "field 'a' holds list; expected a text"),
         ("x.jsonl", '{"no": "1", "a": "x', "the line cannot be used"),
         ("x.csv", "no,a\n1,2,3\n", "more columns than the header"),
-        ("x.csv", 'no,a\n1,"cut\n', "the table is damaged: unexpected end of data"),
+        ("x.csv", 'no,a\n1,"cut\n', "breaks off or is damaged: unexpected end of data"),
         ("x.tsv", "no\ta\n\tx\n", "is empty"),
     ],
 )

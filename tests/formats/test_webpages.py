@@ -230,7 +230,7 @@ def test_a_directory_of_pages_becomes_an_index(tmp_path: Path) -> None:
     before = corpus.checksum()
     build_index(corpus, tmp_path / "index", BuildOptions(named_analysis("porter-stop")))
     with IndexReader.open(tmp_path / "index") as index:
-        found = {record.id: record for record in index.records(range(index.size))}
+        found = {record.id: record for record in index.records_at(range(index.size))}
     assert set(found) == {"clueweb12-1", "clueweb12-2", "below/mine"}
     second = found["clueweb12-2"]
     assert isinstance(second, WebPage)

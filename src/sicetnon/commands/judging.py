@@ -14,6 +14,7 @@ from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.evaluation import EvaluationWarning, Qrels, Score, check_corpus, load_qrels
 from sicetnon.evaluation import evaluate as evaluate_runs
 from sicetnon.evaluation.leaderboard import placed
+from sicetnon.formats.identifiers import argument_of
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import ProcessedArgument
@@ -114,7 +115,7 @@ def _known_to(index: IndexReader) -> Callable[[Sequence[str]], list[str]]:
         return [name for name in identifiers if index.number(name) is not None]
 
     def sentences(identifiers: Sequence[str]) -> list[str]:
-        numbers = {index.number(name.partition("__")[0]) for name in identifiers} - {None}
+        numbers = {index.number(argument_of(name)) for name in identifiers} - {None}
         records = index.records_at([number for number in numbers if number is not None])
         held = {
             sentence.id

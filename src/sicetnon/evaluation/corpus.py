@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.evaluation.scores import EvaluationWarning
-from sicetnon.formats.identifiers import SEPARATOR, is_pair
+from sicetnon.formats.identifiers import SEPARATOR, argument_of, is_pair
 
 MOSTLY = 0.5
 """Below this share of judged ids present, the corpus is likely another version."""
-_SENTENCE = "__"
 
 Lookup = Container[str] | Callable[[str], object]
 
@@ -79,5 +78,5 @@ def _present(document: str, holds: Callable[[str], bool]) -> bool:
 
 
 def _argument_held(sentence: str, holds: Callable[[str], bool]) -> bool:
-    argument, mark, _ = sentence.partition(_SENTENCE)
-    return bool(mark and argument) and holds(argument)
+    argument = argument_of(sentence)
+    return argument not in ("", sentence) and holds(argument)

@@ -9,7 +9,6 @@ rhetorical, logical, dialectical and combined quality as standardised scores.
 from __future__ import annotations
 
 import csv
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ import msgspec
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import open_bytes
+from sicetnon.formats.tables import read_table
 
 DIMENSIONS = ("cogency", "effectiveness", "reasonableness", "overall")
 _JSON_NAMES = {
@@ -88,10 +88,12 @@ def read_webis(path: Path | str) -> list[JudgedArgument]:
     Raises:
         DataError: The table lacks a column or holds something that is no number.
     """
-    rows = _rows(path, ",")
+    rows = read_table(path)
+    _, header = next(rows, (1, []))
     wanted = (_WEBIS_TEXT, _WEBIS_TOPIC, "Discussion ID", "Argument ID", *_WEBIS_NAMES)
     found = []
-    for line, row in rows:
+    for line, values in rows:
+        row = dict(zip(header, values, strict=False))
         _check_columns(row, wanted, path)
         if row.get("Is Argument?", "True").strip().lower() in ("false", "0"):
             continue
@@ -168,15 +170,6 @@ def majority(labels: Sequence[int]) -> int:
 def _label(text: str) -> int:
     """1 to 3 of `2 (Average)`; 0 where the annotator could not judge."""
     return int(text[0]) if text[:1] in "123" and text else 0
-
-
-def _rows(path: Path | str, delimiter: str) -> Iterator[tuple[int, dict[str, str]]]:
-    csv.field_size_limit(sys.maxsize)
-    with open_bytes(path) as file:
-        text = file.read().decode("utf-8-sig", "replace")
-    reader = csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter)
-    for row in reader:
-        yield reader.line_num, row
 
 
 def _check_columns(row: Mapping[str, str], wanted: Sequence[str], path: Path | str) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.jsonarray import JsonArray
 from sicetnon.formats.jsontext import decode
 from sicetnon.records import Argument
@@ -83,18 +84,6 @@ def decode_argument(data: bytes) -> Argument:
         raise ValueError(f'argument {argument.id!r} has no premise ("premises" is empty)')
     check_identifier(argument.id)
     return argument
-
-
-def check_identifier(identifier: str) -> None:
-    """Refuse an id that could not stand in a run.
-
-    Raises:
-        ValueError: The id is empty or holds white space.
-    """
-    if identifier.split() != [identifier]:
-        raise ValueError(f"the id {identifier!r} is empty or holds white space")
-    if not identifier.isprintable():
-        raise ValueError(f"the id {identifier!r} holds characters that do not print")
 
 
 def java_hash(text: str) -> int:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sicetnon.errors import DataError
-from sicetnon.formats.argsme import check_identifier
-from sicetnon.formats.files import Reading, read_lines
+from sicetnon.formats.files import Reading
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.passages import read_json_lines
+from sicetnon.formats.tables import read_table
 from sicetnon.records import Entry
 
 LOOKED_AT = 100
@@ -69,19 +68,14 @@ def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str
     if not is_table(path):
         yield from read_json_lines(path, dict[str, Any], "a JSON object", reading)
         return
-    csv.field_size_limit(sys.maxsize)
     tabs = Path(path).name.removesuffix(".gz").lower().endswith(".tsv")
-    lines = (text + "\n" for _, text in read_lines(path, reading))
-    rows = csv.DictReader(lines, delimiter="\t" if tabs else ",", strict=True)
-    try:
-        for row in rows:
-            if None in row:
-                error = DataError("the row has more columns than the header", path, rows.line_num)
-                reading.on_error(error)
-                continue
-            yield rows.line_num, row
-    except csv.Error as error:
-        raise DataError(f"the table is damaged: {error}", path, rows.line_num) from None
+    rows = read_table(path, reading, "\t" if tabs else ",")
+    _, header = next(rows, (1, []))
+    for line, row in rows:
+        if len(row) > len(header):
+            reading.on_error(DataError("the row has more columns than the header", path, line))
+        else:
+            yield line, dict(itertools.zip_longest(header, row))
 
 
 def _entry(row: Mapping[str, Any], fields: Sequence[str], id_field: str) -> Entry:

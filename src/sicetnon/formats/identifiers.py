@@ -1,10 +1,32 @@
-"""Pairs of sentences (2022 task 1): two ids joined by a comma, in whichever order."""
+"""Ids: of documents, of an argument's sentences, and of pairs of sentences (2022 task 1).
+
+A sentence's id is that of its argument, `__` and more (`S1-A2__PREMISE__1`). A pair's id is two ids
+joined by a comma, in any order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 SEPARATOR = ","
+_SENTENCE = "__"
+
+
+def check_identifier(identifier: str) -> None:
+    """Refuse an id that could not stand in a run.
+
+    Raises:
+        ValueError: The id is empty or holds white space.
+    """
+    if identifier.split() != [identifier]:
+        raise ValueError(f"the id {identifier!r} is empty or holds white space")
+    if not identifier.isprintable():
+        raise ValueError(f"the id {identifier!r} holds characters that do not print")
+
+
+def argument_of(identifier: str) -> str:
+    """The id of the argument that a sentence belongs to; any other id as it is."""
+    return identifier.partition(_SENTENCE)[0]
 
 
 def is_pair(identifier: str) -> bool:

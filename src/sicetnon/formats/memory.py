@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sicetnon.errors import DataError
-from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.corpora import ARGUMENT_FIELDS, PAGE_FIELDS, Corpus
 from sicetnon.formats.entries import ID_NAMES
 from sicetnon.formats.files import Reading
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
 Document: TypeAlias = str | Mapping[str, Any] | Record

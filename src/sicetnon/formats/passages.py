@@ -9,8 +9,8 @@ from typing import TypeVar
 import msgspec
 
 from sicetnon.errors import DataError
-from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.files import Reading, open_bytes
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.jsontext import decode
 from sicetnon.records import Passage
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from sicetnon.errors import DataError
-from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.files import Reading
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.passages import read_json_lines
 from sicetnon.records import Entry, Topic
 

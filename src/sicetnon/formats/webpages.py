@@ -18,8 +18,8 @@ from typing import Any, BinaryIO
 from urllib.parse import quote, urlsplit
 
 from sicetnon.errors import DataError, MissingExtraError
-from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.files import Reading, open_bytes
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.page_scores import PageScores, SideFiles
 from sicetnon.records import WebPage
 

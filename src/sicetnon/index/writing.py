@@ -19,9 +19,9 @@ import msgspec
 import numpy as np
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.argsme import check_identifier
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.index.annotation_writer import Callback, annotate_segment, fitting
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from sicetnon.formats.identifiers import SEPARATOR, is_pair
+from sicetnon.formats.identifiers import SEPARATOR, argument_of, is_pair
 from sicetnon.records import ProcessedArgument, Record
 from sicetnon.text.snippets import snippet
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 LENGTH = 180
 """Characters of a text that are shown."""
-
-_SENTENCE = "__"
 
 
 class Piece(NamedTuple):
@@ -81,7 +79,7 @@ class Texts:
         numbers: dict[str, int] = {}
         for identifier in sorted(wanted):
             # a sentence is found in its argument
-            for name in (identifier, identifier.partition(_SENTENCE)[0]):
+            for name in (identifier, argument_of(identifier)):
                 number = source.number(name)
                 if number is not None:
                     numbers[identifier] = number
