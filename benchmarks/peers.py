@@ -276,7 +276,7 @@ class SicEtNon(Peer):
     name = "sicetnon"
 
     def index(self, corpus: Path, work: Path) -> None:
-        """Build the index that `sicetnon index` builds, but for the stop list."""
+        """Build the index that `sicetnon index build` builds, but for the stop list."""
         from sicetnon.formats.corpora import open_corpus
         from sicetnon.index.writing import BuildOptions, build_index
 

@@ -47,7 +47,7 @@ def main() -> None:
         table = Path(scratch) / source.name
         repeat(source, table, rows)
         size = table.stat().st_size / 1e9
-        command = [sys.executable, "-m", "sicetnon", "index", str(table)]
+        command = [sys.executable, "-m", "sicetnon", "index", "build", str(table)]
         figures = measure_process([*command, "-o", str(Path(scratch) / "index")], {})
         speed, memory = rows / figures.seconds, figures.peak_mb
         print(f"{rows:,} rows, {size:.2f} GB: {figures.seconds:.1f} s, {speed:,.0f} rows/s", end="")

@@ -93,7 +93,7 @@ def _print_commands(corpus: Path, work: Path, repeats: int) -> None:
     work.mkdir(parents=True, exist_ok=True)
     run = [*program, "run", "touche-2020-task-1", "-i", str(corpus), "-o", str(work / "out")]
     commands = {
-        "index (task's analysis)": [*program, "index", str(corpus), "-o", index],
+        "index (task's analysis)": [*program, "index", "build", str(corpus), "-o", index],
         "run, warm index, all topics": [*run, "--index", index],
         "search": [*program, "search", "Should teachers get tenure?", "--index", index],
         "--help": [*program, "--help"],

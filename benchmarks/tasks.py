@@ -6,7 +6,7 @@ Every command is a process of its own on the input directories under SICETNON_DA
 ../shared/data); those of 2021 are the ones of 2020 with 2021's topics. Cold is the first run, which
 builds its index or fetches its documents; warm is the next. Documents of task 2 come from a local
 server that imitates ChatNoir, which is asked five times a second at most: a cold run mostly waits.
-The second variant is an index of web pages of the user's own, built by `sicetnon index`.
+The second variant is an index of web pages of the user's own, built by `sicetnon index build`.
 
 Kernels are compiled before the clock runs. Peaks count pages of index files that are mapped.
 """
@@ -66,7 +66,7 @@ class Variant:
     @property
     def index(self) -> list[str]:
         """The command that indexes the user's own pages."""
-        return [*PROGRAM, "index", str(self.pages), "-o", str(self.folder / "index")]
+        return [*PROGRAM, "index", "build", str(self.pages), "-o", str(self.folder / "index")]
 
     @property
     def run(self) -> list[str]:

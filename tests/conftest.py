@@ -51,7 +51,7 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPat
 def index(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the sample."""
     folder = tmp_path_factory.mktemp("sample") / "index"
-    assert main(["index", str(sample / "input"), "-o", str(folder)]) == 0
+    assert main(["index", "build", str(sample / "input"), "-o", str(folder)]) == 0
     return folder
 
 

@@ -1,11 +1,11 @@
 # The public names with their homes; __init__.py reads them here and loads each when it is used.
 
 from .arguments.comparative.questions import parse_question as parse_question
-from .arguments.model.annotators import Argumentativeness as Argumentativeness
-from .arguments.model.annotators import Comparison as Comparison
-from .arguments.model.annotators import Embedding as Embedding
-from .arguments.model.annotators import Quality as Quality
-from .arguments.model.annotators import Stance as Stance
+from .arguments.model.classifiers import Argumentativeness as Argumentativeness
+from .arguments.model.classifiers import Comparison as Comparison
+from .arguments.model.classifiers import Embedding as Embedding
+from .arguments.model.classifiers import Quality as Quality
+from .arguments.model.classifiers import Stance as Stance
 from .errors import SicetnonError as SicetnonError
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate

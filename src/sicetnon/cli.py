@@ -1,20 +1,42 @@
-"""The command line: arguments in, calls out. Commands are described in `sicetnon.commands`."""
+# PYTHON_ARGCOMPLETE_OK
+"""The command line: it names the commands, and loads the module of the one that is called."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 
 from sicetnon._version import VERSION
-from sicetnon.commands import indexes, judgments, learning, questions, runs, texts
 from sicetnon.errors import SicetnonError
+from sicetnon.terminal.printable import one_line
 
-EPILOG = "Documentation: README.md and docs/. Every command explains itself with --help."
+COMMANDS = {
+    "search": "answer a question in the terminal",
+    "index": "build an index, change it, look at it",
+    "run": "do a task: an input directory in, run.txt out",
+    "parse": "parse a question: its kind, objects and aspects, as JSON",
+    "fuse": "make one run of several",
+    "evaluate": "score runs",
+    "validate": "check a run by the rules of its task",
+    "leaderboard": "show the published scores of a task, and where your runs stand",
+    "annotate": "label texts: quality, argumentativeness, stance, comparison",
+    "train": "train the learned parts of the systems named uva",
+}
+"""Each is a module of `sicetnon.commands` with a function `add_arguments(parser)`."""
+
+_EPILOG = """\
+Every command shows an example with --help. Documentation: README.md and docs/.
+Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
+"""
+_COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime", "tokenizers")
+_OF_AN_EXTRA = ("onnxruntime", "tokenizers")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,9 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0, 1 for bad data, 2 for wrong usage, 130 when interrupted.
     """
     _ready_streams()
-    options = parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser())
     try:
-        options.command(options)
+        options = parser(words[0] if words else "").parse_args(words)
+        with _shown_log(options.quiet, options.verbose):
+            options.command(options)
         sys.stdout.flush()
     except SicetnonError as error:
         return _fail(str(error), error.exit_status) if str(error) else error.exit_status
@@ -38,10 +66,60 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _fail("out of memory; see --memory", 1)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        advice = "; free some space, nothing was changed" if error.errno == errno.ENOSPC else ""
-        return _fail(f"{where}{error.strerror or error}{advice}", 1)
+        return _fail(_described(error), 1)
     return 0
+
+
+def parser(wanted: str | None = None) -> argparse.ArgumentParser:
+    """The parser of the command line.
+
+    Args:
+        wanted: The command whose arguments are needed, since loading all takes longer; all when
+            left out.
+    """
+    root = argparse.ArgumentParser(
+        prog="sicetnon",
+        description="Argument retrieval: strong arguments for and against, offline.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    root.add_argument(
+        "--version", action=_ShowVersions, nargs=0, help="show versions that matter for scores"
+    )
+    commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, line in COMMANDS.items():
+        command = commands.add_parser(name, help=line)
+        if wanted in (None, name):
+            import_module(f"sicetnon.commands.{name}").add_arguments(command)
+    return root
+
+
+class _ShowVersions(argparse.Action):
+    """Prints this package's version and those of what scores may depend on."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        lines = [f"sicetnon {VERSION}", f"Python {sys.version.split()[0]}"]
+        for name in _COUNTED_PACKAGES:
+            try:
+                lines.append(f"{name} {version(name)}")
+            except PackageNotFoundError:
+                lines.append(f"{name} is not installed{' (extra model)' * (name in _OF_AN_EXTRA)}")
+        print("\n".join(lines))  # noqa: T201
+        parser.exit()
+
+
+@contextlib.contextmanager
+def _shown_log(quiet: bool, verbosity: int) -> Iterator[None]:
+    """Show the log where it is asked for; why a first call takes seconds to whoever waits."""
+    if quiet or not (verbosity or sys.stderr.isatty()):
+        yield
+        return
+    from sicetnon.terminal.logs import shown_log
+
+    with shown_log("sicetnon" if verbosity else "sicetnon.compiled", verbosity or 1):
+        yield
 
 
 def _ready_streams() -> None:
@@ -54,36 +132,18 @@ def _ready_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
+def _described(error: OSError) -> str:
+    """An error of the operating system as one line: what was found, and what to do."""
+    where = f"{error.filename}: " if error.filename else ""
+    advice = {
+        errno.ENOSPC: "; free some space, nothing was changed",
+        errno.EEXIST: "; expected a folder, or a path where one can be made; name another",
+        errno.ENOTDIR: "; a part of this path is a file, expected a folder; name another path",
+    }.get(error.errno or 0, "")
+    return f"{where}{error.strerror or error}{advice}"
+
+
 def _fail(message: str, status: int) -> int:
-    print(f"sicetnon: {_shown(message)}", file=sys.stderr)  # noqa: T201
+    # messages may quote anything, and must not steer the terminal
+    print(f"sicetnon: {one_line(message)}", file=sys.stderr)  # noqa: T201
     return status
-
-
-def _shown(message: str) -> str:
-    """A message as one line that cannot steer the terminal, whatever it quotes."""
-    words = " ".join(message.split())
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words
-    )
-
-
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
-    root = argparse.ArgumentParser(
-        prog="sicetnon",
-        description="Argument retrieval: strong arguments for and against, offline.",
-        epilog=EPILOG,
-    )
-    root.add_argument("--version", action="version", version=f"sicetnon {VERSION}")
-    commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    questions.add_search(commands)
-    indexes.add_index(commands)
-    runs.add_run(commands)
-    questions.add_parse(commands)
-    runs.add_fuse(commands)
-    judgments.add_evaluate(commands)
-    judgments.add_validate(commands)
-    judgments.add_leaderboard(commands)
-    texts.add_annotate(commands)
-    learning.add_train(commands)
-    return root

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -17,6 +17,9 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
+_LOG = logging.getLogger("sicetnon.compiled")
+
+
 class _Announcement(event.Listener):
     """Says at a terminal why the first call on a machine takes seconds."""
 
@@ -24,8 +27,8 @@ class _Announcement(event.Listener):
         self._made = False
 
     def on_start(self, event: Any) -> None:
-        if not self._made and sys.stderr.isatty():
-            print("compiling for this machine, once; some seconds …", file=sys.stderr)  # noqa: T201
+        if not self._made:
+            _LOG.info("compiling for this machine, once; some seconds …")
         self._made = True
 
     def on_end(self, event: Any) -> None:

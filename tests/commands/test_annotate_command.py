@@ -203,18 +203,5 @@ class TestBadInput:
         assert [each["text"] for each in read(output)] == [each["text"] for each in records]
 
 
-def test_progress_names_what_is_shown() -> None:
-    from rich.console import Console
-
-    from sicetnon.terminal import answers as terminal
-
-    screen = Console(file=io.StringIO(), force_terminal=True, width=80)
-    with terminal.annotating(screen, 1000, is_shown=True) as show:
-        show(128, 500)
-        show(256, 1000)
-    assert isinstance(screen.file, io.StringIO)
-    assert "256 records" in screen.file.getvalue()
-
-
 def test_parts_are_named_after_the_output() -> None:
     assert (resumable.PART, resumable.LOG) == (".part", ".part-log")

@@ -129,9 +129,11 @@ class TestRun:
             (["run", TASK, "-i", ".", "-o", "out", "-k", "1001"], 2, "1000"),
             (["run", TASK, "-i", ".", "-o", "out", "-k", "0"], 2, "above 0"),
             (["run", TASK, "-o", "out"], 2, "-i"),
-            (["index", "-o", "out"], 2, "SOURCE"),
-            (["index", "a.jsonl", "-o", "out", "--replace"], 1, "a.jsonl"),
-            (["index", "a.jsonl", "-o", "out", "--verify"], 2, "--verify"),
+            (["index", "build", "-o", "out"], 2, "SOURCE"),
+            (["index", "build", "a.jsonl", "-o", "out"], 1, "a.jsonl"),
+            (["index", "build", "a.jsonl", "-o", "out", "--replace"], 2, "--replace"),
+            (["index", "verify", "out", "a.jsonl"], 2, "a.jsonl"),
+            (["index"], 2, "VERB"),
         ],
     )
     def test_wrong_usage(self, arguments, status, word, tmp_path, monkeypatch, failing) -> None:
@@ -152,7 +154,7 @@ class TestRun:
     ) -> None:
         source, folder = tmp_path / "docs.jsonl", tmp_path / "index"
         source.write_text('{"id": "1", "text": "mine"}\n')
-        assert main(["index", str(source), "-o", str(folder)]) == 0
+        assert main(["index", "build", str(source), "-o", str(folder)]) == 0
         before = (folder / "manifest.json").read_bytes()
         out = tmp_path / "out"
         command = ["run", TASK, "-i", str(sample / "input"), "-o", str(out)]
@@ -178,7 +180,7 @@ def test_run_leaves_an_index_beside_the_output_alone_too(
 ) -> None:
     source, beside = tmp_path / "docs.jsonl", tmp_path / "out.index"
     source.write_text('{"id": "1", "text": "mine"}\n')
-    assert main(["index", str(source), "-o", str(beside)]) == 0
+    assert main(["index", "build", str(source), "-o", str(beside)]) == 0
     before = (beside / "manifest.json").read_bytes()
     command = ["run", TASK, "-i", str(sample / "input"), "-o", str(tmp_path / "out"), "-k", "3"]
     assert main(command) == 0

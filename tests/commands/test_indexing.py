@@ -25,27 +25,30 @@ def test_the_command_builds_adds_deletes_verifies(
     one = write_lines(tmp_path / "one.jsonl", {"id": "a", "text": "x"}, {"id": "b", "text": "y"})
     two = write_lines(tmp_path / "two.jsonl", {"id": "b", "text": "z"}, {"id": "c", "text": "z"})
     index = str(tmp_path / "ix")
-    assert cli.main(["index", str(one), "-o", index, "--memory", "1", "--analysis", "forms"]) == 0
+    assert (
+        cli.main(["index", "build", str(one), "-o", index, "--memory", "1", "--analysis", "forms"])
+        == 0
+    )
     shown = capsys.readouterr().out
     assert "documents  2 entries" in shown
     assert "analysis   forms" in shown
-    assert cli.main(["index", str(two), "-o", index, "--add"]) == 1
+    assert cli.main(["index", "add", str(two), "-o", index]) == 1
     assert "two.jsonl: the id 'b' is already in the index" in capsys.readouterr().err
-    assert cli.main(["index", str(two), "-o", index, "--add", "--analysis", "plain"]) == 2
+    assert cli.main(["index", "add", str(two), "-o", index, "--analysis", "plain"]) == 2
     assert "was made with the analysis 'forms'" in capsys.readouterr().err
-    assert cli.main(["index", str(two), "-o", index, "--add", "--skip-invalid"]) == 0
+    assert cli.main(["index", "add", str(two), "-o", index, "--skip-invalid"]) == 0
     shown, told = capsys.readouterr()
     assert "documents  3 entries" in shown
     assert "left out   1" in shown
     assert "left out: " in told
     assert content_of(Path(index)).records["b"] == Entry("b", {"text": "y"})
-    assert cli.main(["index", str(two), "-o", index, "--add", "--replace"]) == 0
+    assert cli.main(["index", "add", str(two), "-o", index, "--replace"]) == 0
     assert "documents  3 entries" in capsys.readouterr().out
     assert content_of(Path(index)).records["b"] == Entry("b", {"text": "z"})
-    assert cli.main(["index", "-o", index, "--delete", "a", "nobody"]) == 0
+    assert cli.main(["index", "delete", "a", "nobody", "-o", index]) == 0
     assert capsys.readouterr().out == "deleted: 1; not in the index: 1\n"
-    assert cli.main(["index", "-o", index, "--delete", "b", "c"]) == 2
-    assert cli.main(["index", "-o", index, "--verify"]) == 0
+    assert cli.main(["index", "delete", "b", "c", "-o", index]) == 2
+    assert cli.main(["index", "verify", index]) == 0
     assert capsys.readouterr().out == f"{index}: all files are as they were written\n"
 
 
@@ -55,13 +58,12 @@ def test_the_command_refuses_what_makes_no_sense(
     source = str(write_lines(tmp_path / "one.jsonl", {"id": "z", "text": "x"}))
     before = files_of(small)
     for arguments in (
-        [],
-        [source, "--replace"],
-        [source, "--delete", "a"],
-        [source, "--verify"],
-        [source, "--analysis", "nobody's"],
+        ["build", source, "-o", source],
+        ["build", source, "-o", str(small), "--analysis", "nobody's"],
+        ["annotate", str(small), "--with", "beauty"],
+        ["info", source],
     ):
-        assert cli.main(["index", "-o", str(small), *arguments]) == 2
+        assert cli.main(["index", *arguments]) == 2
         shown, told = capsys.readouterr()
         assert (shown, told.count("\n")) == ("", 1)
     assert files_of(small) == before
@@ -80,7 +82,7 @@ def test_the_command_indexes_files_of_each_kind(
     for name in RECORDS:
         (source,) = tmp_path.glob(f"{name}.*")
         extra = ["--fields", "text"] if name == "entries" else []
-        assert cli.main(["index", str(source), "-o", str(tmp_path / name), *extra]) == 0
+        assert cli.main(["index", "build", str(source), "-o", str(tmp_path / name), *extra]) == 0
         assert f"documents  1 {name}" in capsys.readouterr().out
         corpus = open_corpus([source], extra[1:])
         with IndexReader.open(tmp_path / name) as index:

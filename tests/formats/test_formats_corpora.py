@@ -169,7 +169,7 @@ def test_ir_datasets_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_unknown_ids_of_ir_datasets_are_named() -> None:
     pytest.importorskip("ir_datasets", reason="the extra `datasets` is not installed")
-    with pytest.raises(DataError, match="'no/such' is neither a file nor an id of ir_datasets"):
+    with pytest.raises(DataError, match="no/such: there is no such file or directory; expected"):
         load_dataset("no/such")
 
 

@@ -253,7 +253,7 @@ def test_index_and_search_from_the_command_line(
     side = tmp_path / "spam.txt"
     side.write_text("87 clueweb12-1\n")
     index = str(tmp_path / "index")
-    assert main(["index", str(source), "-o", index, "--spam-ranks", str(side)]) == 0
+    assert main(["index", "build", str(source), "-o", index, "--spam-ranks", str(side)]) == 0
     capsys.readouterr()
     assert main(["search", "laptop or desktop", "--index", index, "--json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)["answers"]

@@ -259,7 +259,7 @@ def test_adding_by_another_model_is_refused(
     assert str(caught.value) == (
         f"{small}: the quality of its documents is by stand-in 1 from the text, and that of what "
         f"is added must be too; {message}. To make all anew first: "
-        f"sicetnon index -o {small} --annotate quality"
+        f"sicetnon index annotate {small} --with quality"
     )
     check(small, SMALL, QUALITY)
 

@@ -129,7 +129,7 @@ def test_all_damaged_files_are_named_at_once(old: Path, capsys: pytest.CaptureFi
         data = bytearray((folder / name).read_bytes())
         data[0] ^= 1
         (folder / name).write_bytes(data)
-    assert cli.main(["index", "-o", str(old), "--verify"]) == 1
+    assert cli.main(["index", "verify", str(old)]) == 1
     error = capsys.readouterr().err
     assert f"{folder}/lengths" in error
     assert f"{folder}/terms_letters" in error

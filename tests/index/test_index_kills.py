@@ -108,7 +108,7 @@ def test_kills_at_random_times(template: Path, tmp_path: Path) -> None:
     killed = 0
     for _ in range(12):
         child = multiprocessing.get_context("fork").Process(
-            target=cli.main, args=(["index", str(source), "-o", str(folder)],)
+            target=cli.main, args=(["index", "build", str(source), "-o", str(folder)],)
         )
         child.start()
         time.sleep(chance.uniform(0, 0.15))
@@ -128,7 +128,7 @@ def test_kills_at_random_times(template: Path, tmp_path: Path) -> None:
 def test_a_command_killed_or_interrupted(old: Path, tmp_path: Path, number: signal.Signals) -> None:
     source = big_source(tmp_path, 40_000)
     running = subprocess.Popen(
-        command(source, "-o", old), env=environment(), stderr=subprocess.PIPE, text=True
+        command("build", source, "-o", old), env=environment(), stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 60
     while not list(old.glob("building-*")) and time.monotonic() < deadline:
@@ -148,7 +148,7 @@ def test_a_command_killed_or_interrupted(old: Path, tmp_path: Path, number: sign
 def test_an_interrupt_at_any_moment_is_clean(template: Path, tmp_path: Path) -> None:
     folder, errors = tmp_path / "index", tmp_path / "errors"
     source = write_lines(tmp_path / "new.jsonl", *({"id": i, "text": t} for i, (t,) in NEW.items()))
-    arguments = ["index", str(source), "-o", str(folder)]
+    arguments = ["index", "build", str(source), "-o", str(folder)]
     shutil.copytree(template, folder)
     moments = count_moments(partial(cli.main, arguments), tmp_path)
 

@@ -54,12 +54,12 @@ def limited(size: int, arguments: list[str]) -> int:
 @pytest.mark.parametrize("size", [0, 100, 5_000, 40_000, 100_000, 400_000])
 def test_files_that_cannot_grow(old: Path, tmp_path: Path, size: int) -> None:
     source, new = big_source(tmp_path), tmp_path / "new"
-    for arguments in ([str(old)], [str(old), "--add"], [str(new)]):
+    for verb, folder in (("build", old), ("add", old), ("build", new)):
         # what is said must reach us by a pipe: it could not be written to a file
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as pipe:
             assert pipe.stdin is not None
             said = Path(f"/proc/self/fd/{pipe.stdin.fileno()}")
-            work = partial(limited, size, ["index", str(source), "-o", *arguments])
+            work = partial(limited, size, ["index", verb, str(source), "-o", str(folder)])
             assert forked(work, said) == 1
             error = pipe.communicate()[0].decode()
         assert re.fullmatch("sicetnon: .*(too large|cannot be written).*\n", error), error
@@ -71,7 +71,7 @@ def test_files_that_cannot_grow(old: Path, tmp_path: Path, size: int) -> None:
 def test_the_command_on_a_disk_that_is_full(old: Path, tmp_path: Path) -> None:
     source = big_source(tmp_path)
     small_files = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))
-    error = fails(source, "-o", old, preexec_fn=small_files)
+    error = fails("build", source, "-o", old, preexec_fn=small_files)
     assert "File too large" in error or "document store cannot be written" in error
     assert content_of(old) == OLD_CONTENT
     check_tidy(old)
@@ -81,13 +81,13 @@ def test_a_full_disk(small_disk: Path, tmp_path: Path, capsys: pytest.CaptureFix
     folder = small_disk / "index"
     build_index(entries(OLD), folder, BuildOptions(PORTER))
     source = str(big_source(tmp_path, 12_000))
-    for extra in ([], ["--add"]):
-        assert cli.main(["index", source, "-o", str(folder), *extra]) == 1
+    for verb in ("build", "add"):
+        assert cli.main(["index", verb, source, "-o", str(folder)]) == 1
         error = capsys.readouterr().err
         assert re.fullmatch(r"sicetnon: .*(No space left|database or disk is full).*\n", error)
         assert content_of(folder) == OLD_CONTENT
         check_tidy(folder)
-    assert cli.main(["index", source, "-o", str(small_disk / "other")]) == 1
+    assert cli.main(["index", "build", source, "-o", str(small_disk / "other")]) == 1
     assert not (small_disk / "other").exists()
     filler = small_disk / "filler"
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
@@ -118,16 +118,16 @@ def test_no_right_to_write(template: Path, open_folder: Path) -> None:
         path.chmod(0o555 if path.is_dir() else 0o444)
     errors.touch()
     for arguments in (
-        [source, "-o", index],
-        [source, "-o", index, "--add"],
-        ["-o", index, "--delete", "old1"],
-        [source, "-o", open_folder / "new"],
-        [source, "-o", open_folder / "deep" / "new"],
+        ["build", source, "-o", index],
+        ["add", source, "-o", index],
+        ["delete", "old1", "-o", index],
+        ["build", source, "-o", open_folder / "new"],
+        ["build", source, "-o", open_folder / "deep" / "new"],
     ):
         work = partial(as_nobody, ["index", *map(str, arguments)])
         assert forked(work, errors) == 1, errors.read_text()
         assert "Permission denied" in told(errors)
-    work = partial(as_nobody, ["index", "-o", str(index), "--verify"])
+    work = partial(as_nobody, ["index", "verify", str(index)])
     assert forked(work, errors) == 0, errors.read_text()
     open_folder.chmod(0o755)
     assert {path.name for path in open_folder.iterdir()} == {"new.jsonl", "index", "errors"}
@@ -142,8 +142,8 @@ def test_where_no_folder_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere" / "at all")
     outputs = ["/proc/index", "/proc", tmp_path / "file", tmp_path / "file" / "x"]
     for output in (*outputs, tmp_path / "dangling", "x" * 300):
-        for extra in ([], ["--add"]):
-            assert cli.main(["index", str(source), "-o", str(output), *extra]) in (1, 2)
+        for verb in ("build", "add"):
+            assert cli.main(["index", verb, str(source), "-o", str(output)]) in (1, 2)
             shown, error = capsys.readouterr()
             assert (shown, error.count("\n")) == ("", 1), error
     assert (tmp_path / "file").read_text() == "mine"
@@ -160,11 +160,11 @@ def test_a_folder_with_other_files_is_left_alone(
     folder = tmp_path / "mine"
     (folder / name).parent.mkdir(parents=True)
     (folder / name).write_text("mine")
-    assert cli.main(["index", str(source), "-o", str(folder)]) == 2
+    assert cli.main(["index", "build", str(source), "-o", str(folder)]) == 2
     error = capsys.readouterr().err
     assert f"(it holds {name.split('/')[0]!r}); choose another folder with -o" in error
-    assert cli.main(["index", str(source), "-o", str(folder), "--add"]) == 1
-    assert cli.main(["index", "-o", str(folder), "--delete", "x"]) == 1
+    assert cli.main(["index", "add", str(source), "-o", str(folder)]) == 1
+    assert cli.main(["index", "delete", "x", "-o", str(folder)]) == 1
     assert files_of(folder) == {name: b"mine"}
 
 
@@ -217,7 +217,7 @@ def test_names_that_mean_something_elsewhere(
     folder = tmp_path / "[red]100% of a?b#c 'é'\n" / ("long name " * 12)
     rebuild(folder)
     assert content_of(folder) == NEW_CONTENT
-    assert cli.main(["index", "-o", str(folder), "--verify"]) == 0
+    assert cli.main(["index", "verify", str(folder)]) == 0
     assert capsys.readouterr().out == f"{folder}: all files are as they were written\n"
 
 
@@ -225,7 +225,10 @@ def test_without_a_place_for_compiled_code(tmp_path: Path) -> None:
     source = write_lines(tmp_path / "new.jsonl", {"id": "x", "text": "y"})
     nowhere = environment(NUMBA_CACHE_DIR="/proc/nowhere")
     done = subprocess.run(
-        command(source, "-o", tmp_path / "index"), capture_output=True, text=True, env=nowhere
+        command("build", source, "-o", tmp_path / "index"),
+        capture_output=True,
+        text=True,
+        env=nowhere,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert set(content_of(tmp_path / "index").records) == {"x"}

@@ -63,13 +63,13 @@ def test_a_second_writer_is_refused(
     try:
         assert slow.waiting.wait(30)
         message = f"sicetnon: {folder}: another process is changing this index\n"
-        assert cli.main(["index", str(source), "-o", str(folder)]) == 1
+        assert cli.main(["index", "build", str(source), "-o", str(folder)]) == 1
         assert capsys.readouterr().err == message
         if first:
             with pytest.raises(BrokenIndexError, match="holds no finished index"):
                 IndexReader.open(folder)
         else:
-            assert fails(source, "-o", folder, "--add") == message
+            assert fails("add", source, "-o", folder) == message
             for change in (replace_some, delete_some, compact_index):
                 with pytest.raises(SicetnonError, match="another process"):
                     change(folder)
@@ -83,7 +83,7 @@ def test_a_second_writer_is_refused(
 
 def test_many_first_builders_at_once(tmp_path: Path) -> None:
     source = write_lines(tmp_path / "new.jsonl", *({"id": i, "text": t} for i, (t,) in NEW.items()))
-    arguments = ["index", str(source), "-o", str(tmp_path / "index")]
+    arguments = ["index", "build", str(source), "-o", str(tmp_path / "index")]
     outcomes: list[int] = []
 
     def start(number: int) -> None:

@@ -25,7 +25,7 @@ GROUPS = ["In favour of kayak", "In favour of canoe", "Weighing both", "Taking n
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("passages") / "index"
     source = ROOT / "examples" / "touche-2022-task-2" / "input"
-    assert main(["index", str(source), "-o", str(folder)]) == 0
+    assert main(["index", "build", str(source), "-o", str(folder)]) == 0
     return folder
 
 

@@ -77,7 +77,7 @@ def without_extra(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stances") / "index"
-    assert main(["index", str(INPUT), "-o", str(folder)]) == 0
+    assert main(["index", "build", str(INPUT), "-o", str(folder)]) == 0
     return folder
 
 
@@ -142,7 +142,7 @@ def test_passages_that_name_neither_object_are_not_read(tmp_path: Path, judge: J
     text = "\n".join(json.dumps({"id": i, "contents": t}) for i, t in passages.items())
     (tmp_path / "passages.jsonl").write_text(text)
     folder = tmp_path / "index"
-    assert main(["index", str(tmp_path / "passages.jsonl"), "-o", str(folder)]) == 0
+    assert main(["index", "build", str(tmp_path / "passages.jsonl"), "-o", str(folder)]) == 0
     with IndexReader.open(folder) as index:
         ranking = search_system("default", index, "learned").retrieve([Topic("1", QUESTION)], 10)[0]
         names = index.identifiers(ranking.documents)

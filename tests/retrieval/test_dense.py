@@ -133,7 +133,7 @@ def test_a_question_of_any_length_has_the_same_answers(index: IndexReader) -> No
 
 def test_an_index_without_embeddings_or_with_others() -> None:
     with opened([{"text": text} for text in TEXTS]) as index:
-        command = f"sicetnon index -o {index.folder} --annotate"
+        command = f"sicetnon index annotate {index.folder} --with"
         for name, act in (
             ("embedding", lambda: Dense(index, embedder())),
             ("quality", lambda: stored_measure(index, "quality")),

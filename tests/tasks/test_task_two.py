@@ -151,7 +151,7 @@ def test_an_index_of_arguments_is_refused(
     sample: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     index = str(tmp_path / "arguments")
-    assert main(["index", str(sample / "input"), "-o", index]) == 0
+    assert main(["index", "build", str(sample / "input"), "-o", index]) == 0
     call = ["run", "touche-2020-task-2", "-i", str(source), "-o", str(tmp_path / "out")]
     assert main([*call, "--index", index]) == 1
     assert "is an index of arguments; expected web pages" in capsys.readouterr().err

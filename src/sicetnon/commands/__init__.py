@@ -1,4 +1,5 @@
-"""The commands: which arguments each takes, and which function answers it.
+"""The commands, one a file: its arguments, one typed call, its output.
 
-What is heavy is imported by the function that answers, so that `--help` is quick.
+`add_arguments(parser)` describes a command and sets `command`, the function that runs it. That
+function imports what is heavy, so that `--help` is quick.
 """

@@ -40,7 +40,7 @@ def portal_files(directory: Path) -> list[Path]:
         raise DataError(
             f"the corpus lacks {', '.join(missing)}; expected {', '.join(p.name for p in found)}, "
             f"or {SINGLE_FILE}. To go without a portal, index the files that you have by name: "
-            "sicetnon index FILE FILE … -o DIR",
+            "sicetnon index build FILE FILE … -o DIR",
             directory,
         )
     return found

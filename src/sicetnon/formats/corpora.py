@@ -138,8 +138,8 @@ def _files(source: Path | str) -> list[Path | str]:
         return list(_files_of_directory(path))
     if path.exists() or str(source) == "-":
         return [path]
-    if str(source).startswith((".", "/")) or path.suffix in _SUFFIXES:
-        raise DataError("there is no such file or directory", source)
+    if path.suffix in _SUFFIXES or not datasets.may_be_dataset(str(source)):
+        raise DataError(datasets.NO_SUCH_SOURCE, source)
     return [str(source)]
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from sicetnon.errors import DataError, MissingExtraError
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Record, Sentence
+
+NO_SUCH_SOURCE = (
+    "there is no such file or directory; expected a path that is there, or an id of ir_datasets"
+)
+_ID = re.compile(r"[a-z0-9]+([-_./][a-z0-9]+)*")
+
+
+def may_be_dataset(name: str) -> bool:
+    """Whether a name is shaped like an id of ir_datasets."""
+    return _ID.fullmatch(name) is not None
 
 
 def load_dataset(identifier: str) -> Any:
@@ -19,11 +30,12 @@ def load_dataset(identifier: str) -> Any:
     try:
         import ir_datasets
     except ImportError:
-        raise MissingExtraError(f"The ir_datasets id {identifier!r}", "datasets") from None
+        what = f"{identifier}: {NO_SUCH_SOURCE}, which"
+        raise MissingExtraError(what, "datasets") from None
     try:
         dataset = ir_datasets.load(identifier)
     except KeyError:
-        raise DataError(f"{identifier!r} is neither a file nor an id of ir_datasets") from None
+        raise DataError(NO_SUCH_SOURCE, identifier) from None
     if not dataset.has_docs():
         raise DataError(f"the ir_datasets id {identifier!r} has no documents")
     return dataset

@@ -196,7 +196,7 @@ def fitting(index: IndexReader, annotators: Sequence[Annotator]) -> list[Annotat
             raise UsageError(
                 f"{index.folder}: the {name} of its documents is {_made(entry)}, and that of what "
                 f"is added must be too; {here}. To make all anew first: "
-                f"sicetnon index -o {index.folder} --annotate {name}"
+                f"sicetnon index annotate {index.folder} --with {name}"
             )
     return [at_hand[name] for name in index.manifest.annotations]
 

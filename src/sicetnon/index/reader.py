@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
@@ -17,6 +18,8 @@ from sicetnon.index.segment import Segment
 from sicetnon.index.storage import REBUILD, check_size
 from sicetnon.records import Ranking, Record
 from sicetnon.text.analysis import Analysis
+
+_LOG = logging.getLogger("sicetnon.index")
 
 
 class IndexReader:
@@ -50,6 +53,7 @@ class IndexReader:
         self.field_totals: NDArray[np.int64] = np.sum(
             [segment.field_totals for segment in self.segments], axis=0, dtype=np.int64
         )
+        _LOG.debug("opened %s: %d documents", folder, self.document_count)
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:

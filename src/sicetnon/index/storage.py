@@ -119,7 +119,7 @@ def check_size(path: Path, stored: StoredFile) -> None:
         )
 
 
-REBUILD = "build an index with: sicetnon index SOURCE -o DIR"
+REBUILD = "build an index with: sicetnon index build SOURCE -o DIR"
 
 
 def stored_file(path: Path) -> StoredFile:

@@ -8,6 +8,7 @@ next change removes.
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,7 @@ from sicetnon.platforms import sync_folder
 from sicetnon.text.analysis import Analysis, encode
 
 BATCH_DOCUMENTS, BATCH_BYTES = 8192, 8 << 20
+_LOG = logging.getLogger("sicetnon.index")
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest
             options.source or {},
         )
         write_manifest(folder, manifest)
+        _LOG.info("built %s: %d documents", folder, entry.documents)
         return manifest
 
 
@@ -151,6 +154,9 @@ def _add(corpus: Corpus, index: IndexReader, options: BuildOptions, replace: boo
         manifest, segments=segments, next_segment=number + 1, source={}
     )
     write_manifest(index.folder, changed)
+    _LOG.info(
+        "added to %s: %d documents, %d replaced", index.folder, entry.documents, len(replaced)
+    )
     return changed
 
 
@@ -184,6 +190,7 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
             segments = _with_deleted(index, {n for n in found if n is not None})
             changed = msgspec.structs.replace(index.manifest, segments=segments, source={})
             write_manifest(folder, changed)
+            _LOG.info("deleted from %s: %d documents", folder, len(found))
         return len(found)
 
 
@@ -202,6 +209,7 @@ def _compact(folder: Path) -> Manifest:
             index.manifest, segments=(entry,), next_segment=number + 1
         )
         write_manifest(folder, changed)
+        _LOG.info("merged %d segments of %s", len(index.segments), folder)
         return changed
 
 

@@ -121,4 +121,4 @@ def stored(index: IndexReader, name: str) -> Annotation:
 
 
 def _how(index: IndexReader, name: str) -> str:
-    return f"give them one with: sicetnon index -o {index.folder} --annotate {name}"
+    return f"give them one with: sicetnon index annotate {index.folder} --with {name}"

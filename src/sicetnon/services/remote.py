@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import logging
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from sicetnon.services.pace import Clock, Pace, Patience
 from sicetnon.services.response_cache import ResponseCache
 
 T = TypeVar("T")
+_LOG = logging.getLogger("sicetnon.services")
 
 _MISSING = frozenset({404, 410})
 _REFUSED = frozenset({401, 403})
@@ -245,6 +247,8 @@ class Service:
             redirect=data is None,
             preload_content=False,
         )
+        # neither keys nor questions: the host alone
+        _LOG.info("asked %s: HTTP status %d", self.host, response.status)
         try:
             return self._read_whole(response) if response.status == 200 else self._refusal(response)
         finally:

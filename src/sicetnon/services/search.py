@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -14,7 +13,6 @@ from sicetnon.library.answers import Answer, answers_of, as_json
 from sicetnon.records import PremiseStance, Topic
 from sicetnon.services.argsme import ArgsMeRetriever
 from sicetnon.services.chatnoir import ChatNoirRetriever
-from sicetnon.terminal.answers import QUESTION_SIDES, SIDES, console, printable, show_answers
 from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
 
 SOURCES = ("argsme", "chatnoir")
@@ -65,17 +63,3 @@ def service_json(source: str, question: str, found: Sequence[Answer]) -> dict[st
     """A question and a service's answers for programs."""
     towards = {"stance_towards": "question"} if source == "argsme" else {}
     return {"source": source} | towards | as_json(question, found)
-
-
-def show(question: str, source: str, k: int, is_json: bool) -> None:
-    """Print a service's answers to a question; what goes wrong meanwhile goes to stderr."""
-    notices = console(stderr=True)
-
-    def say(line: str) -> None:
-        notices.print(printable(line), soft_wrap=True, markup=False)
-
-    found = search_service(source, question, k, say=say)
-    if is_json:
-        print(json.dumps(service_json(source, question, found), ensure_ascii=False, indent=1))  # noqa: T201
-        return
-    show_answers(question, found, console(), QUESTION_SIDES if source == "argsme" else SIDES)

@@ -1,39 +1,25 @@
-"""What people see in a terminal: answers, progress, tables. Plain text when the output is piped."""
+"""Answers to a question, for people."""
 
 from __future__ import annotations
 
 import re
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.rule import Rule
 from rich.text import Text
 
 from sicetnon.records import Argument, PremiseStance
+from sicetnon.terminal.printable import printable, shortened
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them
     from sicetnon.arguments.comparative.comparer import ComparativeStance
-    from sicetnon.formats.corpora import Corpus
-    from sicetnon.index.annotation_writer import AnnotationProgress
-    from sicetnon.index.writing import Progress as BuildProgress
     from sicetnon.library.answers import Answer
 
-PLAIN_WIDTH = 80
-# texts of strangers must not steer the terminal
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_SHOWN_QUESTION = 200
+"""Letters of a question that are repeated above its answers."""
 _INDENT = " " * 4
 SIDES: dict[PremiseStance | None, tuple[str, str, str]] = {
     "PRO": ("for", "green", "Reasons given for a claim"),
@@ -56,19 +42,6 @@ _OBJECT_SIDES: dict[PremiseStance | ComparativeStance | None, tuple[str, str]] =
 }
 
 
-def console(stderr: bool = False) -> Console:
-    """A console for this terminal; 80 columns and no colour where there is none."""
-    stream = sys.stderr if stderr else sys.stdout
-    if stream.isatty():
-        return Console(stderr=stderr, highlight=False, emoji=False)
-    return Console(stderr=stderr, highlight=False, emoji=False, width=PLAIN_WIDTH, no_color=True)
-
-
-def printable(text: str) -> str:
-    """A text without the characters that steer a terminal; as long as the text."""
-    return _CONTROL.sub(" ", text)
-
-
 def show_answers(
     question: str,
     answers: Sequence[Answer],
@@ -76,7 +49,7 @@ def show_answers(
     sides: Mapping[PremiseStance | None, tuple[str, str, str]] = SIDES,
 ) -> None:
     """Print answers, those of one side apart from those of the other, best first."""
-    screen.print(Text(printable(question), style="bold"))
+    screen.print(Text(shortened(printable(question), _SHOWN_QUESTION), style="bold"))
     if not answers:
         screen.print("Nothing was found: no document holds a word of the question that counts.")
         return
@@ -139,136 +112,3 @@ def _show(answer: Answer, screen: Console) -> None:
     shown = Text(_INDENT + printable(foot), style="dim")
     shown.truncate(screen.width, overflow="ellipsis")
     screen.print(shown, soft_wrap=True)
-
-
-def _bar_of_documents(screen: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[documents]:>11,} documents {task.fields[speed]:>9,.0f}/s"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("left"),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    )
-
-
-@contextmanager
-def indexing(
-    screen: Console,
-) -> Iterator[tuple[Callable[[Corpus, BuildProgress], None], Callable[[AnnotationProgress], None]]]:
-    """A progress bar for building an index: documents, documents a second, time left.
-
-    It goes on when documents are annotated. It shows itself when there is something to show: a
-    terminal has room for one bar at a time.
-    """
-    bar = _bar_of_documents(screen)
-    task = bar.add_task("Indexing", total=None, documents=0, speed=0.0)
-    started: list[tuple[float, int]] = []
-
-    def show(corpus: Corpus, progress: BuildProgress) -> None:
-        bar.start()
-        bar.update(
-            task,
-            total=corpus.size() or None,
-            completed=progress.bytes_read,
-            documents=progress.documents,
-            description="Merging" if progress.is_read else "Indexing",
-            speed=progress.documents / max(progress.seconds, 1e-3),
-        )
-
-    def show_annotated(done: AnnotationProgress) -> None:
-        if not started:
-            # what an interrupted time before has done says nothing of the speed
-            started.append((time.monotonic(), done.documents))
-            bar.reset(task, documents=0, speed=0.0)
-            bar.start()
-        start, first = started[0]
-        bar.update(
-            task,
-            total=done.total,
-            completed=done.documents,
-            documents=done.documents,
-            description=f"Annotating: {', '.join(done.names)}",
-            speed=(done.documents - first) / max(time.monotonic() - start, 1e-3),
-        )
-
-    try:
-        yield show, show_annotated
-    finally:
-        bar.stop()
-
-
-@contextmanager
-def annotating(
-    screen: Console, size: int | None, is_shown: bool
-) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar for records that are annotated: records, records a second, time left.
-
-    Args:
-        screen: Where it is shown, if that is a terminal.
-        size: Bytes to read, where that is known.
-        is_shown: Whether it may be shown.
-    """
-    bar = Progress(
-        TextColumn("Annotating"),
-        BarColumn(),
-        TextColumn("{task.fields[records]:>11,} records {task.fields[speed]:>9,.0f}/s"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("left"),
-        console=screen,
-        transient=True,
-        disable=not (is_shown and screen.is_terminal),
-    )
-    with bar:
-        task = bar.add_task("Annotating", total=size, records=0, speed=0.0)
-        start = time.monotonic()
-        before: list[int] = []
-
-        def show(records: int, bytes_read: int) -> None:
-            before[:] = before or [records]
-            seconds = max(time.monotonic() - start, 1e-3)
-            speed = (records - before[0]) / seconds
-            bar.update(task, completed=bytes_read, records=records, speed=speed)
-
-        yield show
-
-
-@contextmanager
-def fetching(screen: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress line for what is fetched from a service; it shows itself when that begins."""
-    bar = Progress(
-        TextColumn("Fetching {task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.completed} of {task.total}"),
-        TimeElapsedColumn(),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    )
-    shown: dict[str, TaskID] = {}
-
-    def show(what: str, done: int, total: int) -> None:
-        if what not in shown:
-            # one line is enough: what was fetched before is done
-            for earlier in shown.values():
-                bar.remove_task(earlier)
-            shown.clear()
-            shown[what] = bar.add_task(printable(what), total=total)
-            bar.start()
-        bar.update(shown[what], completed=done, total=total)
-
-    try:
-        yield show
-    finally:
-        bar.stop()
-
-
-def show_facts(facts: Sequence[tuple[str, str]], screen: Console) -> None:
-    """Print names and values in two columns."""
-    width = max(len(name) for name, _ in facts)
-    for name, fact in facts:
-        value = printable(fact)
-        line = Text(f"{name:<{width}}  ", style="dim")
-        screen.print(line.append(value, style="default not dim"), soft_wrap=True)

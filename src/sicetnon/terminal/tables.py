@@ -14,9 +14,14 @@ from rich.text import Text
 
 from sicetnon.evaluation import Score
 from sicetnon.evaluation.leaderboard import Leaderboard, Row
-from sicetnon.terminal.answers import printable
+from sicetnon.terminal.console import print_paragraph
+from sicetnon.terminal.printable import printable
 
 _BOX = SIMPLE_HEAD
+_P_VALUES = (
+    "p: randomisation test; p (t): paired t test; two-sided, corrected for the number of runs "
+    "compared (Holm)"
+)
 
 
 def show_scores(scores: Sequence[Score], screen: Console) -> None:
@@ -27,16 +32,15 @@ def show_scores(scores: Sequence[Score], screen: Console) -> None:
     ):
         rows = list(group)
         screen.print()
-        screen.print(
-            Text.assemble(
-                (f"{measure}, {rows[0].dimension}", "bold"),
-                (f"  rule: {rule}  judgments: {Path(qrels).name}", "dim"),
-            ),
-            soft_wrap=True,
+        heading = Text.assemble(
+            (f"{measure}, {rows[0].dimension}", "bold"),
+            (f"  rule: {rule}  judgments: {printable(Path(qrels).name)}", "dim"),
         )
+        print_paragraph(heading, screen)
         screen.print(_score_table(rows, names))
         if any(score.comparison for score in rows):
             screen.print(_comparison_table(rows, names))
+            print_paragraph(Text(_P_VALUES, style="dim"), screen)
 
 
 def _score_table(rows: Sequence[Score], names: dict[str, str]) -> Table:
@@ -99,7 +103,7 @@ def show_leaderboard(board: Leaderboard, screen: Console) -> None:
             table.add_row(str(place.place), *cells, style="bold green" if own else "")
         screen.print(table)
     for note in board.notes:
-        screen.print(Text(note), soft_wrap=True)
+        print_paragraph(Text(printable(note)), screen)
 
 
 def _row(row: Row, run: str | None) -> list[Text]:

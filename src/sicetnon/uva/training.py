@@ -1,8 +1,7 @@
-"""The command `train`: learned parts of systems from files of judged texts."""
+"""Training: learned parts of systems from files of judged texts."""
 
 from __future__ import annotations
 
-import argparse
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,16 +14,9 @@ from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
 from sicetnon.records import said
-from sicetnon.terminal import answers as terminal
 from sicetnon.uva import predictions as uva
 from sicetnon.uva.fitting import fit_svm
-from sicetnon.uva.parameters import (
-    Card,
-    Parameters,
-    models_folder,
-    read_parameters,
-    write_parameters,
-)
+from sicetnon.uva.parameters import Card, Parameters, read_parameters
 from sicetnon.uva.predictors import SupportVectors
 from sicetnon.uva.ranknet import TopicFeatures, train
 from sicetnon.uva.representation import Encoder, named_encoder
@@ -157,29 +149,37 @@ def train_argumentativeness(
     )
 
 
-def command(options: argparse.Namespace) -> None:
-    """Train a part, write its parameters, and print its card."""
-    if (options.part == uva.ARGUMENTATIVENESS) != bool(options.others):
+def train_part(
+    part: str,
+    files: Sequence[str],
+    others: Sequence[str] = (),
+    encoder: str | None = None,
+    entities: bool = True,
+) -> Parameters:
+    """Train one part of the systems.
+
+    Args:
+        part: `uva-quality`, `uva-ranker` or `uva-argumentativeness`.
+        files: The training data.
+        others: Texts that do not argue; for `uva-argumentativeness` alone.
+        encoder: How texts become vectors; the ranker takes the quality classifier's.
+        entities: Whether the ranker counts named entities.
+
+    Raises:
+        DataError: A file cannot be used.
+        UsageError: The arguments do not fit each other, or there is no such encoder.
+    """
+    if (part == uva.ARGUMENTATIVENESS) != bool(others):
         raise UsageError(f"--others goes with {uva.ARGUMENTATIVENESS}, which needs it")
-    if options.part == uva.RANKER:
+    if part == uva.RANKER:
         name = read_parameters(uva.QUALITY).card.encoder
-        if options.encoder not in (None, name):
+        if encoder not in (None, name):
             raise UsageError(f"{uva.QUALITY} was trained with {name}; train it again first")
-        parameters = train_ranker(options.files, options.entities)
-    else:
-        encoder = named_encoder(options.encoder or DEFAULT_ENCODER)
-        if options.part == uva.QUALITY:
-            parameters = train_quality(options.files, encoder)
-        else:
-            parameters = train_argumentativeness(options.files, options.others, encoder)
-    path = write_parameters(options.output or models_folder(), parameters)
-    _show(path, parameters.card)
-
-
-def _show(path: Path, card: Card) -> None:
-    figures = [(name, f"{value:.3f}") for name, value in card.figures.items()]
-    facts = [("parameters", str(path)), ("encoder", card.encoder), ("trained on", card.trained_on)]
-    terminal.show_facts(facts + figures, terminal.console())
+        return train_ranker(files, entities)
+    chosen = named_encoder(encoder or DEFAULT_ENCODER)
+    if part == uva.QUALITY:
+        return train_quality(files, chosen)
+    return train_argumentativeness(files, others, chosen)
 
 
 def _svm_parameters(

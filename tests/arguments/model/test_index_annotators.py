@@ -23,7 +23,7 @@ TASK = "touche-2020-task-1"
 @pytest.fixture
 def index(sample: Path, tmp_path: Path) -> Path:
     """An index of the sample without annotations."""
-    assert main(["index", str(sample / "input"), "-o", str(tmp_path / "index")]) == 0
+    assert main(["index", "build", str(sample / "input"), "-o", str(tmp_path / "index")]) == 0
     return tmp_path / "index"
 
 
@@ -33,7 +33,7 @@ def numbers_of(folder: Path, name: str) -> np.ndarray:  # type: ignore[type-arg]
 
 
 def test_each_annotation_reads_its_own_text_once(index: Path, stand_in: StandIn) -> None:
-    assert main(["index", "-o", str(index), "--annotate", ", ".join(NAMES)]) == 0
+    assert main(["index", "annotate", str(index), "--with", ", ".join(NAMES)]) == 0
     assert {names for _, names in stand_in.readings} == {(name,) for name in NAMES}
     with IndexReader.open(index) as opened:
         records = opened.records(range(opened.size))
@@ -57,21 +57,22 @@ def test_names_that_there_are_not(stand_in: StandIn) -> None:
     assert classifiers.Embedding().identity() == "stand-in 1"
 
 
-def test_an_index_built_with_annotations(
+def test_an_index_is_annotated_in_turns(
     sample: Path, tmp_path: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "index"
-    command = ["index", str(sample / "input"), "-o", str(folder), "--annotate", "quality"]
-    assert main(command) == 0
+    assert main(["index", "build", str(sample / "input"), "-o", str(folder)]) == 0
+    capsys.readouterr()
+    assert main(["index", "annotate", str(folder), "--with", "quality"]) == 0
     shown = capsys.readouterr()
     assert "quality    by stand-in 1\n" in shown.out
     assert shown.err == ""
-    assert main(["index", "-o", str(folder), "--annotate", "embedding,quality"]) == 0
+    assert main(["index", "annotate", str(folder), "--with", "embedding,quality"]) == 0
     capsys.readouterr()
-    assert main(["index", "-o", str(folder), "--info"]) == 0
+    assert main(["index", "info", str(folder)]) == 0
     shown = capsys.readouterr()
     assert "quality    by stand-in 1\nembedding  by stand-in 1\n" in shown.out
-    assert main(["index", "-o", str(folder), "--verify"]) == 0
+    assert main(["index", "verify", str(folder)]) == 0
 
 
 def test_documents_that_are_added_later(
@@ -80,83 +81,72 @@ def test_documents_that_are_added_later(
     argument = '{"id": "S1-A1", "conclusion": "c", "premises": [{"text": "p", "stance": "PRO"}]}'
     more = tmp_path / "more.json"
     more.write_text(f'{{"arguments": [{argument}]}}')
-    assert main(["index", "-o", str(index), "--annotate", "quality"]) == 0
-    assert main(["index", str(more), "-o", str(index), "--add"]) == 0
+    assert main(["index", "annotate", str(index), "--with", "quality"]) == 0
+    assert main(["index", "add", str(more), "-o", str(index)]) == 0
     assert numbers_of(index, "quality")[-1] == strengths(["p"])[0]
     more.write_text(f'{{"arguments": [{argument.replace("A1", "A2")}]}}')
-    assert main(["index", str(more), "-o", str(index), "--add", "--annotate", "embedding"]) == 0
+    assert main(["index", "add", str(more), "-o", str(index)]) == 0
+    assert main(["index", "annotate", str(index), "--with", "embedding"]) == 0
     assert numbers_of(index, "embedding").shape[0] == numbers_of(index, "quality").shape[0]
     before = read_manifest(index)
     stand_in.version = "stand-in 2"
     more.write_text(f'{{"arguments": [{argument.replace("A1", "A3")}]}}')
     capsys.readouterr()
-    assert main(["index", str(more), "-o", str(index), "--add"]) == 2
+    assert main(["index", "add", str(more), "-o", str(index)]) == 2
     error = capsys.readouterr().err
     assert "by stand-in 1 from what is argued" in error
     assert "here it is by stand-in 2 from what is argued. To make all anew first: " in error
-    assert error.endswith(f"sicetnon index -o {index} --annotate quality\n")
+    assert error.endswith(f"sicetnon index annotate {index} --with quality\n")
     assert error.count("\n") == 1
     assert read_manifest(index) == before
-    assert main(["index", "-o", str(index), "--annotate", "quality,embedding"]) == 0
-    assert main(["index", str(more), "-o", str(index), "--add"]) == 0
+    assert main(["index", "annotate", str(index), "--with", "quality,embedding"]) == 0
+    assert main(["index", "add", str(more), "-o", str(index)]) == 0
 
 
-def test_a_model_that_does_not_work_is_found_before_anything_is_built(
-    sample: Path, tmp_path: Path, stand_in: StandIn
+def test_a_model_that_does_not_work_is_found_before_anything_is_read(
+    index: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in.stop_after = 0
-    folder = tmp_path / "index"
-    command = ["index", str(sample / "input"), "-o", str(folder), "--annotate", "quality"]
-    assert main(command) == 130
-    assert not folder.exists()
+    assert main(["index", "annotate", str(index), "--with", "quality"]) == 130
+    assert capsys.readouterr().err == "sicetnon: interrupted\n"
+    assert not read_manifest(index).annotations
 
 
 def test_an_interruption_says_how_to_go_on(
-    sample: Path, tmp_path: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
+    index: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in.stop_after = 3
-    folder = tmp_path / "index"
-    command = ["index", str(sample / "input"), "-o", str(folder)]
-    assert main([*command, "--annotate", "quality,embedding"]) == 130
+    command = ["index", "annotate", str(index), "--with", "quality,embedding"]
+    assert main(command) == 130
     assert capsys.readouterr().err == (
-        "sicetnon: interrupted; what was read is kept, and this goes on with it: "
-        f"sicetnon index -o {folder} --annotate quality,embedding\n"
+        "sicetnon: interrupted; what was read is kept, and the same command resumes: "
+        f"sicetnon index annotate {index} --with quality,embedding\n"
     )
-    assert main(["search", "tenure", "--index", str(folder)]) == 0
+    assert main(["search", "tenure", "--index", str(index)]) == 0
     stand_in.stop_after = 1 << 30
-    assert main(["index", "-o", str(folder), "--annotate", "quality,embedding"]) == 0
-    assert set(read_manifest(folder).annotations) == {"quality", "embedding"}
+    assert main(command) == 0
+    assert set(read_manifest(index).annotations) == {"quality", "embedding"}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--annotate", "beauty"],
-        ["--annotate", ","],
-        ["--annotate", "quality", "--verify"],
-        ["--info", "--delete", "x"],
-        ["source", "--info"],
-        [],
-    ],
-)
-def test_commands_that_mean_nothing(
-    index: Path, stand_in: StandIn, arguments: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("names", ["beauty", ",", "quality,beauty"])
+def test_annotations_that_there_are_not(
+    index: Path, stand_in: StandIn, names: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
     try:
-        status = main(["index", "-o", str(index), *arguments])
+        status = main(["index", "annotate", str(index), "--with", names])
     except SystemExit as stop:
         status = int(stop.code or 0)
     assert status == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith("sicetnon")
 
 
-def test_annotating_what_is_no_index(
-    tmp_path: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("verb", [["annotate", "--with", "quality"], ["info"], ["verify"]])
+def test_a_folder_that_is_no_index(
+    tmp_path: Path, stand_in: StandIn, verb: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for option in (["--annotate", "quality"], ["--info"]):
-        assert main(["index", "-o", str(tmp_path / "none"), *option]) == 1
-        assert "there is no such folder" in capsys.readouterr().err
+    assert main(["index", *verb, str(tmp_path / "none")]) == 1
+    assert "there is no such folder" in capsys.readouterr().err
 
 
 # --- systems ---
@@ -178,10 +168,10 @@ def test_systems_on_stored_embeddings(
     assert main(command) == 2
     assert capsys.readouterr().err == (
         f"sicetnon: {folder}: its documents have no embedding; give them one with: "
-        f"sicetnon index -o {folder} --annotate embedding\n"
+        f"sicetnon index annotate {folder} --with embedding\n"
     )
     assert not target.joinpath("run.txt").exists()
-    assert main(["index", "-o", str(folder), "--annotate", "embedding"]) == 0
+    assert main(["index", "annotate", str(folder), "--with", "embedding"]) == 0
     assert main(command) == 0
     lines = list(read_run(target / "run.txt"))
     assert len({line.topic for line in lines}) == 14

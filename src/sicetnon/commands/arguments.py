@@ -1,0 +1,94 @@
+"""What the arguments of several commands have in common."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from sicetnon.errors import UsageError
+
+# argparse has no public name for what add_subparsers gives
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Run: TypeAlias = Callable[[argparse.Namespace], None]
+
+_MOST_DIGITS = 10
+_HELP_WIDTH = 100
+_STANCES = ("rules", "learned")
+
+
+def describe(
+    command: argparse.ArgumentParser, run: Run, description: str, *examples: str
+) -> argparse.ArgumentParser:
+    """Give a command its function, its description, examples, `--quiet` and `--verbose`."""
+    width = min(shutil.get_terminal_size().columns - 2, _HELP_WIDTH)
+    # this formatter wraps no text, so that each example stays on its own line
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.description = textwrap.fill(description, width)
+    command.epilog = "\n  ".join(["examples:" if len(examples) > 1 else "example:", *examples])
+    command.set_defaults(command=run)
+    told = command.add_mutually_exclusive_group()
+    told.add_argument(
+        "--quiet", action="store_true", help="no notices, warnings or progress, only errors"
+    )
+    told.add_argument(
+        "--verbose", action="count", default=0, help="show the log; given twice, in detail"
+    )
+    return command
+
+
+def add_stance(command: argparse.ArgumentParser) -> None:
+    """Add `--stance`: who says which of two objects a passage favours."""
+    command.add_argument(
+        "--stance",
+        choices=_STANCES,
+        help="the stance classifier: quick rules, or the model, which is right more often (extra "
+        "model; default: the system's own, mostly rules)",
+    )
+
+
+def natural(text: str) -> int:
+    """A whole number from 0."""
+    if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
+        raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a whole number")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    if text.strip("0") == "" or not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a whole number above 0")
+    return natural(text)
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers with commas between them."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        message = f"found {text[:40]!r}; expected numbers with commas between them, like 2,1,0.5"
+        raise argparse.ArgumentTypeError(message) from None
+
+
+def words(text: str) -> list[str]:
+    """Words with commas between them."""
+    found = [word.strip() for word in text.split(",") if word.strip()]
+    if not found:
+        message = f"found {text[:40]!r}; expected words with commas between them"
+        raise argparse.ArgumentTypeError(message)
+    return found
+
+
+def folder(text: str) -> Path:
+    """The path of a folder that is there or can be made.
+
+    Raises:
+        UsageError: It is a file. argparse lets this pass, so that one line is all that is printed.
+    """
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{text}: found a file; expected a folder, there or not; name another")
+    return path

@@ -1,0 +1,120 @@
+"""`evaluate`: score runs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sicetnon.commands.arguments import describe, folder, natural
+from sicetnon.errors import UsageError
+
+if TYPE_CHECKING:
+    from sicetnon.evaluation import Qrels, Score
+    from sicetnon.index.reader import IndexReader
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `evaluate`."""
+    describe(
+        command,
+        _evaluate,
+        "Score runs by the organisers' rule (or trec_eval's, or on condensed lists), with 95% "
+        "intervals over topics. Files may be gzipped; - is standard input.",
+        "sicetnon evaluate out/run.txt --qrels relevance.qrels quality.qrels",
+        "sicetnon evaluate new.txt old.txt --qrels relevance.qrels --baseline old.txt",
+        "sicetnon evaluate out/run.txt --qrels relevance.qrels --measure nDCG@10 AP --json",
+    )
+    command.add_argument("runs", nargs="+", metavar="RUN")
+    command.add_argument("--qrels", nargs="+", required=True, metavar="FILE", help="judgments")
+    command.add_argument(
+        "--rule",
+        choices=("official", "trec", "condensed"),
+        default="official",
+        help="how a run is read (default: official)",
+    )
+    command.add_argument(
+        "--measure",
+        nargs="+",
+        default=["nDCG@5"],
+        metavar="NAME",
+        help="as ir-measures writes them (default: nDCG@5)",
+    )
+    command.add_argument("--baseline", metavar="RUN", help="compare all others with this one")
+    command.add_argument("--seed", type=natural, default=2022, help="of intervals and tests (2022)")
+    command.add_argument("--index", type=Path, metavar="DIR", help="the corpus that was searched")
+    command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the report")
+    command.add_argument("--report", type=folder, metavar="DIR", help="write a page to look at")
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    from sicetnon.evaluation import EvaluationWarning, check_corpus, evaluate, load_qrels
+    from sicetnon.index.reader import IndexReader
+    from sicetnon.terminal.console import console, line_printer, warnings_as_lines
+    from sicetnon.terminal.tables import show_scores
+
+    if [*options.runs, *options.qrels].count("-") > 1:
+        raise UsageError("standard input (-) can be named only once")
+    say = line_printer(console(stderr=True, quiet=options.quiet))
+    with warnings_as_lines(EvaluationWarning, say), contextlib.ExitStack() as stack:
+        qrels = [load_qrels(file) for file in options.qrels]
+        index = stack.enter_context(IndexReader.open(options.index)) if options.index else None
+        if index is not None:
+            for judgments in qrels:
+                check_corpus(judgments, index.number)
+        scores = evaluate(
+            options.runs,
+            qrels,
+            options.measure,
+            rule=options.rule,
+            baseline=options.baseline,
+            seed=options.seed,
+        )
+        _warn_of_unjudged(scores)
+        if options.report:
+            _write_report(options, scores, qrels, index, say)
+    if options.json:
+        print(json.dumps([score.row() for score in scores], ensure_ascii=False, indent=1))  # noqa: T201
+    else:
+        show_scores(scores, console())
+
+
+def _warn_of_unjudged(scores: Sequence[Score]) -> None:
+    import warnings
+
+    from sicetnon.evaluation import EvaluationWarning
+
+    for score in scores:
+        if not score.judged:
+            warnings.warn(
+                f"{score.run}: none of its documents is judged in {score.qrels}; are these the "
+                "judgments of this task, topics and corpus?",
+                EvaluationWarning,
+                stacklevel=1,
+            )
+
+
+def _write_report(
+    options: argparse.Namespace,
+    scores: Sequence[Score],
+    qrels: Sequence[Qrels],
+    index: IndexReader | None,
+    say: Callable[[str], None],
+) -> None:
+    from sicetnon.formats.topics import read_topics
+    from sicetnon.report import write_report
+
+    page = write_report(
+        options.report,
+        scores,
+        runs=options.runs,
+        qrels=qrels,
+        baseline=options.baseline,
+        topics=read_topics(options.topics) if options.topics else None,
+        texts=index,
+    )
+    say(f"report: {page}")

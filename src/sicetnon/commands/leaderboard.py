@@ -1,0 +1,44 @@
+"""`leaderboard`: show the published scores of a task, and where a user's runs stand."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from sicetnon.commands.arguments import describe
+from sicetnon.errors import UsageError
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `leaderboard`."""
+    describe(
+        command,
+        _leaderboard,
+        "Show the published tables of a task. Your own runs are placed in them where their scores "
+        "mean the same: the official judgments, all topics, and enough of the run judged.",
+        "sicetnon leaderboard touche-2021-task-1",
+        "sicetnon leaderboard touche-2021-task-1 out/run.txt --qrels relevance.qrels",
+    )
+    command.add_argument("task", metavar="TASK", help="such as touche-2020-task-1")
+    command.add_argument("runs", nargs="*", metavar="RUN")
+    command.add_argument("--qrels", nargs="+", default=[], metavar="FILE", help="judgments")
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _leaderboard(options: argparse.Namespace) -> None:
+    from sicetnon.evaluation import EvaluationWarning, evaluate, load_qrels
+    from sicetnon.evaluation.leaderboard import placed
+    from sicetnon.terminal.console import console, line_printer, warnings_as_lines
+    from sicetnon.terminal.tables import show_leaderboard
+
+    if bool(options.runs) != bool(options.qrels):
+        raise UsageError("RUN goes with --qrels: name the runs and the judgments to score them by")
+    say = line_printer(console(stderr=True, quiet=options.quiet))
+    with warnings_as_lines(EvaluationWarning, say):
+        qrels = {file: load_qrels(file) for file in options.qrels}
+        scores = evaluate(options.runs, list(qrels.values())) if options.runs else []
+        board = placed(options.task, scores, qrels)
+    if options.json:
+        print(json.dumps(board.as_json(), ensure_ascii=False, indent=1))  # noqa: T201
+    else:
+        show_leaderboard(board, console())

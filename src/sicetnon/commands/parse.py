@@ -1,0 +1,28 @@
+"""`parse`: what a question asks, as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from sicetnon.commands.arguments import describe
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `parse`."""
+    describe(
+        command,
+        _parse,
+        "Parse a question: its kind, its objects, and the aspects they are compared by, as JSON.",
+        'sicetnon parse "Which is better for beginners, Python or Java?"',
+    )
+    command.add_argument("question", nargs="+", help="any text")
+
+
+def _parse(options: argparse.Namespace) -> None:
+    import msgspec
+
+    from sicetnon.arguments.comparative.questions import parse_question
+
+    question = parse_question(" ".join(options.question))
+    print(json.dumps(msgspec.to_builtins(question), ensure_ascii=False))  # noqa: T201

@@ -1,0 +1,60 @@
+"""`run`: do a task."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sicetnon.commands.arguments import add_stance, describe, folder, positive
+from sicetnon.errors import UsageError
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `run`."""
+    describe(
+        command,
+        _run,
+        "Do a Touché task: read an input directory, write run.txt and ir-metadata.yml.",
+        "sicetnon run touche-2020-task-1 -i examples/touche-2020-task-1/input -o out",
+        "sicetnon run touche-2022-task-2 -i INPUT_DIR -o out --stance learned --tag my-run",
+    )
+    command.add_argument("task", help="such as touche-2020-task-1")
+    command.add_argument("-i", "--input", type=Path, metavar="DIR", required=True)
+    command.add_argument("-o", "--output", type=folder, metavar="DIR", required=True)
+    command.add_argument("--system", default="default", metavar="NAME", help="which system")
+    add_stance(command)
+    command.add_argument("--index", type=folder, metavar="DIR", help="where the index is or goes")
+    command.add_argument("--cache", type=Path, metavar="FILE", help="keeps ChatNoir's answers")
+    command.add_argument("--tag", metavar="TAG", help="the name of the run")
+    command.add_argument(
+        "-k",
+        type=positive,
+        metavar="N",
+        default=1000,
+        help="results per topic (default and most: 1000)",
+    )
+
+
+def _run(options: argparse.Namespace) -> None:
+    from sicetnon.folders import cache_folder
+    from sicetnon.tasks.running import MAX_RESULTS, RUN, Listener, RunOptions, run_task
+    from sicetnon.terminal.console import console, line_printer
+    from sicetnon.terminal.progress import ProgressBar
+
+    if options.k > MAX_RESULTS:
+        raise UsageError(f"-k {options.k}: the tasks take at most {MAX_RESULTS} results per topic")
+    screen = console(stderr=True, quiet=options.quiet)
+    say = line_printer(screen)
+    with ProgressBar(screen) as bar:
+        settings = RunOptions(
+            system=options.system,
+            index=options.index,
+            cache=options.cache or cache_folder() / "chatnoir.sqlite",
+            tag=options.tag,
+            k=options.k,
+            listener=Listener(say, bar.indexing, bar.fetching, bar.labelling),
+            stance=options.stance,
+        )
+        rankings = run_task(options.task, options.input, options.output, settings)
+    results = sum(len(ranking) for ranking in rankings)
+    say(f"{options.output / RUN}: {results:,} results for {len(rankings)} topics")

@@ -1,0 +1,71 @@
+"""`search`: answer a question in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from sicetnon.commands.arguments import add_stance, describe, positive
+from sicetnon.errors import UsageError
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `search`."""
+    describe(
+        command,
+        _search,
+        "Answer a question from an index, or by a service on the network.",
+        'sicetnon search "Should teachers get tenure?" -k 5',
+        "sicetnon search Is homework good for children --index my-index --json",
+    )
+    command.add_argument("question", nargs="+", help="any text")
+    command.add_argument("--index", type=Path, metavar="DIR", help="an index (default: the sample)")
+    command.add_argument(
+        "--source",
+        choices=("argsme", "chatnoir"),
+        help="ask a service on the network instead (chatnoir: key in CHATNOIR_API_KEY)",
+    )
+    command.add_argument(
+        "-k", type=positive, metavar="N", default=10, help="answers wanted (default: 10)"
+    )
+    command.add_argument("--system", default="default", metavar="NAME", help="which system answers")
+    add_stance(command)
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _search(options: argparse.Namespace) -> None:
+    question = " ".join(options.question)
+    if options.source:
+        if options.index or options.system != "default" or options.stance:
+            raise UsageError(
+                "--source asks a service, which takes neither --index nor --system nor --stance"
+            )
+        _search_service(question, options.source, options.k, options.json, options.quiet)
+        return
+    from sicetnon.library.answers import as_json
+    from sicetnon.library.index import Index
+    from sicetnon.library.sample import sample_index
+
+    with Index.open(options.index) if options.index else sample_index() as index:
+        found = index.search(question, options.k, system=options.system, stance=options.stance)
+    if options.json:
+        print(json.dumps(as_json(question, found), ensure_ascii=False, indent=1))  # noqa: T201
+        return
+    from sicetnon.terminal.answers import show_answers
+    from sicetnon.terminal.console import console
+
+    show_answers(question, found, console())
+
+
+def _search_service(question: str, source: str, k: int, is_json: bool, quiet: bool) -> None:
+    from sicetnon.services.search import search_service, service_json
+    from sicetnon.terminal.answers import QUESTION_SIDES, SIDES, show_answers
+    from sicetnon.terminal.console import console, line_printer
+
+    say = line_printer(console(stderr=True, quiet=quiet))
+    found = search_service(source, question, k, say=say)
+    if is_json:
+        print(json.dumps(service_json(source, question, found), ensure_ascii=False, indent=1))  # noqa: T201
+        return
+    show_answers(question, found, console(), QUESTION_SIDES if source == "argsme" else SIDES)

@@ -1,0 +1,79 @@
+"""Fusing files: several runs in, one run out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sicetnon.errors import SicetnonError
+from sicetnon.evaluation.runs import load_run
+from sicetnon.formats.runs import check_tag, run_text, write_run
+from sicetnon.ranking.fusion import Fusion, are_usable, fuse
+from sicetnon.records import Run
+from sicetnon.validation import validate
+
+
+def fuse_files(
+    runs: Sequence[Path | str],
+    output: Path,
+    fusion: Fusion,
+    k: int,
+    tag: str,
+    task: str | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Run:
+    """Fuse runs and write the result; it is first checked by the rules of a task, if one is named.
+
+    Args:
+        runs: Their files.
+        output: The file of the result; gzipped where its name ends in `.gz`.
+        fusion: How to fuse.
+        k: Results per topic at most.
+        tag: The name of the result.
+        task: The task.
+        say: Called with each notice.
+
+    Raises:
+        DataError: A run cannot be read.
+        SicetnonError: The result would break a rule of the task; nothing is written then.
+        UsageError: The weights do not fit the runs, or there is no such task.
+        OSError: The result cannot be written; nothing has changed then.
+    """
+    fusion.shares(len(runs))  # refuses a wrong number of weights before anything is read
+    check_tag(tag)
+    loaded = [load_run(path) for path in runs]
+    for line in _notices(loaded, fusion):
+        say(f"warning: {line}")
+    fused = fuse(loaded, fusion, k, tag)
+    rankings = list(fused.rankings.values())
+    if task:
+        lines = run_text(rankings, tag).splitlines(keepends=True)
+        report = validate(lines, task, name=str(output))
+        for finding in report.findings:
+            say(f"{finding.severity}: {finding}")
+        if not report.ok:
+            raise SicetnonError(
+                f"{output} was not written: the result breaks {len(report.errors)} of the rules "
+                f"of {task}"
+            )
+    write_run(rankings, output, tag)
+    return fused
+
+
+def _notices(runs: Sequence[Run], fusion: Fusion) -> list[str]:
+    """What somebody who fuses these runs may want to know about them, a line each."""
+    topics = {topic for run in runs for topic in run.rankings}
+    by_score = fusion.method != "rrf" and fusion.normalise != "rank"
+    lines = []
+    for run in runs:
+        if run.repeated:
+            lines.append(f"{run.name}: {run.repeated:,} lines repeat a document; the first counts")
+        if missing := len(topics) - len(run.rankings):
+            lines.append(f"{run.name}: leaves out {missing} of {len(topics)} topics")
+        odd = sum(not are_usable(each.scores) for each in run.rankings.values()) if by_score else 0
+        if odd:
+            lines.append(
+                f"{run.name}: ranks stand in for scores in {odd} of {len(run.rankings)} topics, "
+                "where scores rise with the ranks, are all the same, or infinite"
+            )
+    return lines

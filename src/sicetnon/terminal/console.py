@@ -1,0 +1,73 @@
+"""Consoles for results and for notices, and what is printed on them: lines, paragraphs, facts."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from sicetnon.terminal.printable import one_line, printable
+
+PLAIN_WIDTH = 80
+_SHOWN_WARNINGS = 10
+
+
+def console(stderr: bool = False, quiet: bool = False) -> Console:
+    """A console for this terminal; 80 columns and no colour where there is none.
+
+    Args:
+        stderr: Whether it prints to standard error, where notices and progress go.
+        quiet: Whether it prints nothing.
+    """
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PLAIN_WIDTH
+    return Console(
+        stderr=stderr,
+        quiet=quiet,
+        highlight=False,
+        emoji=False,
+        width=width,
+        no_color=True if width else None,
+    )
+
+
+def line_printer(screen: Console) -> Callable[[str], None]:
+    """A function that prints a line as it is: no markup, no line breaks, nothing that steers."""
+
+    def say(line: str) -> None:
+        screen.print(printable(line), soft_wrap=True, markup=False)
+
+    return say
+
+
+def print_paragraph(text: Text, screen: Console, indent: int = 2) -> None:
+    """Print a text wrapped at the width of the screen, all lines but the first indented."""
+    for place, line in enumerate(text.wrap(screen, max(screen.width - indent, 1))):
+        line.rstrip()
+        screen.print(Text(" " * indent if place else "").append_text(line), soft_wrap=True)
+
+
+def show_facts(facts: Sequence[tuple[str, str]], screen: Console) -> None:
+    """Print names and values in two columns."""
+    width = max(len(name) for name, _ in facts)
+    for name, fact in facts:
+        line = Text(f"{name:<{width}}  ", style="dim")
+        line.append(printable(fact), style="default not dim")
+        screen.print(line, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def warnings_as_lines(category: type[Warning], say: Callable[[str], None]) -> Iterator[None]:
+    """Print warnings of a category as lines for people: repeated ones once, ten at most."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", category)
+        yield
+    lines = list(dict.fromkeys(one_line(str(warning.message)) for warning in caught))
+    for line in lines[:_SHOWN_WARNINGS]:
+        say(f"sicetnon: warning: {line}")
+    if len(lines) > _SHOWN_WARNINGS:
+        say(f"sicetnon: {len(lines) - _SHOWN_WARNINGS} more warnings")

@@ -1,0 +1,25 @@
+"""Texts of strangers, made safe to print: they must not steer the terminal."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """A text without the characters that steer a terminal; as long as the text."""
+    return _CONTROL.sub(" ", text)
+
+
+def one_line(text: str) -> str:
+    """A text on one line, with U+FFFD for every character that cannot be printed."""
+    words = " ".join(text.split())
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words
+    )
+
+
+def shortened(text: str, letters: int) -> str:
+    """A text of at most so many letters; an ellipsis stands for what is cut."""
+    return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"

@@ -1,0 +1,102 @@
+"""What commands say beside their output: `--quiet`, `--verbose`, and paths of the wrong kind."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from sicetnon.cli import main
+from support.command_line import TASK
+
+
+@pytest.fixture
+def quality(sample: Path) -> list[str]:
+    return ["--qrels", str(sample / "quality.qrels")]
+
+
+def test_quiet_leaves_only_the_output(
+    sample: Path,
+    index: Path,
+    tmp_path: Path,
+    quality: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = str(tmp_path / "out")
+    command = ["run", TASK, "-i", str(sample / "input"), "-o", out, "--index", str(index)]
+    run = f"{out}/run.txt"
+    capsys.readouterr()
+    for line, is_printed in (
+        ([*command, "-k", "3"], False),
+        (["fuse", run, run, "-o", str(tmp_path / "fused.txt")], False),
+        (["evaluate", run, *quality], True),
+        (["search", "tenure", "--index", str(index)], True),
+    ):
+        assert main([*line, "--quiet"]) == 0
+        shown, told = capsys.readouterr()
+        assert (bool(shown), told) == (is_printed, "")
+
+
+def test_quiet_still_tells_errors(failing, tmp_path: Path) -> None:
+    status, line = failing("search", "x", "--index", tmp_path / "none", "--quiet")
+    assert (status, str(tmp_path / "none") in line) == (1, True)
+
+
+def test_verbose_shows_the_log(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["search", "tenure", "--index", str(index), "--verbose", "--verbose"]) == 0
+    told = capsys.readouterr().err
+    assert f"DEBUG sicetnon.index: opened {index}: 325 documents" in told
+    assert "tenure" not in told
+    assert main(["search", "tenure", "--index", str(index)]) == 0
+    assert capsys.readouterr().err == ""
+    assert [type(each) for each in logging.getLogger("sicetnon").handlers] == [logging.NullHandler]
+
+
+def test_verbose_tells_what_was_built(sample: Path, tmp_path: Path, capsys) -> None:
+    folder = str(tmp_path / "index")
+    assert main(["index", "build", str(sample / "input"), "-o", folder, "--verbose"]) == 0
+    assert f"INFO sicetnon.index: built {folder}: 325 documents" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", TASK, "-i", "INPUT", "-o"],
+        ["index", "build", "INPUT", "-o"],
+        ["evaluate", "FILE", "--qrels", "QRELS", "--report"],
+        ["train", "uva-quality", "FILE", "-o"],
+        ["index", "info"],
+    ],
+)
+def test_a_file_where_a_folder_belongs(
+    command: list[str], sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    paths = {"INPUT": sample / "input", "FILE": file, "QRELS": sample / "relevance.qrels"}
+    assert main([*(str(paths.get(word, word)) for word in command), str(file)]) == 2
+    assert capsys.readouterr().err == (
+        f"sicetnon: {file}: found a file; expected a folder, there or not; name another\n"
+    )
+    assert file.read_text() == "mine"
+
+
+def test_a_folder_below_a_file(sample: Path, tmp_path: Path, failing) -> None:
+    (tmp_path / "file").write_text("mine")
+    command = ("run", TASK, "-i", sample / "input", "-o", tmp_path / "file" / "out")
+    status, line = failing(*command)
+    assert status == 1
+    assert "a part of this path is a file, expected a folder; name another path" in line
+
+
+@pytest.mark.parametrize("name", ["my-documents", "documents.jsonl", "My Documents", "../nothing"])
+def test_a_mistyped_source_is_a_missing_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, line = failing("index", "build", name, "-o", "index")
+    assert status == 1
+    assert line.startswith(f"sicetnon: {name}: there is no such file or directory; ")
+    assert "id of ir_datasets" in line

@@ -1,0 +1,104 @@
+"""What terminals show: paragraphs, tables, progress; and no line that is too wide."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from sicetnon.evaluation import PairedComparison, Score
+from sicetnon.terminal.answers import show_answers
+from sicetnon.terminal.console import print_paragraph
+from sicetnon.terminal.printable import one_line, shortened
+from sicetnon.terminal.progress import ProgressBar
+from sicetnon.terminal.tables import show_scores
+
+WIDTHS = [60, 80, 120]
+
+
+def screen(width: int = 80, **options: bool) -> Console:
+    return Console(file=io.StringIO(), width=width, **options)  # type: ignore[arg-type]
+
+
+def lines(console: Console) -> list[str]:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def score(name: str, compared: bool = False) -> Score:
+    comparison = PairedComparison("base.txt", 0.02, 50, 30, 0, 20, 0.01, 0.01, 0.02, 0.03)
+    return Score(
+        name, "tag", "a/very/deep/folder/touche-2020-task-1-relevance-args-me-corrected.qrels",
+        "relevance", "official", "nDCG(dcg='exp-log2')@5", 0.5, 0.4, 0.6, 50, 0.99, {},
+        comparison=comparison if compared else None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_paragraph_wraps_with_an_indent(width: int) -> None:
+    shown = screen(width)
+    print_paragraph(Text("word " * 50), shown)
+    first, *rest = lines(shown)
+    assert first.startswith("word")
+    assert rest
+    assert all(line.startswith("  word") for line in rest)
+    assert max(map(len, (first, *rest))) <= width
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_tables_of_scores_fit_and_say_what_p_is(width: int) -> None:
+    shown = screen(width)
+    show_scores([score("base.txt"), score("some/other/run.txt", compared=True)], shown)
+    found = lines(shown)
+    assert max(map(len, found)) <= width
+    # an empty line, then the heading
+    assert found[1].startswith("nDCG")
+    if width < 120:
+        assert found[2].startswith("  ")
+    text = " ".join(" ".join(found).split())
+    assert "two-sided, corrected for the number of runs compared (Holm)" in text
+    assert "judgments: touche-2020-task-1" in text
+
+
+def test_a_long_question_is_cut() -> None:
+    shown = screen()
+    show_answers("Is it true " * 150, [], shown)
+    assert len(lines(shown)) < 6
+    assert "…" in "".join(lines(shown))
+    assert shortened("x" * 10, 5) == "xxxx…"
+    assert shortened("short", 5) == "short"
+
+
+def test_one_line_steers_nothing() -> None:
+    assert one_line("a\n b\x1b[31m") == "a b\N{REPLACEMENT CHARACTER}[31m"
+
+
+class TestProgress:
+    def shown(self, **options: bool) -> str:
+        console = screen(**options)
+        with ProgressBar(console) as bar:
+            bar.records(128, 500, 1000)
+            bar.records(256, 1000, 1000)
+            bar.fetching("pages\x1b[31m", 1, 2)
+        assert isinstance(console.file, io.StringIO)
+        return console.file.getvalue()
+
+    def test_a_terminal_sees_each_stage(self) -> None:
+        shown = self.shown(force_terminal=True)
+        assert "256 records" in shown
+        assert "Fetching pages" in shown
+        assert "\x1b[31mpages" not in shown
+
+    @pytest.mark.parametrize("options", [{}, {"quiet": True, "force_terminal": True}])
+    def test_others_see_nothing(self, options: dict[str, bool]) -> None:
+        assert self.shown(**options).strip() == ""
+
+
+def test_no_score_is_a_dash() -> None:
+    shown = screen()
+    empty = Score("r", "t", "q", "relevance", "official", "AP", *[math.nan] * 3, 0, math.nan, {})
+    show_scores([empty], shown)
+    assert "–" in "".join(lines(shown))
