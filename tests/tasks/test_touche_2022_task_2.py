@@ -23,7 +23,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.ranking.repeats import RepeatsLast
-from sicetnon.ranking.stances import SameStance, Stances
+from sicetnon.ranking.stances import RuleStances, SameStance
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
@@ -100,7 +100,7 @@ def test_stances_never_reorder(index: IndexReader, order: list[int]) -> None:
     ranking = Ranking(
         Topic("1", "", ("kayak", "canoe")), np.array(order), -np.arange(60, dtype=np.float64)
     )
-    for stage in (Stances(ComparativeEvidence(index)), SameStance("NO")):
+    for stage in (RuleStances(ComparativeEvidence(index)), SameStance("NO")):
         after = stage.apply(ranking.topic, ranking)
         assert after.documents.tolist() == order
         assert len(after.stances or ()) == 60

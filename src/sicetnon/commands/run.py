@@ -37,7 +37,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from sicetnon.folders import cache_folder
-    from sicetnon.tasks.running import MAX_RESULTS, RUN, Listener, RunOptions, run_task
+    from sicetnon.tasks.running import MAX_RESULTS, RUN, Callbacks, RunOptions, run_task
     from sicetnon.terminal.console import console, line_printer
     from sicetnon.terminal.progress import ProgressBar
 
@@ -52,7 +52,7 @@ def _run(options: argparse.Namespace) -> None:
             cache=options.cache or cache_folder() / "chatnoir.sqlite",
             tag=options.tag,
             k=options.k,
-            listener=Listener(say, bar.indexing, bar.fetching, bar.labelling),
+            callbacks=Callbacks(say, bar.indexing, bar.fetching, bar.labelling),
             stance=options.stance,
         )
         rankings = run_task(options.task, options.input, options.output, settings)

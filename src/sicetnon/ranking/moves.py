@@ -1,7 +1,7 @@
 """Reordering that keeps relevance first: bounded moves, and promotion inside chunks.
 
 Both come from the pipeline of UvATask2SVM (University of Amsterdam, CLEF 2020, section 3.2): a
-signal other than relevance reorders a ranking, but nothing may get far from where it stood.
+signal other than relevance reorders a ranking, but no document moves far from its place.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from sicetnon.errors import UsageError
 from sicetnon.records import Ranking, Topic
 
 Measure = Callable[[Topic, Ranking], Sequence[float]]
-Choice = Callable[[Topic, Ranking], Sequence[bool] | Sequence[float]]
+"""One number per document of a ranking, the higher the better."""
 
 
 def bounded_order(keys: ArrayLike, bound: int) -> NDArray[np.int64]:
     """The order by descending key in which no item moves more than `bound` places.
 
-    Place by place, the item with the greatest key is taken of those that may stand there: it
-    stood at most `bound` places behind, unless some item has reached the last place that it may
-    have; then that one is taken. This is earliest deadline first with the key as priority, so a
-    legal order always exists. Of equal keys the one that stood first goes first.
+    Each place is filled from the items that may stand there: those at most `bound` places behind
+    it. An item at the last place that it may have goes first; else the one with the greatest key.
+    This is earliest deadline first with the key as priority, so a legal order always exists. Of
+    equal keys the one that stood first goes first.
 
     Args:
-        keys: One number an item, in the present order. NaN counts as the smallest.
+        keys: One number per item, in the present order. NaN counts as the smallest.
         bound: From 0 (nothing moves). At len(keys) - 1 or more this is the plain stable sort.
 
     Returns:
-        Places of the present order, in the new order.
+        Present places in the new order, shape (n,).
     """
     values = np.asarray(keys, dtype=np.float64).reshape(-1)
     values = np.where(np.isnan(values), -np.inf, values)
@@ -40,7 +40,7 @@ def bounded_order(keys: ArrayLike, bound: int) -> NDArray[np.int64]:
     waiting: list[int] = []
     order = np.empty(len(values), dtype=np.int64)
     for place in range(len(values)):
-        # every item that may stand here; those in `waiting` are in their old order
+        # the items that may stand here, in their old order
         first_new = 0 if place == 0 else place + bound
         waiting.extend(range(first_new, min(place + bound + 1, len(values))))
         overdue = waiting[0] == place - bound
@@ -50,74 +50,82 @@ def bounded_order(keys: ArrayLike, bound: int) -> NDArray[np.int64]:
 
 
 def promoted_order(chosen: Sequence[bool] | Sequence[float], chunk: int) -> NDArray[np.int64]:
-    """The order in which chosen items go first inside each chunk; else all keep their order.
+    """The order that puts chosen items first inside each chunk; otherwise the order is kept.
 
     Args:
-        chosen: Whether an item is chosen, in the present order.
-        chunk: Items a chunk, from 1. At len(chosen) or more this is one stable sort.
+        chosen: Whether each item is chosen, in the present order.
+        chunk: Items per chunk, from 1. At len(chosen) or more this is one stable sort.
 
     Returns:
-        Places of the present order, in the new order.
+        Present places in the new order, shape (n,).
     """
     flags = np.asarray(chosen, dtype=bool).reshape(-1)
     places = np.arange(len(flags))
     return np.lexsort((places, ~flags, places // chunk)).astype(np.int64)
 
 
-class BoundedMoves:
+class _Reordering:
+    """What both stages do: order the best documents by a measure, and leave scores in place."""
+
+    def __init__(self, measure: Measure, depth: int | None):
+        if depth is not None and depth < 0:
+            raise UsageError(f"found a depth of {depth}; expected 0 or more")
+        self._measure, self._depth = measure, depth
+
+    def _order(self, values: Sequence[float]) -> NDArray[np.int64]:
+        raise NotImplementedError
+
+    def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
+        """The reordered ranking."""
+        top = ranking if self._depth is None else ranking.best(self._depth)
+        rest = np.arange(len(top), len(ranking), dtype=np.int64)
+        order = self._order(self._measure(topic, top))
+        return ranking.taken(np.concatenate((order, rest)), ranking.scores)
+
+
+class BoundedMoves(_Reordering):
     """A stage: sorts by a measure, but moves no document more than some places.
 
-    Scores stay where they are: the first document has the first score, whoever it is.
+    Scores stay in place: the first score goes to the document that is now first.
 
     Args:
-        measure: One number a document, the higher the better; NaN where nothing is known.
-        bound: The most places that a document may move, up or down.
-        depth: How many of the best documents take part; all when left out.
+        measure: One number per document, the higher the better; NaN where nothing is known.
+        bound: The most places that a document may move, up or down; no bound when left out.
+        depth: Number of the best documents that take part; all when left out.
 
     Raises:
         UsageError: The bound or the depth is below 0.
     """
 
-    def __init__(self, measure: Measure, bound: int = 10, depth: int | None = None):
-        if bound < 0 or (depth is not None and depth < 0):
-            raise UsageError(f"found a bound of {bound}, depth {depth}; expected 0 or more")
-        self._measure, self._bound, self._depth = measure, bound, depth
+    def __init__(self, measure: Measure, bound: int | None = 10, depth: int | None = None):
+        if bound is not None and bound < 0:
+            raise UsageError(f"found a bound of {bound}; expected 0 or more")
+        super().__init__(measure, depth)
+        self._bound = bound
 
-    def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
-        """The reordered ranking."""
-        top, rest = _split(ranking, self._depth)
-        order = bounded_order(self._measure(topic, top), self._bound)
-        return ranking.taken(np.concatenate((order, rest)), ranking.scores)
+    def _order(self, values: Sequence[float]) -> NDArray[np.int64]:
+        return bounded_order(values, len(values) if self._bound is None else self._bound)
 
 
-class Promotion:
+class Promotion(_Reordering):
     """A stage: puts chosen documents first inside each chunk of the ranking.
 
-    Order inside the chosen and inside the others is kept, and scores stay where they are.
+    The order among the chosen and among the others is kept, and scores stay in place.
 
     Args:
-        choice: Whether each document is chosen.
-        chunk: Documents a chunk.
-        depth: How many of the best documents take part; all when left out.
+        measure: 1 or True for each chosen document, else 0 or False.
+        chunk: Documents per chunk.
+        depth: Number of the best documents that take part; all when left out.
 
     Raises:
         UsageError: The chunk is below 1 or the depth below 0.
     """
 
-    def __init__(self, choice: Choice, chunk: int = 10, depth: int | None = None):
-        if chunk < 1 or (depth is not None and depth < 0):
-            raise UsageError(f"found chunks of {chunk}, depth {depth}; expected 1 and 0 or more")
-        self._choice, self._chunk, self._depth = choice, chunk, depth
+    def __init__(self, measure: Measure, chunk: int = 10, depth: int | None = None):
+        if chunk < 1:
+            raise UsageError(f"found chunks of {chunk}; expected 1 or more")
+        super().__init__(measure, depth)
+        self._chunk = chunk
 
-    def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
-        """The reordered ranking."""
-        top, rest = _split(ranking, self._depth)
-        order = promoted_order(self._choice(topic, top), self._chunk)
-        return ranking.taken(np.concatenate((order, rest)), ranking.scores)
-
-
-def _split(ranking: Ranking, depth: int | None) -> tuple[Ranking, NDArray[np.int64]]:
-    """The documents that take part, and the places of the others."""
-    count = len(ranking) if depth is None else min(depth, len(ranking))
-    places = np.arange(len(ranking), dtype=np.int64)
-    return ranking.taken(places[:count], ranking.scores[:count]), places[count:]
+    def _order(self, values: Sequence[float]) -> NDArray[np.int64]:
+        return promoted_order(values, self._chunk)

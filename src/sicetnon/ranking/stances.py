@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from sicetnon.arguments.model import classifiers
 
 
-class Stances:
-    """A stage: says of every passage which of the two objects it favours, by rules.
+class RuleStances:
+    """A stage: labels each passage with the object that it favours, by rules.
 
     A topic without two objects gets `NO` throughout.
     """
 
     method = "rules"
 
-    def __init__(self, evidence: ComparativeEvidence):
-        self._evidence = evidence
+    def __init__(self, reader: ComparativeEvidence):
+        self._reader = reader
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The same ranking, with stances."""
-        comparer = self._evidence.comparer(topic)
+        comparer = self._reader.comparer(topic)
         if comparer is None:
-            return replace(ranking, stances=("NO",) * len(ranking))
-        found = self._evidence.evidence(topic, ranking)
+            return _same(ranking, "NO")
+        found = self._reader.evidence(topic, ranking)
         return replace(ranking, stances=tuple(map(comparer.judged, found)))
 
 
 class LearnedStances:
-    """A stage: the same by a model (see `sicetnon.arguments.comparative.model_stances`).
+    """A stage: labels passages by a model (see `sicetnon.arguments.comparative.model_stances`).
 
     A topic without two objects gets `NO` throughout.
 
     Args:
-        index: Where the texts are.
-        model: What reads them (see `comparing_model`).
+        index: The passages.
+        model: The model (see `comparison_model`).
     """
 
     def __init__(self, index: IndexReader, model: classifiers.Comparison):
@@ -51,14 +51,14 @@ class LearnedStances:
 
     @property
     def method(self) -> str:
-        """That it is learned, and which model says it."""
+        """`learned`, and the identity of the model."""
         return f"learned ({self._model.identity()})"
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The same ranking, with stances."""
         objects = objects_of(topic)
         if objects is None:
-            return replace(ranking, stances=("NO",) * len(ranking))
+            return _same(ranking, "NO")
         texts = [record.default_text() for record in self._index.records(ranking.ids)]
         return replace(ranking, stances=tuple(stances_by_model(texts, *objects, self._model)))
 
@@ -72,22 +72,26 @@ class SameStance:
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The same ranking, with the stance."""
-        return replace(ranking, stances=(self._stance,) * len(ranking))
+        return _same(ranking, self._stance)
 
 
-def comparing_model() -> classifiers.Comparison:
-    """The model that comes with the package, ready to read.
+def comparison_model() -> classifiers.Comparison:
+    """The model that comes with the package, after a first reading.
 
     Raises:
         DataError: The model is damaged.
-        MissingExtraError: What runs it is not installed.
+        MissingExtraError: A library that it needs is not installed (extra `model`).
     """
     from sicetnon.arguments.model import classifiers
 
     model = classifiers.Comparison()
     try:
-        # what is missing is to be known now, not when everything else is done
+        # libraries are loaded with the first text; a missing one must be known before other work
         model.classify(["ready"], "one", "other")
     except MissingExtraError:
         raise MissingExtraError("The learned stance", "model") from None
     return model
+
+
+def _same(ranking: Ranking, stance: str) -> Ranking:
+    return replace(ranking, stances=(stance,) * len(ranking))

@@ -1,7 +1,7 @@
-"""Dense retrieval: documents by what they mean, whatever their words.
+"""Dense retrieval: documents by the similarity of their embedding to the question's.
 
-Question and documents are vectors of one model; documents have theirs from the index. All are
-compared, so nothing is missed: on some hundred thousand documents that takes tens of milliseconds.
+One model embeds questions and documents; the index stores the embeddings of the documents. All of
+them are compared, which takes tens of milliseconds on some hundred thousand documents.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Dense:
     """
 
     def __init__(self, index: IndexReader, annotator: Annotator):
-        self._embedding = stored(index, annotator.name)
+        self._embedding = required_annotation(index, annotator.name)
         if self._embedding.model != annotator.model:
             raise UsageError(
                 f"{index.folder}: the {annotator.name} of its documents is by "
@@ -50,11 +50,14 @@ class Dense:
         lengths = np.linalg.norm(questions, axis=1, keepdims=True)
         questions /= np.where(lengths > 0, lengths, 1)
         found = [_Best(k) for _ in topics]
+        is_live = np.ones(self._index.size, dtype=bool)
+        for segment in self._index.segments:
+            if segment.live is not None:
+                is_live[segment.base : segment.base + len(segment)] = segment.live
         # matrix by vector, not by matrix: the latter rounds by how many questions there are
         for first, block in self._embedding.blocks():
-            alive = self._alive(first, len(block))
             for question, best in zip(questions, found, strict=True):
-                best.offer(first, block @ question, alive)
+                best.offer(first, block @ question, is_live[first : first + len(block)])
         return [
             Ranking(
                 topic,
@@ -64,24 +67,13 @@ class Dense:
             for topic, best in zip(topics, found, strict=True)
         ]
 
-    def _alive(self, first: int, count: int) -> NDArray[np.bool_] | None:
-        """Which documents of a block are not deleted; None where all are there."""
-        for segment in self._index.segments:
-            if segment.base <= first < segment.base + len(segment):
-                if segment.live is None:
-                    return None
-                begin = first - segment.base
-                alive: NDArray[np.bool_] = segment.live[begin : begin + count] != 0
-                return alive
-        raise IndexError(f"document {first} of {self._index.size}")
-
 
 @dataclass
 class _Best:
     """The k best documents so far, best first, those of equal scores by number.
 
     Attributes:
-        k: How many are wanted.
+        k: Number of documents to keep.
         numbers: Document numbers, int64.
         scores: Their scores, float32.
     """
@@ -90,16 +82,18 @@ class _Best:
     numbers: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     scores: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
 
-    def offer(
-        self, first: int, scores: NDArray[np.float32], alive: NDArray[np.bool_] | None
-    ) -> None:
-        """Take what is better from the scores of documents behind all that were offered before."""
-        is_full = len(self.scores) >= self.k
-        # an equal one behind comes too late
-        wanted = scores > self.scores[-1] if is_full and self.k else np.ones(len(scores), bool)
-        if alive is not None:
-            wanted &= alive
-        places = np.flatnonzero(wanted)
+    def offer(self, first: int, scores: NDArray[np.float32], is_live: NDArray[np.bool_]) -> None:
+        """Keep the best of these documents and those before.
+
+        Args:
+            first: The number of the first document; all that were offered before are below it.
+            scores: Shape (documents,).
+            is_live: False for deleted documents, shape (documents,).
+        """
+        is_full = 0 < self.k <= len(self.scores)
+        # a document with the score of the last one stands behind it
+        is_better = scores > (self.scores[-1] if is_full else -np.inf)
+        places = np.flatnonzero(is_better & is_live)
         if not len(places):
             return
         numbers = np.concatenate((self.numbers, places + first))
@@ -108,11 +102,11 @@ class _Best:
         self.numbers, self.scores = numbers[order], joined[order]
 
 
-def stored(index: IndexReader, name: str) -> Annotation:
-    """An annotation of an index that there has to be.
+def required_annotation(index: IndexReader, name: str) -> Annotation:
+    """The annotation of a name.
 
     Raises:
-        UsageError: There is none.
+        UsageError: The index has none of this name.
     """
     annotation = index.annotation(name)
     if annotation is None:

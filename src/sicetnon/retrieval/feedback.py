@@ -1,4 +1,4 @@
-"""Pseudo-relevance feedback: a question widened by terms of the documents it finds first."""
+"""Pseudo-relevance feedback: expand a query by terms of the documents that it finds first."""
 
 from __future__ import annotations
 
@@ -11,54 +11,44 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.retrieval.postings import TermPostings
-from sicetnon.retrieval.statistics import CollectionStatistics
-
-
-class Statistics(Protocol):
-    """What feedback needs to know of the collection."""
-
-    collection: CollectionStatistics
-
-    def read(self, term: str) -> TermPostings:
-        """A term's postings, with its statistics."""
+from sicetnon.retrieval.postings import PostingsReader
 
 
 class Feedback(Protocol):
-    """A way to widen a question."""
+    """A way to expand a query."""
 
     @property
     def documents(self) -> int:
-        """How many documents are taken for relevant."""
+        """Number of documents that are taken as relevant."""
 
     def expand(
         self,
         query: Mapping[str, float],
         documents: Sequence[Mapping[str, float]],
         scores: NDArray[np.float64],
-        statistics: Statistics,
+        statistics: PostingsReader,
     ) -> dict[str, float]:
-        """The widened question.
+        """The expanded query: terms with their weights.
 
         Args:
-            query: The question's terms with their weights.
-            documents: The terms of the documents found first, with how often they occur.
-            scores: The scores of these documents.
-            statistics: Of the collection.
+            query: The terms of the query with their weights.
+            documents: The terms of the first documents, with their frequencies.
+            scores: The scores of these documents, shape (documents,).
+            statistics: Gives the statistics of terms and collection.
         """
 
 
 @dataclass(frozen=True)
 class RM3:
-    """Relevance model 1, mixed with the question (Abdul-Jaleel et al., TREC 2004).
+    """Relevance model 1, mixed with the query (Abdul-Jaleel et al., TREC 2004).
 
-    The relevance model is Lavrenko and Croft's (SIGIR 2001, equation 9), each document counted by
-    its share of the scores, as in Anserini; terms of a single letter are left out of it.
+    The relevance model is Lavrenko and Croft's (SIGIR 2001, equation 9). Documents are weighted by
+    their share of the scores, as in Anserini; terms of a single letter are left out.
 
     Attributes:
-        documents: Documents taken for relevant.
-        terms: Terms taken from them.
-        original: The weight of the question, from 0 to 1.
+        documents: Number of documents that are taken as relevant.
+        terms: Number of terms that are taken from them.
+        original: The weight of the original query, from 0 to 1.
     """
 
     documents: int = 10
@@ -70,7 +60,7 @@ class RM3:
         query: Mapping[str, float],
         documents: Sequence[Mapping[str, float]],
         scores: NDArray[np.float64],
-        statistics: Statistics,
+        statistics: PostingsReader,
     ) -> dict[str, float]:
         """See `Feedback.expand`."""
         shares = _shares(scores)
@@ -92,8 +82,8 @@ class Bo1:
     """Bose–Einstein 1, divergence from randomness (Amati, PhD thesis, Glasgow 2003, ch. 6).
 
     Attributes:
-        documents: Documents taken for relevant.
-        terms: Terms taken from them.
+        documents: Number of documents that are taken as relevant.
+        terms: Number of terms that are taken from them.
     """
 
     documents: int = 3
@@ -104,7 +94,7 @@ class Bo1:
         query: Mapping[str, float],
         documents: Sequence[Mapping[str, float]],
         scores: NDArray[np.float64],
-        statistics: Statistics,
+        statistics: PostingsReader,
     ) -> dict[str, float]:
         """See `Feedback.expand`."""
         counts: dict[str, float] = defaultdict(float)

@@ -28,11 +28,12 @@ class _Worker:
     """The bound scores and the working memory of one thread."""
 
     def __init__(self, index: IndexReader, scores: Sequence[Scoring]):
-        self.scores = [score.bind(index) for score in scores]
+        self._parts_of_score = [(score.bind(index), score.weight) for score in scores]
         self.statistics = PostingsReader(index, {})
         self._segments = index.segments
         self._totals = [np.empty(len(segment)) for segment in index.segments]
-        self._parts = [np.empty(0 if self._is_single() else len(s)) for s in index.segments]
+        self._is_single = [score.weight for score in scores] == [1.0]
+        self._parts = [np.empty(0 if self._is_single else len(s)) for s in index.segments]
 
     def search(
         self, query: Mapping[str, float], k: int
@@ -49,21 +50,18 @@ class _Worker:
         order = np.lexsort((all_found, -all_scores))[:k]
         return all_found[order], all_scores[order]
 
-    def _is_single(self) -> bool:
-        return len(self.scores) == 1 and self.scores[0].weight == 1.0
-
     def _score(self, query: Mapping[str, float]) -> None:
         for total in self._totals:
             total.fill(UNSEEN)
-        if self._is_single():
-            self.scores[0].add(query, self._totals)
-            return
-        for score in self.scores:
+        for add, weight in self._parts_of_score:
+            if self._is_single:
+                add(query, self._totals)
+                return
             for part in self._parts:
                 part.fill(UNSEEN)
-            score.add(query, self._parts)
+            add(query, self._parts)
             for total, part in zip(self._totals, self._parts, strict=True):
-                kernels.add_scores(total, part, score.weight)
+                kernels.add_scores(total, part, weight)
 
 
 class LocalRetriever:

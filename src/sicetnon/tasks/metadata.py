@@ -31,11 +31,15 @@ def run_metadata(
         task: The task.
         system: The name of the system.
         tag: The name of the run.
-        index: What was searched; None where ChatNoir was.
-        seconds: What it took, wall clock.
-        stance: How stances towards two objects were found, where the task asks for them.
+        index: The index that was searched; None for ChatNoir.
+        seconds: Elapsed time, wall clock.
+        stance: The method of the stance classifier; None where the system has none.
     """
     description = (task.systems[system].__doc__ or "").strip().split("\n")[0]
+    method = {"system": system, "description": description, "indexing": _indexing(index)}
+    searched: dict[str, Any] = {"source": "ClueWeb12 by ChatNoir"}
+    if index is not None:
+        searched = {"documents": index.document_count}
     return yaml.safe_dump(
         {
             "schema": {"version": "0.1"},
@@ -45,17 +49,8 @@ def run_metadata(
                 "executable": {"cmd": "sicetnon run"},
                 "source": f"sicetnon {VERSION}",
             },
-            "data": {
-                "test collection": {"name": task.id} | _searched(index),
-                "topics": "titles",
-            },
-            "method": {
-                "automatic": True,
-                "system": system,
-                "description": description,
-                "indexing": _indexing(index),
-            }
-            | ({} if stance is None else {"stance": stance}),
+            "data": {"test collection": {"name": task.id} | searched, "topics": "titles"},
+            "method": {"automatic": True} | method | ({"stance": stance} if stance else {}),
             "resources": {"runtime": {"seconds": round(seconds, 3)}},
             "actor": {"team": "sicetnon"},
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -75,12 +70,6 @@ def _platform() -> dict[str, Any]:
             "runtime": f"Python {platform.python_version()}",
         },
     }
-
-
-def _searched(index: IndexReader | None) -> dict[str, Any]:
-    if index is None:
-        return {"source": "ClueWeb12 by ChatNoir"}
-    return {"documents": index.document_count}
 
 
 def _indexing(index: IndexReader | None) -> dict[str, Any]:

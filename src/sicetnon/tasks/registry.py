@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from sicetnon.tasks import (
 )
 from sicetnon.tasks.sources import from_index
 from sicetnon.tasks.task import Task
-from sicetnon.text.analysis import DEFAULT_ANALYSIS
 
 TASKS: dict[str, Task[Any]] = {
     task.id: task
@@ -46,46 +45,41 @@ def find_task(identifier: str) -> Task[Any]:
     return TASKS[identifier]
 
 
-def task_of(records: str) -> Task[Any] | None:
-    """The task whose documents are of a kind; None for documents that belong to no task."""
+def task_of(records: str) -> Task[Any]:
+    """The task whose documents are of a kind; `general.TASK` where there is none."""
     # people are shown whole arguments, also where a task asks for pairs of their sentences
     wanted = "arguments" if records == "processed" else records
-    return next((task for task in TASKS.values() if task.records == wanted), None)
+    return next((task for task in TASKS.values() if task.records == wanted), general.TASK)
 
 
 def analysis_for(records: str) -> str:
     """The name of the analysis that suits a kind of documents."""
-    task = next((task for task in TASKS.values() if task.records == records), None)
-    return DEFAULT_ANALYSIS if task is None else task.analysis
+    tasks = (task for task in TASKS.values() if task.records == records)
+    return next(tasks, general.TASK).analysis
 
 
 def search_system(name: str, index: IndexReader, stance: str | None = None) -> System:
-    """The system of a name for any index: of the task of its documents, or a general one.
+    """A system for any index: of the task that its documents belong to, or a general one.
 
     `dense` and `hybrid` search any index whose documents have embeddings.
 
     Args:
-        name: The system's name.
+        name: The name of the system.
         index: The index to search.
-        stance: What finds the object that a passage favours; the system's own when left out.
+        stance: The name of a stance classifier; the system's own when left out.
 
     Raises:
-        MissingExtraError: The stance classifier is not installed.
-        UsageError: There is no such system, or no such stance classifier, for this index.
+        MissingExtraError: The stance classifier needs an extra that is not installed.
+        UsageError: This index has no such system or no such stance classifier.
     """
     kind = index.manifest.records
     task = task_of(kind)
-    systems: Mapping[str, Callable[[Any], System]] = task.systems if task else general.SYSTEMS
-    if stance is not None and not (task and task.stances):
+    if stance is not None and not task.stances:
         raise UsageError(f"{kind} have no stance towards two objects; leave --stance out")
-    source = index if task is None or task.is_corpus_given else from_index(index)
-    if name in systems:
-        if task is None:
-            return replace(systems[name](index), name=name)
-        return replace(task.system(name, source, task.stance(stance)), name=name)
-    if name == "dense":
-        return replace(general.dense(index), name=name)
-    if name == "hybrid":
-        return replace(general.hybrid(systems["default"](source), index), name=name)
-    known = list(dict.fromkeys((*systems, "dense", "hybrid")))
-    raise UsageError(f"unknown system {name!r}; choose one of {', '.join(known)}")
+    source = index if task.is_corpus_given else from_index(index)
+    with_embeddings: dict[str, Callable[[Any], System]] = {
+        "dense": lambda _: general.dense(index),
+        "hybrid": lambda source: general.hybrid(task.systems["default"](source), index),
+    }
+    systems = dict(task.systems) | with_embeddings
+    return replace(task, systems=systems).system(name, source, stance)

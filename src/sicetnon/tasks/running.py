@@ -1,4 +1,4 @@
-"""`run`: the contract of the tasks. An input directory in, `run.txt` out."""
+"""Run a task: read an input directory, write `run.txt` and `ir-metadata.yml`."""
 
 from __future__ import annotations
 
@@ -25,47 +25,48 @@ from sicetnon.tasks.metadata import run_metadata
 from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.sources import from_chatnoir, from_index
 from sicetnon.tasks.task import Task
-from sicetnon.text.analysis import named_analysis
+from sicetnon.text.analysis import Analysis, named_analysis
 from sicetnon.validation import validate
 
 MADE_BY = "run"
-"""Marks an index that `run` made for itself, and may make anew."""
+"""Marks an index that `run` has built, and may build again."""
 
 RUN, METADATA = "run.txt", "ir-metadata.yml"
 MAX_RESULTS = 1000
 
 
 @dataclass(frozen=True)
-class Listener:
-    """Who is told how a run goes.
+class Callbacks:
+    """Callbacks for messages and progress.
 
     Attributes:
-        say: Called with a line for people.
-        building: Called now and then while the index is built, with the corpus.
-        fetching: Called with what is fetched from a service, how many are done, and of how many.
-        labelling: Called with how many results have their stance, and of how many.
+        message: Called with a line of text for people.
+        indexing: Called with the corpus and the progress of its index.
+        fetching: Called with the kind of items fetched from a service, their number so far, and
+            their number in all.
+        labelling: Called with the number of results that have a stance so far, and in all.
     """
 
-    say: Callable[[str], None] = lambda _: None
-    building: Callable[[Corpus, Progress], None] = lambda _, __: None
+    message: Callable[[str], None] = lambda _: None
+    indexing: Callable[[Corpus, Progress], None] = lambda _, __: None
     fetching: Callable[[str, int, int], None] = lambda _, __, ___: None
     labelling: Callable[[int, int], None] = lambda _, __: None
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a run may be told.
+    """Options of `run_task`.
 
     Attributes:
-        system: Which of the task's systems.
-        index: The folder of the index; beside the output when left out. For tasks without a corpus
-            an index of web pages, which takes the place of ChatNoir.
-        cache: Where ChatNoir's answers are kept; beside the output when left out.
-        tag: The name of the run; made of system and stance when left out.
-        k: Documents a topic at most.
-        listener: Who is told how it goes.
-        stance: Who says which of two objects a result favours, where the task asks for that:
-            `rules` or `learned` (extra `model`). The system's own way when left out.
+        system: The name of a system of the task.
+        index: The folder of the index; `OUTPUT.index` beside the output when left out. For a task
+            without a corpus: an index of web pages, in place of ChatNoir.
+        cache: The file with ChatNoir's answers; `OUTPUT.chatnoir` beside the output when left out.
+        tag: The name of the run; made of system and stance classifier when left out.
+        k: Largest number of documents per topic.
+        callbacks: Callbacks for messages and progress.
+        stance: The stance classifier, for a task that asks which of two objects a result favours:
+            `rules` or `learned` (extra `model`). The system's own when left out.
     """
 
     system: str = "default"
@@ -73,11 +74,11 @@ class RunOptions:
     cache: Path | None = None
     tag: str | None = None
     k: int = MAX_RESULTS
-    listener: Listener = field(default_factory=Listener)
+    callbacks: Callbacks = field(default_factory=Callbacks)
     stance: str | None = None
 
-    def named(self) -> str:
-        """The name of the run: as it was given, else made of system and stance."""
+    def run_tag(self) -> str:
+        """The name of the run: the given one, or one made of system and stance classifier."""
         return self.tag or "-".join(filter(None, ("sicetnon", self.system, self.stance)))
 
 
@@ -87,121 +88,112 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     Args:
         task_id: The task.
         source: The input directory.
-        target: The output directory; made when there is none.
-        options: The rest.
+        target: The output directory; made where it does not exist.
+        options: System, index and the rest.
 
     Returns:
-        The rankings, one a topic.
+        A ranking for each topic.
 
     Raises:
         DataError: The input cannot be used.
-        MissingExtraError: What says the stance is not installed.
-        UsageError: Task, system, stance or tag are not legal.
-        OSError: Something cannot be written. No file of the output has changed then.
+        MissingExtraError: The stance classifier needs an extra that is not installed.
+        UsageError: Task, system, stance classifier or tag are not legal.
+        OSError: The output cannot be written. None of its files has changed then.
     """
     start = time.monotonic()
     task = find_task(task_id)
-    tag = check_tag(options.named())
-    task.check_system(options.system)
+    tag = check_tag(options.run_tag())
+    # an index takes minutes to build, so that all else is checked first
+    task.check(options.system, options.stance)
     if not source.is_dir():
         raise DataError("there is no such input directory", source)
     topics = read_topics(source / "topics.xml")
-    stance = task.stance(options.stance)
-    opening = _corpus_index if task.is_corpus_given else _web_pages
-    with opening(task, source, target, options) as documents:
-        system = task.system(options.system, documents.source, stance)
-        system = replace(system, progress=options.listener.labelling)
+    with _documents(task, source, target, options) as (documents, index):
+        system = task.system(options.system, documents, options.stance)
+        system = replace(system, progress=options.callbacks.labelling)
         rankings = system.retrieve(topics, options.k)
         run = run_text(rankings, tag)
         seconds = time.monotonic() - start
-        says = None if system.labelling is None else system.labelling.method
-        metadata = run_metadata(task, options.system, tag, documents.index, seconds, says)
+        stance_method = None if system.labelling is None else system.labelling.method
+        metadata = run_metadata(task, options.system, tag, index, seconds, stance_method)
     write_whole({target / RUN: run, target / METADATA: metadata})
     report = validate(run.splitlines(keepends=True), task_id, topics, name=str(target / RUN))
     for finding in report.findings:
-        options.listener.say(str(finding))
+        options.callbacks.message(str(finding))
     return rankings
 
 
-@dataclass(frozen=True)
-class _Documents:
-    """What a system is made for, and the index behind it, where there is one."""
-
-    source: Any
-    index: IndexReader | None = None
-
-
 @contextlib.contextmanager
-def _corpus_index(
+def _documents(
     task: Task[Any], source: Path, target: Path, options: RunOptions
-) -> Iterator[_Documents]:
-    """The index of the corpus in the input: the one that is there if it fits, else a new one."""
+) -> Iterator[tuple[Any, IndexReader | None]]:
+    """The source that the task's systems search, and its index; None for ChatNoir."""
+    with contextlib.ExitStack() as stack:
+        if task.is_corpus_given:
+            folder = _corpus_index(task, source, target, options, stack)
+            index = stack.enter_context(IndexReader.open(folder))
+            yield index, index
+        elif options.index is not None:
+            target.mkdir(parents=True, exist_ok=True)
+            index = stack.enter_context(IndexReader.open(options.index))
+            yield from_index(index), index
+        else:
+            target.mkdir(parents=True, exist_ok=True)
+            service = stack.enter_context(contextlib.closing(_chatnoir(target, options)))
+            yield from_chatnoir(service), None
+
+
+def _chatnoir(target: Path, options: RunOptions) -> ChatNoirRetriever:
+    return ChatNoirRetriever(
+        options.cache or _beside(target, "chatnoir"),
+        progress=options.callbacks.fetching,
+        say=options.callbacks.message,
+        # all systems but the default start from plain BM25
+        method="default" if options.system == "default" else "bm25",
+    )
+
+
+def _corpus_index(
+    task: Task[Any],
+    source: Path,
+    target: Path,
+    options: RunOptions,
+    stack: contextlib.ExitStack,
+) -> Path:
+    """The folder of an index of the input's corpus: the present one if it fits, else a new one."""
     corpus = open_corpus([source])
     if corpus.records != task.records:
         raise DataError(f"holds {corpus.records}; {task.id} reads {task.records}", source)
     target.mkdir(parents=True, exist_ok=True)
-    checksum, analysis = corpus.checksum(), task.analysis_for(options.system)
-    with contextlib.ExitStack() as stack:
-        folder, fits = _place(target, checksum, analysis, options, stack)
-        if not fits:
-            build = BuildOptions(
-                named_analysis(analysis),
-                progress=lambda progress: options.listener.building(corpus, progress),
-                source={
-                    "sha256": checksum,
-                    "files": [Path(f).name for f in corpus.files],
-                    "made_by": MADE_BY,
-                },
-            )
-            build_index(corpus, folder, build)
-        index = stack.enter_context(IndexReader.open(folder))
-        yield _Documents(index, index)
-
-
-@contextlib.contextmanager
-def _web_pages(
-    task: Task[Any], source: Path, target: Path, options: RunOptions
-) -> Iterator[_Documents]:
-    """The user's own index of web pages, or ChatNoir where none is named."""
-    target.mkdir(parents=True, exist_ok=True)
-    if options.index is not None:
-        with IndexReader.open(options.index) as index:
-            yield _Documents(from_index(index), index)
-        return
-    listener = options.listener
-    cache = options.cache or target.absolute().with_name(f"{target.absolute().name}.chatnoir")
-    # all systems but the default start from plain BM25
-    method = "default" if options.system == "default" else "bm25"
-    service = ChatNoirRetriever(cache, progress=listener.fetching, say=listener.say, method=method)
-    with contextlib.closing(service):
-        yield _Documents(from_chatnoir(service))
-
-
-def _place(
-    target: Path, checksum: str, analysis: str, options: RunOptions, stack: contextlib.ExitStack
-) -> tuple[Path, bool]:
-    """Where the index is or goes, and whether it is there and fits.
-
-    The folder that the user names comes first, then `OUTPUT.index` beside `OUTPUT`, then a passing
-    one; an index of something else, and a folder that cannot be written, are passed over.
-    """
-    beside = target.absolute().with_name(f"{target.absolute().name}.index")
-    for folder in filter(None, (options.index, beside)):
+    checksum, analysis = corpus.checksum(), named_analysis(task.analysis_for(options.system))
+    for folder in filter(None, (options.index, _beside(target, "index"))):
         if _fits(folder, checksum, analysis):
-            return folder, True
+            return folder
         if not _is_free(folder):
-            options.listener.say(f"{folder} is an index of something else, and is left alone")
-        elif folder is options.index or os.access(
-            folder if folder.exists() else folder.parent, os.W_OK
-        ):
-            return folder, False
+            options.callbacks.message(f"{folder} is an index of something else, and is left alone")
+        elif folder is options.index or _is_writable(folder):
+            break
         else:
-            options.listener.say(f"{folder} cannot be written, so the index will not be kept")
-    passing = stack.enter_context(tempfile.TemporaryDirectory(prefix="sicetnon-"))
-    return Path(passing) / "index", False
+            options.callbacks.message(f"{folder} cannot be written, so the index will not be kept")
+    else:
+        temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="sicetnon-"))
+        folder = Path(temporary) / "index"
+    files = [Path(file).name for file in corpus.files]
+    build = BuildOptions(
+        analysis,
+        progress=lambda progress: options.callbacks.indexing(corpus, progress),
+        source={"sha256": checksum, "files": files, "made_by": MADE_BY},
+    )
+    build_index(corpus, folder, build)
+    return folder
 
 
-def _fits(folder: Path, checksum: str, analysis: str) -> bool:
+def _beside(target: Path, ending: str) -> Path:
+    """`OUTPUT.ending` beside the output directory."""
+    return target.absolute().with_name(f"{target.absolute().name}.{ending}")
+
+
+def _fits(folder: Path, checksum: str, analysis: Analysis) -> bool:
     """Whether a folder holds a sound index of this corpus, made by this analysis."""
     try:
         with IndexReader.open(folder) as index:
@@ -209,14 +201,18 @@ def _fits(folder: Path, checksum: str, analysis: str) -> bool:
     except BrokenIndexError:
         return False
     same = manifest.source.get("sha256") == checksum
-    return same and manifest.analysis == named_analysis(analysis).signature()
+    return same and manifest.analysis == analysis.signature()
 
 
 def _is_free(folder: Path) -> bool:
-    """Whether an index may be built there: nothing is, or what a run made for itself."""
+    """Whether an index may be built there: the folder holds none, or one that `run` made."""
     if not (folder / MANIFEST).exists():
         return True
     try:
         return read_manifest(folder).source.get("made_by") == MADE_BY
     except BrokenIndexError:
         return False
+
+
+def _is_writable(folder: Path) -> bool:
+    return os.access(folder if folder.exists() else folder.parent, os.W_OK)

@@ -5,14 +5,12 @@ The corpus is that of 2020, and so are the systems; their parameters were chosen
 
 from __future__ import annotations
 
-from sicetnon.tasks.task import Task
-from sicetnon.tasks.touche_2020_task_1 import TASK as TASK_2020
+from dataclasses import replace
 
-TASK = Task(
+from sicetnon.tasks import touche_2020_task_1
+
+TASK = replace(
+    touche_2020_task_1.TASK,
     id="touche-2021-task-1",
     title="Arguments for controversial questions (2021)",
-    records=TASK_2020.records,
-    analysis=TASK_2020.analysis,
-    systems=TASK_2020.systems,
-    analyses=TASK_2020.analyses,
 )

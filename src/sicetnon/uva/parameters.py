@@ -1,7 +1,7 @@
-"""Learned parameters on disk: arrays in an .npz file, and a card in JSON that tells of them.
+"""Learned parameters on disk: arrays in an .npz file, and a card in JSON that describes them.
 
-No pickle is ever loaded. Parameters are looked for in `SICETNON_MODELS`, then in the user's data
-folder, then among those that come with the package.
+No pickle is ever loaded. Parameters are read from the folder `SICETNON_MODELS` (by default a folder
+of the user), or else from the package.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
+from sicetnon.formats.files import write_whole
 
 Arrays = Mapping[str, NDArray[Any]]
 _SHIPPED = Path(__file__).parent / "data"
 
 
 class Card(msgspec.Struct, frozen=True):
-    """What is known of parameters.
+    """A description of parameters.
 
     Attributes:
-        name: Of the part that they are for, as in `uva-quality`.
-        encoder: Of the vectors that they were trained on.
-        kind: Of the predictor.
-        trained_on: The data, with its size.
-        command: What trains them again.
-        figures: What they score, by measure.
-        notes: What must be said beside the figures.
+        name: The name of the part, as in `uva-quality`.
+        encoder: The name of the encoder whose vectors they were trained on.
+        kind: The kind of predictor.
+        trained_on: The training data, with its size.
+        command: The command that trains them.
+        figures: Scores by measure.
+        notes: Remarks on the figures.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Card(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Parameters:
+class LearnedParameters:
     """Arrays with their card."""
 
     card: Card
@@ -55,26 +56,25 @@ class Parameters:
 
 
 def models_folder() -> Path:
-    """Where trained parameters go: `SICETNON_MODELS`, or the user's data folder."""
+    """The folder for trained parameters: `SICETNON_MODELS`, or one in the user's data folder."""
     if named := os.environ.get("SICETNON_MODELS"):
         return Path(named).expanduser()
     home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(home).expanduser() / "sicetnon" / "models"
 
 
-def write_parameters(folder: Path, parameters: Parameters) -> Path:
-    """Write arrays and card, each whole or not at all; the .npz file is returned."""
+def write_parameters(folder: Path, parameters: LearnedParameters) -> Path:
+    """Write arrays and card, or neither where that fails, and return the path of the .npz file."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{parameters.card.name}.npz"
     data = io.BytesIO()
     np.savez_compressed(data, **parameters.arrays)  # type: ignore[arg-type]
-    _write(path, data.getvalue())
-    card = msgspec.json.format(msgspec.json.encode(parameters.card), indent=1)
-    _write(path.with_suffix(".json"), card + b"\n")
+    card = msgspec.json.format(msgspec.json.encode(parameters.card), indent=1) + b"\n"
+    write_whole({path: data.getvalue(), path.with_suffix(".json"): card})
     return path
 
 
-def read_parameters(name: str) -> Parameters:
+def read_parameters(name: str) -> LearnedParameters:
     """The parameters of a name, from the first folder that has them.
 
     Raises:
@@ -88,16 +88,10 @@ def read_parameters(name: str) -> Parameters:
     raise UsageError(f"there are no parameters {name!r}; train them: sicetnon train {name}")
 
 
-def _read(path: Path) -> Parameters:
+def _read(path: Path) -> LearnedParameters:
     try:
         card = msgspec.json.decode(path.with_suffix(".json").read_bytes(), type=Card)
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-            return Parameters(card, {name: arrays[name] for name in arrays.files})
+            return LearnedParameters(card, {name: arrays[name] for name in arrays.files})
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, msgspec.DecodeError) as error:
         raise DataError(f"the parameters are damaged: {error}; train them again", path) from None
-
-
-def _write(path: Path, data: bytes) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_bytes(data)
-    beside.replace(path)

@@ -1,28 +1,28 @@
-"""What learned parameters predict, in numpy alone: no training library is needed to use them."""
+"""Predictors with learned parameters. They need numpy alone; training needs scikit-learn."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import DataError
-from sicetnon.uva.parameters import Arrays, Parameters
+from sicetnon.errors import DataError, MissingExtraError
+from sicetnon.uva.parameters import LearnedParameters
 
 Values = NDArray[np.float64]
 _ROWS = 256
 
 
 class Predictor(Protocol):
-    """Gives one number for each row of features, shape (rows, features); the higher the better."""
+    """Gives one number for each row of features; the higher the better."""
 
     def predict(self, features: NDArray[Any]) -> Values:
-        """Shape (rows,)."""
+        """A number per row, shape (rows,), from features of shape (rows, features)."""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that must be kept."""
+        """The learned parameters by name."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,27 @@ class SupportVectors:
     weights: Values
     intercept: float
     gamma: float
+
+    @classmethod
+    def fit(cls, features: NDArray[Any], is_good: NDArray[np.bool_]) -> Self:
+        """Train with scikit-learn's defaults: C = 1, γ = 1 / (dimensions · variance).
+
+        Args:
+            features: Shape (rows, dimensions).
+            is_good: Which rows are of the better class, shape (rows,).
+
+        Raises:
+            MissingExtraError: scikit-learn is not installed (extra `uva`).
+        """
+        try:
+            from sklearn.svm import SVC
+        except ImportError:
+            raise MissingExtraError("Training", "uva") from None
+        rows = np.asarray(features, dtype=np.float64)
+        svm = SVC(kernel="rbf", C=1.0, gamma="scale").fit(rows, is_good)
+        gamma = 1 / (rows.shape[1] * rows.var())
+        vectors = svm.support_vectors_.astype(np.float32)
+        return cls(vectors, svm.dual_coef_[0], float(svm.intercept_[0]), gamma)
 
     def predict(self, features: NDArray[Any]) -> Values:
         """See `Predictor.predict`."""
@@ -56,41 +77,6 @@ class SupportVectors:
 
 
 @dataclass(frozen=True)
-class Forest:
-    """The mean of regression or decision trees (Breiman, 2001). One tree is a forest, too.
-
-    Trees are laid one behind the other; a node is a leaf where its feature is below 0.
-    """
-
-    roots: NDArray[np.int32]
-    features: NDArray[np.int32]
-    thresholds: NDArray[np.float64]
-    lefts: NDArray[np.int32]
-    rights: NDArray[np.int32]
-    leaves: NDArray[np.float64]
-
-    def predict(self, features: NDArray[Any]) -> Values:
-        """See `Predictor.predict`."""
-        # trees compare single numbers with thresholds, as they were trained
-        rows = np.asarray(features, dtype=np.float32)
-        every = np.arange(len(rows))
-        total = np.zeros(len(rows))
-        for root in self.roots:
-            nodes = np.full(len(rows), root)
-            while (inner := self.features[nodes] >= 0).any():
-                tested = rows[every, np.maximum(self.features[nodes], 0)]
-                is_left = tested <= self.thresholds[nodes]
-                below = np.where(is_left, self.lefts[nodes], self.rights[nodes])
-                nodes = np.where(inner, below, nodes)
-            total += self.leaves[nodes]
-        return total / len(self.roots)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """See `Predictor.arrays`."""
-        return dict(vars(self))
-
-
-@dataclass(frozen=True)
 class Perceptron:
     """One hidden layer: f(x) = w₂·tanh(W₁x + b₁)."""
 
@@ -108,25 +94,19 @@ class Perceptron:
         return dict(vars(self))
 
 
-def predictor_of(parameters: Parameters) -> Predictor:
-    """The predictor that parameters are for.
+def predictor_of(parameters: LearnedParameters) -> Predictor:
+    """The predictor with learned parameters.
 
     Raises:
-        DataError: The card names none, or arrays are missing.
+        DataError: The card names an unknown kind, or arrays are missing.
     """
-    arrays, kind = parameters.arrays, parameters.card.kind
+    arrays, card = parameters.arrays, parameters.card
     try:
-        if kind == "svm":
+        if card.kind == "svm":
             intercept, gamma = arrays["numbers"].tolist()
             return SupportVectors(arrays["vectors"], arrays["weights"], intercept, gamma)
-        if kind == "forest":
-            return Forest(**_own(arrays, Forest))
-        if kind == "perceptron":
-            return Perceptron(**_own(arrays, Perceptron))
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"the parameters {parameters.card.name} lack {error}") from None
-    raise DataError(f"the parameters {parameters.card.name} are of an unknown kind {kind!r}")
-
-
-def _own(arrays: Arrays, kind: type[Forest] | type[Perceptron]) -> dict[str, Any]:
-    return {name: arrays[name] for name in kind.__dataclass_fields__}
+        if card.kind == "perceptron":
+            return Perceptron(arrays["first"], arrays["first_bias"], arrays["second"])
+    except (KeyError, ValueError) as error:
+        raise DataError(f"the parameters {card.name} lack {error}") from None
+    raise DataError(f"the parameters {card.name} are of an unknown kind {card.kind!r}")

@@ -1,42 +1,43 @@
-"""RankNet and LambdaRank: learning to rank from pairs, with one hidden layer of ten.
+"""RankNet: learning to rank from pairs, with one hidden layer of ten units.
 
-Burges et al., "Learning to Rank using Gradient Descent", 2005; Burges, Ragno and Le, "Learning to
-Rank with Nonsmooth Cost Functions", 2006; as told by Burges, "From RankNet to LambdaRank to
-LambdaMART: An Overview", 2010, sections 2 to 4. RankLib's layer and number of epochs.
+Burges et al., "Learning to Rank using Gradient Descent", 2005, in the notation of Burges, "From
+RankNet to LambdaRank to LambdaMART: An Overview", 2010, section 2. The layer and the number of
+epochs are those of RankLib.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.uva.predictors import Perceptron
 
-Method = Literal["ranknet", "lambdarank"]
+Reals: TypeAlias = NDArray[np.float64]
+PairWeights: TypeAlias = Callable[[Reals, Reals], Reals]
 
 
 @dataclass(frozen=True)
 class TopicFeatures:
     """The arguments of one topic: features, shape (n, d), and labels, the higher the better."""
 
-    features: NDArray[np.float64]
-    labels: NDArray[np.float64]
+    features: Reals
+    labels: Reals
 
 
 @dataclass(frozen=True)
 class Training:
-    """How a network is trained.
+    """Settings of the training of a network.
 
     Attributes:
         hidden: Units of the hidden layer.
         epochs: Passes over all topics.
-        rate: Of Adam (Kingma and Ba, 2015).
+        rate: Learning rate of Adam (Kingma and Ba, 2015).
         decay: Weight decay.
-        seed: Of the first weights and the order of topics.
+        seed: Seed of the first weights and of the order of topics.
     """
 
     hidden: int = 10
@@ -47,15 +48,19 @@ class Training:
 
 
 def train(
-    topics: Sequence[TopicFeatures], method: Method, training: Training | None = None
+    topics: Sequence[TopicFeatures],
+    training: Training | None = None,
+    pair_weights: PairWeights | None = None,
 ) -> Perceptron:
     """Train a network to rank the arguments of each topic by their labels.
 
+    It minimises Σ log(1 + exp(sⱼ - sᵢ)) over pairs of arguments where i is better than j.
+
     Args:
         topics: The arguments by topic.
-        method: `ranknet` minimises Σ log(1 + exp(sⱼ - sᵢ)) over pairs where i is better than j;
-            `lambdarank` weighs each pair by how much nDCG changes when the two are swapped.
-        training: How.
+        training: Settings of the training.
+        pair_weights: The weight of each pair in the gradient, shape (n, n), from the scores and
+            the labels of a topic; 1 throughout when left out.
     """
     training = training or Training()
     random = np.random.default_rng(training.seed)
@@ -70,54 +75,38 @@ def train(
         for place in random.permutation(len(topics)):
             topic = topics[place]
             hidden = np.tanh(topic.features @ weights[0] + weights[1])
-            slope = score_gradient(hidden @ weights[2], topic.labels, method)
+            slope = score_gradient(hidden @ weights[2], topic.labels, pair_weights)
             back = slope[:, None] * weights[2] * (1 - hidden**2)
             adam.step([topic.features.T @ back, back.sum(axis=0), hidden.T @ slope])
     return Perceptron(*weights)
 
 
-def score_gradient(
-    scores: NDArray[np.float64], labels: NDArray[np.float64], method: Method
-) -> NDArray[np.float64]:
+def score_gradient(scores: Reals, labels: Reals, pair_weights: PairWeights | None = None) -> Reals:
     """∂cost/∂scores, by Burges (2010), equations 1 to 5, divided by the number of pairs.
 
     Args:
-        scores: Of the arguments of a topic, shape (n,).
-        labels: Likewise.
-        method: As in `train`.
+        scores: The scores of a topic's arguments, shape (n,).
+        labels: Their labels, shape (n,).
+        pair_weights: As in `train`.
     """
     is_better = (labels[:, None] > labels).astype(np.float64)
-    slope: NDArray[np.float64] = -is_better / (
-        1 + np.exp(np.clip(scores[:, None] - scores, -50, 50))
-    )
-    if method == "lambdarank":
-        slope = slope * _swap_gains(scores, labels)
-    gradient: NDArray[np.float64] = (slope.sum(axis=1) - slope.sum(axis=0)) / max(
-        float(is_better.sum()), 1.0
-    )
+    slope: Reals = -is_better / (1 + np.exp(np.clip(scores[:, None] - scores, -50, 50)))
+    if pair_weights is not None:
+        slope = slope * pair_weights(scores, labels)
+    gradient: Reals = (slope.sum(axis=1) - slope.sum(axis=0)) / max(float(is_better.sum()), 1.0)
     return gradient
-
-
-def _swap_gains(scores: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
-    """|ΔnDCG| when two arguments are swapped, times n; gain 2^label - 1."""
-    ranks = np.empty(len(scores))
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
-    discounts, gains = 1 / np.log2(ranks + 2), 2**labels - 1
-    ideal = (np.sort(gains)[::-1] / np.log2(np.arange(len(gains)) + 2)).sum()
-    change = np.abs((gains[:, None] - gains) * (discounts[:, None] - discounts))
-    return change * len(scores) / (ideal or 1.0)
 
 
 class _Adam:
     """Kingma and Ba, 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter)."""
 
-    def __init__(self, weights: list[NDArray[np.float64]], rate: float, decay: float):
+    def __init__(self, weights: list[Reals], rate: float, decay: float):
         self._weights, self._rate, self._decay = weights, rate, decay
         self._first = [np.zeros_like(weight) for weight in weights]
         self._second = [np.zeros_like(weight) for weight in weights]
         self._steps = 0
 
-    def step(self, gradients: Sequence[NDArray[np.float64]]) -> None:
+    def step(self, gradients: Sequence[Reals]) -> None:
         self._steps += 1
         for weight, first, second, gradient in zip(
             self._weights, self._first, self._second, gradients, strict=True

@@ -1,7 +1,7 @@
 """The two systems of the University of Amsterdam, CLEF 2020, stage by stage.
 
-Their learned parts are trained by `sicetnon train`; those that come with the package know hashed
-words in place of a language model, and no named entities.
+`sicetnon train` trains their learned parts. Those of the package use hashed words in place of a
+language model, and no named entities.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ from numpy.typing import NDArray
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.moves import BoundedMoves, Promotion
 from sicetnon.ranking.system import Stage, System
-from sicetnon.records import WebPage
+from sicetnon.records import Ranking, Topic, WebPage, said
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.tasks.sources import PageSource, on_pages
-from sicetnon.uva.predictions import (
+from sicetnon.uva.text_models import (
     ARGUMENTATIVENESS,
     StrengthRanker,
     TextClassifier,
     says_forum_or_blog,
 )
-from sicetnon.uva.strength import ByText
 
 BOUND = CHUNK = 10
 RERANKED = 10
@@ -38,22 +37,32 @@ def task_1(index: IndexReader) -> System:
 
     1. BM25 (k1 = 1.2, b = 0.75), stop words kept.
     2. A support vector machine labels the quality of each argument.
-    3. RankNet sorts the best ten by the text's vector, the label, and named entities. How many
-       were sorted is not published.
+    3. RankNet sorts the best ten by the text's vector, the label, and named entities. The paper
+       does not say how many arguments were sorted.
     """
-    ranker = StrengthRanker.read()
     retriever = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75))])
-    return System(retriever, [ByText(index.records_of, ranker.score, RERANKED)], RERANKED)
+    return System(retriever, [by_strength(index, StrengthRanker.read())], RERANKED)
+
+
+def by_strength(index: IndexReader, ranker: StrengthRanker, depth: int = RERANKED) -> Stage:
+    """Step 3 of UvATask1LTR: sorts the best arguments by the strength of their premises."""
+
+    def strength(_: Topic, ranking: Ranking) -> list[float]:
+        texts = [said(record) for record in index.records(ranking.ids)]
+        scores: list[float] = ranker.score(texts).tolist()
+        return scores
+
+    return BoundedMoves(strength, bound=None, depth=depth)
 
 
 def task_2(pages: PageSource) -> System:
     """UvATask2SVM: BM25, then PageRank, web domain and argumentativeness within limits.
 
     1. BM25 on the whole title.
-    2. By PageRank, but no document moves more than 10 places.
+    2. Pages are sorted by PageRank, but none moves more than 10 places.
     3. Addresses with `forum` or `blog` go first in each chunk of 10.
-    4. What a support vector machine takes for argumentative goes first in each chunk of 10. Of
-       the best 100 the text is read.
+    4. Among the best 100, pages that a support vector machine labels as argumentative go first in
+       each chunk of 10.
     """
     stages = [by_page_rank(pages), forums_first(pages), arguments_first(pages)]
     return System(pages.retriever, stages, CLASSIFIED)

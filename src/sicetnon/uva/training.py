@@ -14,9 +14,8 @@ from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
 from sicetnon.records import said
-from sicetnon.uva import predictions as uva
-from sicetnon.uva.fitting import fit_svm
-from sicetnon.uva.parameters import Card, Parameters, read_parameters
+from sicetnon.uva import text_models as uva
+from sicetnon.uva.parameters import Card, LearnedParameters, read_parameters
 from sicetnon.uva.predictors import SupportVectors
 from sicetnon.uva.ranknet import TopicFeatures, train
 from sicetnon.uva.representation import Encoder, named_encoder
@@ -80,11 +79,11 @@ def classifier_accuracy(
     vectors: NDArray[np.float32], is_good: NDArray[np.bool_], is_test: NDArray[np.bool_]
 ) -> float:
     """The accuracy on the texts held out of a support vector machine trained on the others."""
-    svm = fit_svm(vectors[~is_test], is_good[~is_test])
+    svm = SupportVectors.fit(vectors[~is_test], is_good[~is_test])
     return float(((svm.predict(vectors[is_test]) > 0) == is_good[is_test]).mean())
 
 
-def train_quality(files: Sequence[str], encoder: Encoder) -> Parameters:
+def train_quality(files: Sequence[str], encoder: Encoder) -> LearnedParameters:
     """The quality classifier from files of Dagstuhl-15512 or Webis-ArgQuality-20."""
     arguments = _read(files)
     vectors, is_good = encoder.encode([a.text for a in arguments]), is_good_of(arguments)
@@ -93,14 +92,14 @@ def train_quality(files: Sequence[str], encoder: Encoder) -> Parameters:
     return _svm_parameters(
         uva.QUALITY,
         encoder,
-        fit_svm(vectors, is_good),
+        SupportVectors.fit(vectors, is_good),
         f"{len(arguments):,} arguments of {_names(files)}",
         files,
         {"accuracy on 10% held out": accuracy, "share of the better class": float(is_good.mean())},
     )
 
 
-def train_ranker(files: Sequence[str], with_entities: bool) -> Parameters:
+def train_ranker(files: Sequence[str], with_entities: bool) -> LearnedParameters:
     """The ranker, on features of the quality classifier that is there."""
     arguments, quality = _read(files), uva.TextClassifier.read(uva.QUALITY)
     texts = [argument.text for argument in arguments]
@@ -109,7 +108,7 @@ def train_ranker(files: Sequence[str], with_entities: bool) -> Parameters:
     topics = by_topic(arguments, features)
     if not topics:
         raise UsageError("the files hold no topic with arguments of different quality")
-    arrays = train(topics, "ranknet").arrays()
+    arrays = train(topics).arrays()
     arrays["has_entities"] = np.array([with_entities])
     card = Card(
         uva.RANKER,
@@ -119,12 +118,12 @@ def train_ranker(files: Sequence[str], with_entities: bool) -> Parameters:
         _command(uva.RANKER, files, None) + ("" if with_entities else " --no-entities"),
         notes="RankNet; benchmarks/uva.py prints its figures on topics that it has not seen",
     )
-    return Parameters(card, arrays)
+    return LearnedParameters(card, arrays)
 
 
 def train_argumentativeness(
     arguments: Sequence[str], others: Sequence[str], encoder: Encoder
-) -> Parameters:
+) -> LearnedParameters:
     """The classifier of argumentative pages: texts of one corpus against those of another.
 
     At most 3,000 texts of each are drawn. Arguments are cut to lengths drawn from the others', so
@@ -142,7 +141,7 @@ def train_argumentativeness(
     return _svm_parameters(
         uva.ARGUMENTATIVENESS,
         encoder,
-        fit_svm(vectors, is_good),
+        SupportVectors.fit(vectors, is_good),
         f"{len(good):,} arguments of {_names(arguments)}, {len(bad):,} texts of {_names(others)}",
         [*arguments, "--others", *others],
         {"accuracy on the last fifth": accuracy},
@@ -155,7 +154,7 @@ def train_part(
     others: Sequence[str] = (),
     encoder: str | None = None,
     entities: bool = True,
-) -> Parameters:
+) -> LearnedParameters:
     """Train one part of the systems.
 
     Args:
@@ -189,12 +188,12 @@ def _svm_parameters(
     trained_on: str,
     files: Sequence[str],
     figures: Mapping[str, float],
-) -> Parameters:
+) -> LearnedParameters:
     # half precision is enough for vectors of length 1, and half the size
     arrays = svm.arrays() | {"vectors": svm.vectors.astype(np.float16)}
     rounded = {key: round(value, 4) for key, value in figures.items()}
     line = _command(name, files, encoder.name)
-    return Parameters(Card(name, encoder.name, "svm", trained_on, line, rounded), arrays)
+    return LearnedParameters(Card(name, encoder.name, "svm", trained_on, line, rounded), arrays)
 
 
 def _read(files: Sequence[str]) -> list[JudgedArgument]:

@@ -1,4 +1,4 @@
-"""The learned parts of the University of Amsterdam's systems (CLEF 2020), trained and untrained.
+"""The models of texts in the University of Amsterdam's systems (CLEF 2020).
 
 `UvATask1LTR` labels the quality of an argument, then ranks by a network on the text's vector, the
 label and two features of named entities. `UvATask2SVM` tells argumentative pages from others.
@@ -14,19 +14,18 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
 from sicetnon.uva.entities import entity_features
-from sicetnon.uva.parameters import Parameters, read_parameters
+from sicetnon.uva.parameters import LearnedParameters, read_parameters
 from sicetnon.uva.predictors import Predictor, predictor_of
 from sicetnon.uva.representation import Encoder, named_encoder
 
 QUALITY, RANKER, ARGUMENTATIVENESS = "uva-quality", "uva-ranker", "uva-argumentativeness"
-_ENTITY_FEATURES = 2
 
 
 class TextClassifier:
-    """Says of texts whether they are of the better of two classes.
+    """Tells the better of two classes of texts from the other.
 
     Args:
-        predictor: Above 0 is the better class.
+        predictor: Predicts more than 0 for the better class.
         encoder: Turns texts into vectors.
     """
 
@@ -39,27 +38,27 @@ class TextClassifier:
 
         Raises:
             UsageError: It is not trained.
-            MissingExtraError: What makes its vectors is not installed.
+            MissingExtraError: Its encoder is not installed.
         """
         parameters = read_parameters(name)
         return cls(predictor_of(parameters), named_encoder(parameters.card.encoder))
 
     def is_good(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Shape (texts,)."""
+        """Which texts are of the better class, shape (texts,)."""
         return self.of_vectors(self.encoder.encode(texts))
 
     def of_vectors(self, vectors: NDArray[Any]) -> NDArray[np.bool_]:
-        """Likewise, of texts that are vectors already."""
+        """Which vectors of texts are of the better class, shape (texts,)."""
         return self.predictor.predict(vectors) > 0
 
 
 class StrengthRanker:
-    """Scores how strong arguments are.
+    """Scores the strength of arguments.
 
     Args:
         predictor: Scores rows of features.
-        quality: Labels the quality of an argument; its encoder makes the vectors of both.
-        has_entities: Whether the two features of named entities are among them.
+        quality: Labels the quality of an argument; its encoder makes the vectors for both.
+        has_entities: Whether the features include the two of named entities.
     """
 
     def __init__(self, predictor: Predictor, quality: TextClassifier, has_entities: bool):
@@ -72,7 +71,7 @@ class StrengthRanker:
         Raises:
             UsageError: One of them is not trained.
             DataError: They were trained on vectors of different encoders.
-            MissingExtraError: What makes their features is not installed.
+            MissingExtraError: The encoder, or the finder of named entities, is not installed.
         """
         parameters, quality = read_parameters(RANKER), TextClassifier.read(QUALITY)
         if parameters.card.encoder != quality.encoder.name:
@@ -83,7 +82,7 @@ class StrengthRanker:
         return cls(predictor_of(parameters), quality, has_entities(parameters))
 
     def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """The higher the stronger, shape (texts,)."""
+        """The strength of each text, shape (texts,)."""
         vectors = self.quality.encoder.encode(texts)
         return self.predictor.predict(
             strength_features(texts, vectors, self.quality, self.has_entities)
@@ -105,8 +104,8 @@ def strength_features(
     return np.hstack(parts)
 
 
-def has_entities(parameters: Parameters) -> bool:
-    """Whether parameters of the ranker want the features of named entities."""
+def has_entities(parameters: LearnedParameters) -> bool:
+    """Whether the parameters of the ranker are for features with those of named entities."""
     return bool(parameters.arrays.get("has_entities", np.zeros(1))[0])
 
 
