@@ -7,18 +7,16 @@ stand in for texts.
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from sicetnon.records import Ranking, RunLine, Topic, WebPage
+from benchmarks.bench import DATA
+from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.tasks.sources import PageSource
 
-DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data"))
 TOPIC = Topic("1", "What is the difference between sex and love?")
 QRELS = "touche-2020-task-2-relevance.odd-topics.qrels"
 Hit = dict[str, Any]
@@ -49,28 +47,17 @@ def recorded_pages() -> PageSource:
                 hit["target_hostname"], hit["page_rank"], hit["spam_rank"], _plain(hit["snippet"]))
         for hit in found
     ]  # fmt: skip
+    by_id = {page.id: page for page in pages}
     scores = np.array([hit["score"] for hit in found])
 
     class Recorded:
         def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
-            names = tuple(page.id for page in pages)
-            return [Ranking(t, np.arange(len(pages)), scores, names=names) for t in topics]
+            return [Ranking(topic, tuple(by_id), scores) for topic in topics]
 
-    def read(numbers: Sequence[int]) -> list[WebPage]:
-        return [pages[number] for number in numbers]
+    def read(ranking: Ranking) -> list[WebPage]:
+        return [by_id[name] for name in ranking.ids]
 
     return PageSource("recorded hits", Recorded(), read, read)
-
-
-def run_lines(
-    rankings: Sequence[Ranking], names: Callable[[Ranking], Sequence[str]]
-) -> list[RunLine]:
-    """A run in memory."""
-    return [
-        RunLine(ranking.topic.number, "Q0", document, place, -float(place), "run")
-        for ranking in rankings
-        for place, document in enumerate(names(ranking), start=1)
-    ]
 
 
 def _plain(marked: str) -> str:

@@ -15,13 +15,11 @@ from sicetnon.records import Topic
 from sicetnon.services.chatnoir import ChatNoirRetriever
 from sicetnon.services.pace import Patience
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SYSTEMS = ["rules", "model", "model in runs", "model less rules", "model in runs less rules"]
 
 
-def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module(name)
+def benchmark(name: str) -> ModuleType:
+    return importlib.import_module(f"benchmarks.{name}")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +35,7 @@ def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_what_tira_would_say(
     lines: list[str], said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    complaints = benchmark("tasks", monkeypatch).tira_complaints
+    complaints = benchmark("speed.tasks").tira_complaints
     (tmp_path / "run.txt").write_text("".join(f"{line}\n" for line in lines))
     found = complaints(tmp_path)
     assert not found if said is None else said in found[0]
@@ -46,7 +44,7 @@ def test_what_tira_would_say(
 
 
 def test_a_command_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    measure = benchmark("harness", monkeypatch).measure_process
+    measure = benchmark("speed.harness").measure_process
     figures = measure([sys.executable, "-c", "b = b'x' * 50_000_000"], {})
     assert figures.processor > 0
     assert figures.seconds > 0
@@ -58,7 +56,7 @@ def test_a_command_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_inputs_of_2021_are_put_together(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tasks = benchmark("tasks", monkeypatch)
+    tasks = benchmark("speed.tasks")
     monkeypatch.setattr(tasks, "DATA", data)
     found = tasks.sources(tmp_path)
     assert set(found) == set(tasks.TASKS)
@@ -70,15 +68,15 @@ def test_the_inputs_of_2021_are_put_together(
 def test_the_imitation_answers_from_what_was_recorded(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("recorded", "imitation"):
-        monkeypatch.setattr(benchmark(name, monkeypatch), "DATA", data)
+    for name in ("recorded", "speed.imitation"):
+        monkeypatch.setattr(benchmark(name), "DATA", data)
     topic = Topic("1", "What is the difference between sex and love?")
-    with benchmark("imitation", monkeypatch).RecordedService() as service:
+    with benchmark("speed.imitation").RecordedService() as service:
         patience = Patience(per_second=1000.0)
         retriever = ChatNoirRetriever(tmp_path / "kept", "key", service.url, patience=patience)
         ranking = retriever.retrieve([topic], 250)[0]
-        assert len(set(ranking.names or ())) == 250
-        page = retriever.records(ranking.documents[:1])[0]
+        assert len(set(ranking.ids)) == 250
+        page = retriever.records(ranking.best(1))[0]
         assert page.page_rank is not None
         assert len(page.text.split()) > 100
         retriever.close()
@@ -87,7 +85,7 @@ def test_the_imitation_answers_from_what_was_recorded(
 def test_stance_is_measured_by_folds(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stance = benchmark("stance", monkeypatch)
+    stance = benchmark("effectiveness.stance")
     monkeypatch.setenv("SICETNON_DATA", str(tmp_path))
     assert stance.main([]) == 1
     assert "set SICETNON_DATA" in capsys.readouterr().err

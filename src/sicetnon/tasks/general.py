@@ -53,7 +53,7 @@ def hybrid(lexical: System, index: IndexReader) -> System:
 
     Each gives its best 1,000 documents, with scores in standard deviations above its last. With
     the original all-MiniLM-L6-v2 this is neither better nor worse than the default on the odd
-    topics of 2020 task 1 (see benchmarks/stored.py).
+    topics of 2020 task 1 (see benchmarks/effectiveness/stored.py).
     """
     fusion = Fusion("sum", "z-score", weights=(2, 1))
     return System(Joint([lexical, dense(index)], fusion))

@@ -116,7 +116,8 @@ def train_ranker(files: Sequence[str], with_entities: bool) -> LearnedParameters
         "perceptron",
         f"{len(arguments):,} arguments on {len(topics)} topics of {_names(files)}",
         _command(uva.RANKER, files, None) + ("" if with_entities else " --no-entities"),
-        notes="RankNet; benchmarks/uva.py prints its figures on topics that it has not seen",
+        notes="RankNet; benchmarks/effectiveness/uva.py prints its figures on topics that it has "
+        "not seen",
     )
     return LearnedParameters(card, arrays)
 

@@ -1,6 +1,6 @@
 """Times scoring the 21 official runs of 2022 task 2, and a run of a million lines made up here.
 
-    python benchmarks/evaluation.py [--data DIR]
+    python -m benchmarks.speed.evaluation [--data DIR]
 
 Every case runs in a process of its own, with all of its imports, as a command would; what is
 printed is its wall time and its peak memory. The limits of the specification: 15 s on two cores
@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TASK = "touche-2022-task-2"
 DIMENSIONS = ("relevance", "quality", "stance")
 CASES = {
@@ -42,7 +42,15 @@ def main() -> None:
         return
     for case, title in CASES.items():
         started = time.perf_counter()
-        command = [sys.executable, __file__, "--data", str(options.data), "--case", case]
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.speed.evaluation",
+            "--data",
+            str(options.data),
+            "--case",
+            case,
+        ]
         result = subprocess.run(command, check=False, capture_output=True, text=True)
         seconds = time.perf_counter() - started
         said = result.stdout.strip() if result.returncode == 0 else result.stderr[-500:]

@@ -26,7 +26,7 @@ from typing import Any
 
 import msgspec
 
-from generate import PORTALS, STOP_WORDS, Portal
+from benchmarks.speed.generate import PORTALS, STOP_WORDS, Portal
 
 K1, B = 1.2, 0.75
 THREADS = 2

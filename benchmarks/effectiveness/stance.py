@@ -1,6 +1,7 @@
 """Which of two objects a text favours: the rules against the model, and what each costs.
 
-    taskset -c 1 python benchmarks/stance.py [--models out/training/model-{fold}] [--texts N]
+    taskset -c 1 python -m benchmarks.effectiveness.stance \
+        [--models out/training/model-{fold}] [--texts N]
 
 Prints macro-F1 with 95% intervals by bootstrap over texts, the difference, and texts a second of
 processor time, on the sentences of CompSent-19 (first, second, neither) and on Stack Exchange
@@ -8,7 +9,7 @@ answers (four stances). Each text is answered by the model that never saw its fo
 `python -m recipe export --fold N`. A folder without `{fold}` in its name is asked of all texts:
 that says something of models alone that have learnt from neither set, as the shipped one has.
 "Model in runs" is what `run --stance learned` makes of the answers (arguments/favouring.py).
-The rules were written looking at half of each set (see benchmarks/comparison.py).
+The rules were written looking at half of each set (see benchmarks/effectiveness/comparison.py).
 
 Reads SICETNON_DATA (default: ../shared/data).
 """
@@ -26,8 +27,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+ROOT = Path(__file__).parents[2]
 
 from recipe import sources  # noqa: E402
 from recipe.configuration import FOLDER, configuration  # noqa: E402

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from generate import PORTALS
-from peers import PEERS, Peer
+from benchmarks.speed.generate import PORTALS
+from benchmarks.speed.peers import PEERS, Peer
 
 WARM_UP = 50  # queries before the clock runs
 
@@ -105,7 +105,7 @@ def measure_process(command: Sequence[str], environment: Mapping[str, str]) -> P
 
 
 def _spawn(*arguments: object) -> bytes:
-    command = [sys.executable, __file__, *map(str, arguments)]
+    command = [sys.executable, "-m", "benchmarks.speed.harness", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]

@@ -1,6 +1,6 @@
 """Prints how well the rules of arguments/comparison find the stance of a text towards two objects.
 
-    python benchmarks/comparison.py [--half 0|1]
+    python -m benchmarks.effectiveness.comparison [--half 0|1]
 
 Reads SICETNON_DATA (default: ../shared/data): Stack Exchange answers (four stances) and the
 sentences of CompSent-19 (better, worse, none). Rules were written looking at half 0 (ids whose

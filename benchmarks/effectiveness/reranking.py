@@ -1,6 +1,6 @@
 """Prints whether the model's quality, or argumentativeness, orders arguments better (2020 task 1).
 
-    python benchmarks/reranking.py
+    python -m benchmarks.effectiveness.reranking
 
 Condensed and official nDCG@5 on the odd topics whose arguments are at hand: the default system,
 and its first results put in order by its score and some of the model's answer together.
@@ -9,48 +9,34 @@ Reads SICETNON_DATA (default: ../shared/data).
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.bench import DATA, in_order, opened
 from sicetnon.arguments.model.classifiers import read_all
-from sicetnon.evaluation import evaluate, load_qrels
-from sicetnon.folders import cache_folder
-from sicetnon.formats.corpora import open_corpus
+from sicetnon.evaluation import experiment, load_qrels
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.reader import IndexReader
-from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.records import Argument, Ranking, RunLine
+from sicetnon.records import Argument, Ranking
 from sicetnon.tasks.touche_2020_task_1 import TASK, default
-from sicetnon.text.analysis import named_analysis
 
-DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data"))
 TOUCHED = (10, 20, 60)
 RESULTS = 1000
 WEIGHTS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 def reordered(
-    ranking: Ranking,
-    names: Sequence[str],
-    answers: NDArray[np.float64],
-    touched: int,
-    weight: float,
-) -> list[RunLine]:
+    ranking: Ranking, answers: NDArray[np.float64], touched: int, weight: float
+) -> Ranking:
     """A ranking whose first results are in order of their score and an answer [results]."""
     scores = np.asarray(ranking.scores, dtype=np.float64)
     shares = (scores - scores.min()) / (np.ptp(scores) or 1.0)
     said = answers[:touched]
     first = shares[:touched] + weight * (said - said.mean()) / (said.std() or 1.0)
     order = [*np.argsort(-first, kind="stable"), *range(touched, len(scores))]
-    return [
-        RunLine(ranking.topic.number, "Q0", names[place], rank, -float(rank), "run")
-        for rank, place in enumerate(order, start=1)
-    ]
+    return in_order(ranking.topic, [ranking.ids[place] for place in order])
 
 
 def _arguments(records: Sequence[object]) -> list[Argument]:
@@ -59,17 +45,12 @@ def _arguments(records: Sequence[object]) -> list[Argument]:
 
 def main() -> int:
     """Print a row for each answer, how many results it touches, and the rule."""
-    source = DATA / TASK.id / "input"
-    if not source.is_dir():
-        print(f"{source} is not there; set SICETNON_DATA", file=sys.stderr)
-        return 1
     qrels = load_qrels(DATA / "qrels" / f"{TASK.id}-relevance.held-text.odd-topics.qrels")
-    folder = cache_folder() / f"benchmark-{TASK.id}"
-    build_index(open_corpus([source]), folder, BuildOptions(named_analysis(TASK.analysis)))
-    with IndexReader.open(folder) as index:
-        topics = [t for t in read_topics(source / "topics.xml") if t.number in qrels.grades]
-        rankings = default(index).rank(topics, RESULTS)
-        records = [_arguments(index.records(ranking.documents)) for ranking in rankings]
+    with opened(TASK) as index:
+        every = read_topics(DATA / TASK.id / "input" / "topics.xml")
+        topics = [topic for topic in every if topic.number in qrels.grades]
+        rankings = default(index).retrieve(topics, RESULTS)
+        records = [_arguments(index.records(ranking.ids)) for ranking in rankings]
     said = [
         read_all([each.premise for each in found[: max(TOUCHED)]], ["quality", "argumentativeness"])
         for found in records
@@ -82,13 +63,10 @@ def main() -> int:
                 means = []
                 for weight in WEIGHTS:
                     run = [
-                        line
-                        for ranking, found, own in zip(rankings, records, raised, strict=True)
-                        for line in reordered(
-                            ranking, [each.id for each in found], own, touched, weight
-                        )
+                        reordered(ranking, own, touched, weight)
+                        for ranking, own in zip(rankings, raised, strict=True)
                     ]
-                    means.append(evaluate(run, qrels, rule=rule)[0].mean)
+                    means.append(experiment([run], None, qrels, rule=rule).scores[0].mean)
                 row = f"{answer}, {touched}, {rule}".ljust(42)
                 print(row, *(f"{mean:7.4f}" for mean in means), flush=True)
     return 0

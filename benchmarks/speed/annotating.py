@@ -1,6 +1,6 @@
 """Speed of annotating: texts a second against sentence-transformers, memory, first answer.
 
-    taskset -c 1 python benchmarks/annotating.py [--texts 1000] [--rounds 3] [--model FOLDER]
+    taskset -c 1 python -m benchmarks.speed.annotating [--texts 1000] [--rounds 3] [--model FOLDER]
 
 Both read the same texts (arguments and sentences of the official input directory, cut to 150
 words, so that neither cuts or divides any) on as many threads, by turns in one process.
@@ -25,7 +25,7 @@ from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
 from sicetnon.records import Argument
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("SICETNON_DATA", ROOT.parent / "shared" / "data"))
 WORDS = 150
 FIRST = (

@@ -1,6 +1,6 @@
 """Prints what each signal of task 2 on documents costs or brings, on the evidence at hand.
 
-    python benchmarks/documents.py [--crossvalidate]
+    python -m benchmarks.effectiveness.documents [--crossvalidate]
 
 Two kinds of evidence, both weak:
 
@@ -27,9 +27,10 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from recorded import DATA, QRELS, TOPIC, recorded_pages, run_lines
+from benchmarks.bench import DATA, Bench
+from benchmarks.recorded import QRELS, TOPIC, recorded_pages
 from sicetnon.arguments.comparative.questions import objects_of
-from sicetnon.evaluation import evaluate, load_qrels
+from sicetnon.evaluation import load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
 from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
@@ -38,11 +39,11 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.blending import Blend
+from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.tasks import touche_2020_task_2 as task
 from sicetnon.tasks.sources import from_index
-from sicetnon.tasks.system import System
 from sicetnon.text.analysis import named_analysis
 
 STEPS = (0.02, 0.05, 0.1, 0.2)
@@ -80,7 +81,7 @@ class Documents:
         files = ("touche-2020-task-2.xml", "touche-2021-task-2.xml")
         topics = [topic for name in files for topic in read_topics(DATA / "topics" / name)]
         self.topics = [topic for topic in topics if topic.number in self.qrels.topics]
-        every = self.pages.records(range(index.document_count))
+        every = index.records_at(range(index.document_count))
         self._measured: dict[str, NDArray[np.float64]] = {
             name: task.MEASURES[name]([page for page in every if isinstance(page, WebPage)])
             for name in TEXTUAL
@@ -95,12 +96,11 @@ class Documents:
 
     def score(self, system: System) -> Values:
         """NDCG@5 by topic."""
-        rankings = system.rank(self.topics, self.index.document_count)
-        lines = run_lines(rankings, lambda r: self.index.identifiers(r.documents))
-        return evaluate(lines, self.qrels, ["nDCG@5"], rule="trec")[0].values
+        bench = Bench(self.topics, [self.qrels], ["nDCG(rule='trec')@5"], self.index.document_count)
+        return bench.scores(system)[0].values
 
     def _kept(self, name: str) -> Callable[[Topic, Ranking], list[float]]:
-        return lambda _, ranking: self._measured[name][ranking.documents].tolist()
+        return lambda _, ranking: self._measured[name][self.index.numbers(ranking.ids)].tolist()
 
 
 @contextmanager
@@ -159,13 +159,12 @@ def crossvalidate(documents: Documents) -> None:
 def show_recorded() -> None:
     """Every signal alone, then the systems, on topic 1."""
     pages, qrels = recorded_pages(), load_qrels(DATA / "qrels" / QRELS)
+    bench = Bench([TOPIC], [qrels], ["nDCG(rule='trec')@5", "nDCG(rule='trec')@10"])
     print("\ntopic 1 of 2020 alone, recorded hits, snippets in place of texts: nDCG@5, nDCG@10, "
           "strict; weights " + " ".join(map(str, STEPS)))  # fmt: skip
 
     def cell(system: System) -> str:
-        lines = run_lines(system.rank([TOPIC], 1000), lambda r: r.names or ())
-        found = evaluate(lines, qrels, ["nDCG@5", "nDCG@10"], rule="trec")
-        return " ".join(f"{score.values[TOPIC.number]:.3f}" for score in found)
+        return " ".join(f"{score.values[TOPIC.number]:.3f}" for score in bench.scores(system))
 
     for name in task.MEASURES:
         cells = [cell(task.weighed(pages, {name: weight})) for weight in STEPS]

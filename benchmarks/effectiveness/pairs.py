@@ -1,6 +1,6 @@
 """Prints how good pairs of sentences are (2022 task 1), on the judgments whose texts are at hand.
 
-    python benchmarks/pairs.py [--crossvalidate] [--learned]
+    python -m benchmarks.effectiveness.pairs [--crossvalidate] [--learned]
 
 Reads SICETNON_DATA (default: ../shared/data). Two tables of condensed nDCG@5 with linear gain:
 
@@ -17,33 +17,26 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import random
 import statistics
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
-from sicetnon.evaluation import Score, evaluate, load_qrels
-from sicetnon.evaluation.qrels import Qrels
-from sicetnon.folders import cache_folder
-from sicetnon.formats.corpora import open_corpus
+from benchmarks.bench import DATA, Bench, opened
+from sicetnon.evaluation import Qrels, Score, load_qrels
 from sicetnon.formats.identifiers import SEPARATOR, one_order
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.pairs.candidates import CandidateReader, Candidates, Reals
 from sicetnon.pairs.coherence import contradicts
 from sicetnon.pairs.pairing import Pairs, Worth
-from sicetnon.records import ProcessedArgument, Ranking, RunLine, Topic
+from sicetnon.records import ProcessedArgument, Ranking
 from sicetnon.tasks import touche_2020_task_1
 from sicetnon.tasks.touche_2022_task_1 import DEPTH, TASK, default
-from sicetnon.text.analysis import named_analysis
 
-DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data"))
 DIMENSIONS = ("relevance", "quality", "coherence")
 SEEDS = range(10)
 RESULTS = 1000
@@ -61,37 +54,18 @@ GRID = {
 Names = dict[str, list[str]]
 
 
-@dataclass(frozen=True)
-class Bench:
-    """Topics, what is found for them, and their judgments."""
-
-    index: IndexReader
-    topics: Sequence[Topic]
-    found: Sequence[Ranking]
-    qrels: Sequence[Qrels]
-
-    def scores(self, names: Names) -> list[Score]:
-        """Condensed nDCG@5 of relevance, quality and coherence."""
-        run = [
-            RunLine(topic, "Q0", name, place, -float(place), "run")
-            for topic, pairs in names.items()
-            for place, name in enumerate(pairs, start=1)
-        ]
-        return [evaluate(run, qrels, rule="condensed")[0] for qrels in self.qrels]
-
-    def arguments(self, ranking: Ranking) -> list[ProcessedArgument]:
-        """The arguments that the default system reads."""
-        records = self.index.records(ranking.documents[:DEPTH])
-        return [record for record in records if isinstance(record, ProcessedArgument)]
+def arguments(index: IndexReader, ranking: Ranking) -> list[ProcessedArgument]:
+    """The arguments of a ranking."""
+    return [each for each in index.records(ranking.ids) if isinstance(each, ProcessedArgument)]
 
 
-def random_pairs(bench: Bench, seed: int) -> Names:
+def random_pairs(index: IndexReader, found: Sequence[Ranking], seed: int) -> Names:
     """Any two sentences of an argument, a pair of each argument in turn, best argument first."""
     chosen = random.Random(seed)
     names: Names = {}
-    for ranking in bench.found:
+    for ranking in found:
         queues = []
-        for argument in bench.arguments(ranking):
+        for argument in arguments(index, ranking.best(DEPTH)):
             ids = [sentence.id for sentence in argument.sentences]
             pairs = list(itertools.combinations(ids[:60], 2))
             chosen.shuffle(pairs)
@@ -104,25 +78,25 @@ def random_pairs(bench: Bench, seed: int) -> Names:
     return names
 
 
-def first_pairs(bench: Bench) -> Names:
+def first_pairs(index: IndexReader, found: Sequence[Ranking]) -> Names:
     """The first two sentences of each argument, best argument first."""
     return {
         ranking.topic.number: [
             SEPARATOR.join(sentence.id for sentence in record.sentences[:2])
-            for record in bench.index.records(ranking.documents)
-            if isinstance(record, ProcessedArgument) and len(record.sentences) > 1
+            for record in arguments(index, ranking)
+            if len(record.sentences) > 1
         ]
-        for ranking in bench.found
+        for ranking in found
     }
 
 
 class Judged:
     """The judged pairs of a topic that are at hand, as the default system sees them."""
 
-    def __init__(self, bench: Bench, ranking: Ranking, reader: CandidateReader):
+    def __init__(self, index: IndexReader, qrels: Qrels, ranking: Ranking, reader: CandidateReader):
         self.topic = ranking.topic.number
-        judged = sorted(bench.qrels[0].grades[self.topic])
-        sentences = reader.read(ranking.topic, _with_judged(bench.index, ranking, judged))
+        judged = sorted(qrels.grades[self.topic])
+        sentences = reader.read(ranking.topic, _with_judged(index, ranking, judged))
         place = {name: number for number, name in enumerate(sentences.ids)}
         halves = [pair.split(SEPARATOR) for pair in judged]
         known = [both for both in halves if all(half in place for half in both)]
@@ -145,13 +119,15 @@ class Judged:
 def _with_judged(index: IndexReader, ranking: Ranking, judged: Sequence[str]) -> Ranking:
     """The best arguments, and those that judged pairs are of, with their scores."""
     names = {half.rsplit("__", 2)[0] for pair in judged for half in pair.split(SEPARATOR)}
-    wanted = {number for name in names if (number := index.number(name)) is not None}
-    top = np.isin(ranking.documents, list(wanted)) | (np.arange(len(ranking)) < DEPTH)
-    missing = np.array(sorted(wanted - set(ranking.documents.tolist())), dtype=np.int64)
+    held = {name: number for name in names if (number := index.number(name)) is not None}
+    top = np.isin(ranking.ids, list(held)) | (np.arange(len(ranking)) < DEPTH)
+    taken = ranking.taken(np.flatnonzero(top), ranking.scores[top])
+    # in the order in which they stand in the index
+    missing = sorted(held.keys() - set(ranking.ids), key=held.__getitem__)
     return Ranking(
         ranking.topic,
-        np.concatenate([ranking.documents[top], missing]),
-        np.concatenate([ranking.scores[top], np.full(len(missing), ranking.scores[-1])]),
+        (*taken.ids, *missing),
+        np.concatenate([taken.scores, np.full(len(missing), ranking.scores[-1])]),
     )
 
 
@@ -171,21 +147,19 @@ def show_random(name: str, results: Sequence[Sequence[Score]]) -> None:
     print(f"{name:<30} {'   '.join(cells)}", flush=True)
 
 
-def runs(bench: Bench) -> None:
+def runs(bench: Bench, index: IndexReader, found: Sequence[Ranking]) -> None:
     """Print what runs score."""
     print(
         "\nruns of 1,000 pairs            relevance              quality                coherence"
     )
-    show_random(
-        "random pairs of an argument", [bench.scores(random_pairs(bench, s)) for s in SEEDS]
-    )
-    show("first two sentences", bench.scores(first_pairs(bench)))
-    rankings = default(bench.index).rank(bench.topics, RESULTS)
-    names = {ranking.topic.number: list(ranking.names or ()) for ranking in rankings}
-    show("default", bench.scores(names))
+    chance = [bench.order_scores(random_pairs(index, found, seed)) for seed in SEEDS]
+    show_random("random pairs of an argument", chance)
+    show("first two sentences", bench.order_scores(first_pairs(index, found)))
+    rankings = default(index).retrieve(bench.topics, RESULTS)
+    show("default", bench.run_scores(rankings))
     judged = [
-        sum(one_order(name) in bench.qrels[0].grades[topic] for name in pairs)
-        for topic, pairs in names.items()
+        sum(one_order(name) in bench.qrels[0].grades[ranking.topic.number] for name in ranking.ids)
+        for ranking in rankings
     ]
     print(f"judged pairs in the default: {statistics.mean(judged):.1f} a topic")
 
@@ -201,19 +175,21 @@ def orders(bench: Bench, topics: Sequence[Judged]) -> None:
     print(
         "\norder of all judged pairs      relevance              quality                coherence"
     )
-    show_random("any", [bench.scores(shuffled(topics, seed)) for seed in SEEDS])
+    show_random("any", [bench.order_scores(shuffled(topics, seed)) for seed in SEEDS])
     zero = Worth(**dict.fromkeys(Worth.__dataclass_fields__, 0.0))
     alone: dict[str, Callable[[Pairs], Reals]] = {
         "first two sentences first": _earliest,
         "score of the arguments": replace(zero, argument=1.0),
     }
     for name, worth in alone.items():
-        show(name, bench.scores({t.topic: t.order(worth, faults=False) for t in topics}))
-    show("default", bench.scores({t.topic: t.order(Worth()) for t in topics}))
-    show("without the faults", bench.scores({t.topic: t.order(Worth(), False) for t in topics}))
+        show(name, bench.order_scores({t.topic: t.order(worth, faults=False) for t in topics}))
+    show("default", bench.order_scores({t.topic: t.order(Worth()) for t in topics}))
+    show(
+        "without the faults", bench.order_scores({t.topic: t.order(Worth(), False) for t in topics})
+    )
     for part in Worth.__dataclass_fields__:
         worth = replace(Worth(), **{part: 0.0})
-        show(f"without {part}", bench.scores({t.topic: t.order(worth) for t in topics}))
+        show(f"without {part}", bench.order_scores({t.topic: t.order(worth) for t in topics}))
 
 
 def _earliest(pairs: Pairs) -> Reals:
@@ -242,7 +218,7 @@ def learned(bench: Bench, topics: Sequence[Judged]) -> None:
             topic.topic: topic.order(_worth_and(weight * own))
             for topic, own in zip(topics, qualities, strict=True)
         }
-        show(f"default and {weight} times it", bench.scores(names))
+        show(f"default and {weight} times it", bench.order_scores(names))
 
 
 def _worth_and(more: Reals) -> Callable[[Pairs], Reals]:
@@ -255,7 +231,7 @@ def crossvalidate(bench: Bench, topics: Sequence[Judged]) -> None:
               for values in itertools.product(*GRID.values())]  # fmt: skip
     values = []  # shape (points, topics, dimensions)
     for worth in points:
-        scores = bench.scores({topic.topic: topic.order(worth) for topic in topics})
+        scores = bench.order_scores({topic.topic: topic.order(worth) for topic in topics})
         values.append([[s.values.get(topic.topic, 0.0) for s in scores] for topic in topics])
     table = np.array(values)
     total = table.mean(axis=2)
@@ -282,27 +258,22 @@ def main() -> int:
     parser.add_argument("--crossvalidate", action="store_true")
     parser.add_argument("--learned", action="store_true")
     given = parser.parse_args()
-    source = DATA / TASK.id / "input"
-    if not source.is_dir():
-        print(f"{source} is not there; set SICETNON_DATA", file=sys.stderr)
-        return 1
     qrels = [
         load_qrels(DATA / "qrels" / f"{TASK.id}-{dimension}.held-text.odd-topics.qrels")
         for dimension in DIMENSIONS
     ]
-    folder = cache_folder() / f"benchmark-{TASK.id}"
-    build_index(open_corpus([source]), folder, BuildOptions(named_analysis(TASK.analysis)))
-    with IndexReader.open(folder) as index:
+    with opened(TASK) as index:
         # one judged topic is not in the topics file at hand
-        topics = [t for t in read_topics(source / "topics.xml") if t.number in qrels[0].grades]
+        every = read_topics(DATA / TASK.id / "input" / "topics.xml")
+        topics = [topic for topic in every if topic.number in qrels[0].grades]
         kept = [replace(q, grades={t.number: q.grades[t.number] for t in topics}) for q in qrels]
-        found = touche_2020_task_1.default(index).rank(topics, 1000)
-        bench = Bench(index, topics, found, kept)
+        found = touche_2020_task_1.default(index).retrieve(topics, 1000)
+        bench = Bench(topics, kept, ["nDCG(rule='condensed')@5"])
         reader = CandidateReader(index)
-        judged = [Judged(bench, ranking, reader) for ranking in found]
+        judged = [Judged(index, kept[0], ranking, reader) for ranking in found]
         print(f"{len(topics)} topics, {sum(len(t.names) for t in judged):,} judged pairs at hand")
         orders(bench, judged)
-        runs(bench)
+        runs(bench, index, found)
         if given.learned:
             learned(bench, judged)
         if given.crossvalidate:

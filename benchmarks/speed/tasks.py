@@ -1,6 +1,6 @@
 """Prints wall time, memory and validity of the commands of all six task-years as one table.
 
-    python benchmarks/tasks.py [--only TASK …] [--repeats N]
+    python -m benchmarks.speed.tasks [--only TASK …] [--repeats N]
 
 Every command is a process of its own on the input directories under SICETNON_DATA (default:
 ../shared/data); those of 2021 are the ones of 2020 with 2021's topics. Cold is the first run, which
@@ -25,9 +25,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import ProcessFigures, measure_process, peak_bytes
-from imitation import RecordedService, web_texts
-from recorded import DATA
+from benchmarks.recorded import DATA
+from benchmarks.speed.harness import ProcessFigures, measure_process, peak_bytes
+from benchmarks.speed.imitation import RecordedService, web_texts
 
 PROGRAM = [sys.executable, "-m", "sicetnon"]
 TASKS = (

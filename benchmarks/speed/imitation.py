@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from recorded import DATA, recorded_hits
+from benchmarks.recorded import DATA, recorded_hits
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
 from support.service_double import ServiceDouble
 
 _LEAST_LETTERS = 4

@@ -1,6 +1,6 @@
 """How long the validator takes over a run of a million lines, and how much memory.
 
-    PYTHONPATH=src python benchmarks/validation.py [LINES]     (Linux)
+    PYTHONPATH=src python -m benchmarks.speed.validation [LINES]     (Linux)
 
 Each form of the run is validated in a process of its own, so that its peak memory is its own.
 """

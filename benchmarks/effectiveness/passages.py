@@ -1,6 +1,6 @@
 """Prints what weak evidence says of the systems of 2022 task 2.
 
-    python benchmarks/passages.py [--crossvalidate]
+    python -m benchmarks.effectiveness.passages [--crossvalidate]
 
 Judged passages with their texts are not at hand. What is: 227 web documents in passages, and for
 the odd topics of 2020 and 2021 which of these documents are relevant (102 that BM25 had missed; a
@@ -14,32 +14,24 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
-from pathlib import Path
 
+from benchmarks.bench import DATA, Bench, opened
 from sicetnon.arguments.comparative.questions import objects_of
-from sicetnon.evaluation import Score, evaluate, load_qrels
-from sicetnon.evaluation.qrels import Qrels
-from sicetnon.folders import cache_folder
-from sicetnon.formats.corpora import open_corpus
+from sicetnon.evaluation import Score, load_qrels
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
-from sicetnon.records import Ranking, RunLine, Topic
+from sicetnon.ranking.system import System
+from sicetnon.records import Ranking
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
-from sicetnon.tasks.system import System
 from sicetnon.tasks.touche_2022_task_2 import DEPTH, TASK
-from sicetnon.text.analysis import named_analysis
 
-DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data"))
 CHOSEN = {"k1": 2.0, "b": 0.4, "objects": 0.25, "weighing": 0.1, "arguing": 0.05}
 GRID = {
     "k1": (1.2, 2.0, 3.2),
@@ -57,35 +49,20 @@ NEIGHBOURS = {
 }
 
 
-class Bench:
-    """Topics, judgments of documents, an index of passages."""
+def documents(ranking: Ranking) -> list[str]:
+    """The documents of the passages found, in the order of their first passages."""
+    return [name.partition("___")[0] for name in ranking.ids]
 
-    def __init__(self, index: IndexReader, topics: Sequence[Topic], qrels: Qrels):
-        self.index, self.topics, self.qrels = index, topics, qrels
-        self.comparison = ComparativeEvidence(index)
 
-    def system(self, parameters: dict[str, float]) -> System:
-        """The default system with other parameters, without stances."""
-        p = parameters
-        found = LocalRetriever(self.index, [FieldScore(BM25(p["k1"], p["b"]))])
-        measures = [
-            (self.comparison.weighing, p["weighing"]),
-            (self.comparison.arguing, p["arguing"]),
-        ]
-        stage = Blend(measures, DEPTH)
-        return System(ObjectsRetriever(found, objects_of, p["objects"]), [stage], DEPTH)
-
-    def score(self, system: System) -> Score:
-        """NDCG@5 of documents, strict."""
-        run = list(self._lines(system.rank(self.topics, 1000)))
-        return evaluate(run, self.qrels, ["nDCG@5"], rule="trec")[0]
-
-    def _lines(self, rankings: Iterable[Ranking]) -> Iterable[RunLine]:
-        for ranking in rankings:
-            names = self.index.identifiers(ranking.documents)
-            documents = dict.fromkeys(name.partition("___")[0] for name in names)
-            for place, document in enumerate(documents, start=1):
-                yield RunLine(ranking.topic.number, "Q0", document, place, -float(place), "run")
+def build(
+    index: IndexReader, evidence: ComparativeEvidence, parameters: dict[str, float]
+) -> System:
+    """The default system with other parameters, without stances."""
+    p = parameters
+    found = LocalRetriever(index, [FieldScore(BM25(p["k1"], p["b"]))])
+    measures = [(evidence.weighing, p["weighing"]), (evidence.arguing, p["arguing"])]
+    stage = Blend(measures, DEPTH)
+    return System(ObjectsRetriever(found, objects_of, p["objects"]), [stage], DEPTH)
 
 
 def show(name: str, score: Score) -> None:
@@ -96,10 +73,11 @@ def show(name: str, score: Score) -> None:
     )
 
 
-def crossvalidate(bench: Bench) -> None:
+def crossvalidate(bench: Bench, index: IndexReader) -> None:
     """Choose parameters on all topics but one, test on that one; print the mean."""
     points = [dict(zip(GRID, values, strict=True)) for values in itertools.product(*GRID.values())]
-    results = [bench.score(bench.system(point)).values for point in points]
+    evidence = ComparativeEvidence(index)
+    results = [bench.scores(build(index, evidence, point))[0].values for point in points]
     topics = sorted(results[0])
     tested = []
     for left_out in topics:
@@ -113,26 +91,22 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--crossvalidate", action="store_true")
     given = parser.parse_args()
-    source = DATA / TASK.id / "input"
-    if not source.is_dir():
-        print(f"{source} is not there; set SICETNON_DATA", file=sys.stderr)
-        return 1
     qrels = load_qrels(DATA / TASK.id / "relevant-documents.qrels")
     files = ("touche-2020-task-2.xml", "touche-2021-task-2.xml")
     every = [topic for name in files for topic in read_topics(DATA / "topics" / name)]
     topics = [topic for topic in every if topic.number in qrels.topics]
-    folder = cache_folder() / "benchmark-touche-2022-task-2"
-    build_index(open_corpus([source]), folder, BuildOptions(named_analysis(TASK.analysis)))
-    with IndexReader.open(folder) as index:
-        bench = Bench(index, topics, qrels)
+    with opened(TASK) as index:
+        bench = Bench(topics, [qrels], ["nDCG(rule='trec')@5"], judged_as=documents)
+        evidence = ComparativeEvidence(index)
         print(f"{'nDCG@5 of documents':<34} strict [95%]")
         for name, system in TASK.systems.items():
-            show(name, bench.score(system(index)))
+            show(name, bench.scores(system(index))[0])
         for name, values in NEIGHBOURS.items():
             for value in values:
-                show(f"{name} = {value}", bench.score(bench.system(CHOSEN | {name: value})))
+                system = build(index, evidence, CHOSEN | {name: value})
+                show(f"{name} = {value}", bench.scores(system)[0])
         if given.crossvalidate:
-            crossvalidate(bench)
+            crossvalidate(bench, index)
     return 0
 
 

@@ -1,6 +1,6 @@
 """Prints what fusion of the 21 official runs of 2022 task 2 reaches against the best single run.
 
-    python benchmarks/fusion.py
+    python -m benchmarks.effectiveness.fusion
 
 Reads SICETNON_DATA (default: ../shared/data). Whatever is chosen (runs, weights, methods) is
 chosen for each topic on the other 49, so no row has seen its own judgments, except the last three,
@@ -18,21 +18,20 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.evaluation import OFFICIAL_NDCG, Run, Score, evaluate, load_qrels, load_run
+from benchmarks.bench import DATA
+from sicetnon.evaluation import OFFICIAL_NDCG, Score, experiment, load_qrels, load_run
 from sicetnon.evaluation.intervals import mean_interval
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.ranking.fusion import Fusion, fuse
+from sicetnon.records import Run
 
-DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data"))
 TASK = "touche-2022-task-2"
 PUBLISHED_BEST = 0.758
 DEPTH = 5
@@ -65,7 +64,7 @@ Chooser = Callable[[NDArray[np.int64]], Choice]
 """From the places of the topics that may be looked at."""
 
 
-class Bench:
+class WeighedRuns:
     """Runs and judgments, and what weights score on every topic, quickly."""
 
     def __init__(self, runs: Sequence[Run], qrels: Qrels):
@@ -85,18 +84,18 @@ class Bench:
         self.score = functools.lru_cache(maxsize=None)(self._score)
 
     def _pool(self, topic: str) -> list[str]:
-        tops = (run.topics[topic].documents[:POOL] for run in self.runs)
+        tops = (run.rankings[topic].ids[:POOL] for run in self.runs)
         return sorted(set(itertools.chain.from_iterable(tops)))
 
     def _fill(self, at: int, topic: str, pool: list[str]) -> None:
         place = {name: number for number, name in enumerate(pool)}
         for column, run in enumerate(self.runs):
-            lines = run.topics[topic]
-            known = [n for n, name in enumerate(lines.documents) if name in place]
-            rows = [place[lines.documents[n]] for n in known]
+            ranking = run.rankings[topic]
+            known = [n for n, name in enumerate(ranking.ids) if name in place]
+            rows = [place[ranking.ids[n]] for n in known]
             self._held[at, rows, column] = True
             for name, fusion in METHODS.items():
-                self._values[name][at, rows, column] = fusion.values(lines)[known]
+                self._values[name][at, rows, column] = fusion.values(ranking)[known]
 
     def _score(self, choice: Choice) -> Reals:
         """nDCG@5 of every topic by the organisers' rule; ties as they come."""
@@ -127,11 +126,11 @@ def _per_topic(run: Run, qrels: Qrels, topics: Sequence[str]) -> list[float]:
     return [values.get(topic, 0.0) for topic in topics]
 
 
-def best_runs(bench: Bench, method: str, count: int, power: float) -> Chooser:
+def best_runs(weighed: WeighedRuns, method: str, count: int, power: float) -> Chooser:
     """Chooses the runs that are best on the topics seen, weighted by a power of their nDCG."""
 
     def choose(seen: NDArray[np.int64]) -> Choice:
-        means = bench.means(seen)
+        means = weighed.means(seen)
         weights = np.zeros(len(means))
         best = np.argsort(-means, kind="stable")[:count]
         weights[best] = (means[best] / means.max()) ** power
@@ -140,31 +139,31 @@ def best_runs(bench: Bench, method: str, count: int, power: float) -> Chooser:
     return choose
 
 
-def best_of(bench: Bench, choosers: Sequence[Chooser]) -> Chooser:
+def best_of(weighed: WeighedRuns, choosers: Sequence[Chooser]) -> Chooser:
     """Chooses as the chooser does that is best on the topics seen."""
 
     def choose(seen: NDArray[np.int64]) -> Choice:
         choices = [chooser(seen) for chooser in choosers]
-        return max(choices, key=lambda choice: bench.score(choice)[seen].mean())
+        return max(choices, key=lambda choice: weighed.score(choice)[seen].mean())
 
     return choose
 
 
-def ascent(bench: Bench, method: str) -> Chooser:
+def ascent(weighed: WeighedRuns, method: str) -> Chooser:
     """Chooses weights one at a time, the best run's first, until none helps the topics seen.
 
     Source: Metzler and Croft, Linear feature-based models for information retrieval, 2007.
     """
 
     def choose(seen: NDArray[np.int64]) -> Choice:
-        order = np.argsort(-bench.means(seen), kind="stable").tolist()
-        choice = best_runs(bench, method, len(bench.runs), 1)(seen)
+        order = np.argsort(-weighed.means(seen), kind="stable").tolist()
+        choice = best_runs(weighed, method, len(weighed.runs), 1)(seen)
         for _ in range(PASSES):
             before = choice
             for place in order:
                 tries = [_with(choice, place, step) for step in STEPS]
-                best = max(tries, key=lambda each: bench.score(each)[seen].mean())
-                if bench.score(best)[seen].mean() > bench.score(choice)[seen].mean() + 1e-9:
+                best = max(tries, key=lambda each: weighed.score(each)[seen].mean())
+                if weighed.score(best)[seen].mean() > weighed.score(choice)[seen].mean() + 1e-9:
                     choice = best
             if choice == before:
                 break
@@ -178,67 +177,69 @@ def _with(choice: Choice, place: int, weight: float) -> Choice:
     return Choice(choice.method, weights) if any(weights) else choice
 
 
-def left_out(bench: Bench, choose: Chooser) -> Run:
+def left_out(weighed: WeighedRuns, choose: Chooser) -> Run:
     """Every topic fused as was chosen without it."""
-    everything = np.arange(len(bench.topics))
+    everything = np.arange(len(weighed.topics))
     topics = {
-        topic: _fused(bench, choose(np.delete(everything, place)), [topic]).topics[topic]
-        for place, topic in enumerate(bench.topics)
+        topic: _fused(weighed, choose(np.delete(everything, place)), [topic]).rankings[topic]
+        for place, topic in enumerate(weighed.topics)
     }
     return Run("", "fused", topics)
 
 
-def seen_all(bench: Bench, choose: Chooser) -> Run:
+def seen_all(weighed: WeighedRuns, choose: Chooser) -> Run:
     """Every topic fused as was chosen with it: what cannot be had."""
-    return _fused(bench, choose(np.arange(len(bench.topics))), bench.topics)
+    return _fused(weighed, choose(np.arange(len(weighed.topics))), weighed.topics)
 
 
-def _fused(bench: Bench, choice: Choice, topics: Sequence[str]) -> Run:
+def _fused(weighed: WeighedRuns, choice: Choice, topics: Sequence[str]) -> Run:
     fusion = METHODS[choice.method]
     runs = [
-        Run(run.name, run.tag, {topic: run.topics[topic] for topic in topics}) for run in bench.runs
+        Run(run.name, run.tag, {topic: run.rankings[topic] for topic in topics})
+        for run in weighed.runs
     ]
     return fuse(runs, Fusion(fusion.method, fusion.normalise, choice.weights))
 
 
-def candidates(bench: Bench) -> list[Chooser]:
+def candidates(weighed: WeighedRuns) -> list[Chooser]:
     """Every method with every number of best runs and every power of their nDCG."""
-    return [best_runs(bench, *each) for each in itertools.product(METHODS, COUNTS, POWERS)]
+    return [best_runs(weighed, *each) for each in itertools.product(METHODS, COUNTS, POWERS)]
 
 
-def honest(bench: Bench) -> dict[str, Run]:
+def honest(weighed: WeighedRuns) -> dict[str, Run]:
     """The runs of the table by name, each topic fused as was chosen without it."""
-    every = len(bench.runs)
-    choosers: dict[str, Chooser] = {"single run chosen": best_runs(bench, "RRF", 1, 0)}
-    choosers |= {f"{name} of all": best_runs(bench, name, every, 0) for name in METHODS}
-    choosers |= {f"RRF of the best {n}": best_runs(bench, "RRF", n, 0) for n in (2, 3, 5, 8)}
+    every = len(weighed.runs)
+    choosers: dict[str, Chooser] = {"single run chosen": best_runs(weighed, "RRF", 1, 0)}
+    choosers |= {f"{name} of all": best_runs(weighed, name, every, 0) for name in METHODS}
+    choosers |= {f"RRF of the best {n}": best_runs(weighed, "RRF", n, 0) for n in (2, 3, 5, 8)}
     choosers |= {
-        f"{name} of the best n": best_of(bench, [best_runs(bench, name, n, 0) for n in COUNTS])
+        f"{name} of the best n": best_of(weighed, [best_runs(weighed, name, n, 0) for n in COUNTS])
         for name in ("RRF", "CombSUM")
     }
-    choosers |= {f"CombSUM by nDCG^{p}": best_runs(bench, "CombSUM", every, p) for p in (1, 4, 8)}
-    choosers["method, n, power chosen"] = best_of(bench, candidates(bench))
-    choosers |= {f"{name}, ascent": ascent(bench, name) for name in ("RRF", "CombSUM")}
-    return {name: left_out(bench, choose) for name, choose in choosers.items()}
+    choosers |= {f"CombSUM by nDCG^{p}": best_runs(weighed, "CombSUM", every, p) for p in (1, 4, 8)}
+    choosers["method, n, power chosen"] = best_of(weighed, candidates(weighed))
+    choosers |= {f"{name}, ascent": ascent(weighed, name) for name in ("RRF", "CombSUM")}
+    return {name: left_out(weighed, choose) for name, choose in choosers.items()}
 
 
-def seen(bench: Bench) -> dict[str, Run]:
+def seen(weighed: WeighedRuns) -> dict[str, Run]:
     """The same for three of them, each topic fused as was chosen with it."""
     choosers = {
-        "seen: method, n, power": best_of(bench, candidates(bench)),
-        "seen: RRF, ascent": ascent(bench, "RRF"),
-        "seen: CombSUM, ascent": ascent(bench, "CombSUM"),
+        "seen: method, n, power": best_of(weighed, candidates(weighed)),
+        "seen: RRF, ascent": ascent(weighed, "RRF"),
+        "seen: CombSUM, ascent": ascent(weighed, "CombSUM"),
     }
-    return {name: seen_all(bench, choose) for name, choose in choosers.items()}
+    return {name: seen_all(weighed, choose) for name, choose in choosers.items()}
 
 
 def show(results: dict[str, Run], best: Run, qrels: Sequence[Qrels], header: bool) -> None:
     """Print rows of the table, those of the best single run first where there is a header."""
     named = {BASELINE: best} | results
     relevance, quality, stance = (
-        {score.run: score for score in evaluate(named, each, baseline=BASELINE)} for each in qrels
+        {score.run: score for score in experiment(named, None, each, baseline=BASELINE).scores}
+        for each in qrels
     )
-    trec = {score.run: score for score in evaluate(named, qrels[0], rule="trec")}
+    trec = {score.run: score for score in experiment(named, None, qrels[0], rule="trec").scores}
     if header:
         print(
             f"{'':<24} nDCG@5                difference              won/lost  p      corrected  "
@@ -274,15 +275,16 @@ def main() -> int:
     runs = [load_run(file) for file in files]
     dimensions = ("relevance", "quality", "stance")
     qrels = [load_qrels(DATA / "qrels" / f"{TASK}-{each}.qrels") for each in dimensions]
-    bench = Bench(runs, qrels[0])
-    means = bench.means(np.arange(len(bench.topics)))
+    weighed = WeighedRuns(runs, qrels[0])
+    means = weighed.means(np.arange(len(weighed.topics)))
     best = runs[int(np.argmax(means))]
     print(
-        f"{len(runs)} runs, {len(bench.topics)} topics; best at hand {best.tag} {means.max():.3f}; "
+        f"{len(runs)} runs, {len(weighed.topics)} topics; "
+        f"best at hand {best.tag} {means.max():.3f}; "
         f"best published {PUBLISHED_BEST:.3f}, not at hand"
     )
-    show(honest(bench), best, qrels, header=True)
-    show(seen(bench), best, qrels, header=False)
+    show(honest(weighed), best, qrels, header=True)
+    show(seen(weighed), best, qrels, header=False)
     return 0
 
 

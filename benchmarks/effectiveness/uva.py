@@ -1,6 +1,6 @@
 """Prints the tables of the University of Amsterdam's paper (CLEF 2020) beside ours.
 
-    python benchmarks/uva.py [--encoder NAME …] [--entities] [--only PART …]
+    python -m benchmarks.effectiveness.uva [--encoder NAME …] [--entities] [--only PART …]
 
 All parts are trained once for each encoder, with named entities where they are asked for. Reads
 SICETNON_DATA (default: ../shared/data). Vectors are kept in the cache, since a language model takes
@@ -21,9 +21,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recorded import DATA, TOPIC, recorded_pages, run_lines
-from recorded import QRELS as QRELS_2
-from sicetnon.evaluation import evaluate, load_qrels
+from benchmarks.bench import DATA, Bench, in_order
+from benchmarks.recorded import QRELS as QRELS_2
+from benchmarks.recorded import TOPIC, recorded_pages
+from sicetnon.evaluation import experiment, load_qrels, parse_measure
 from sicetnon.evaluation.scores import EvaluationWarning
 from sicetnon.folders import cache_folder
 from sicetnon.formats.argquality import JudgedArgument, read_quality
@@ -33,11 +34,11 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.penalties import said
 from sicetnon.ranking.stage import Stage
+from sicetnon.ranking.system import System
 from sicetnon.records import Ranking
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
-from sicetnon.tasks.system import System
 from sicetnon.text.analysis import named_analysis
 from sicetnon.uva import predictions as uva
 from sicetnon.uva import systems
@@ -249,14 +250,14 @@ class TaskOne:
         self.topics = [t for t in read_topics(source / "topics.xml") if int(t.number) % 2]
         self.retriever = LocalRetriever(self.index, [FieldScore(BM25(1.2, 0.75))])
         self._lengths: dict[str, dict[str, float]] = {}
-        self.bm25 = System(self.retriever).rank(self.topics, 1000)
+        self.bm25 = System(self.retriever).retrieve(self.topics, 1000)
 
     def judged(self) -> tuple[list[str], NDArray[np.bool_]]:
         """The judged texts, and which of them are relevant."""
         lines = (DATA / "qrels" / QRELS_1).read_text().splitlines()
         pairs = [(line.split()[2], float(line.split()[3]) > 0) for line in lines]
-        known = [(n, good) for name, good in pairs if (n := self.index.number(name)) is not None]
-        records = self.index.records([number for number, _ in known])
+        known = [(name, good) for name, good in pairs if self.index.number(name) is not None]
+        records = self.index.records([name for name, _ in known])
         return [r.default_text() for r in records], np.array([good for _, good in known])
 
     def show(self, encoders: Sequence[str], with_entities: bool) -> None:
@@ -279,7 +280,7 @@ class TaskOne:
     def _rows(self, name: str, ranker: uva.StrengthRanker, judged: Sequence[str]) -> float:
         """A row for each number of arguments sorted; the share that the classifier calls low."""
         found = [
-            [said(record) for record in self.index.records(ranking.documents[: max(DEPTHS)])]
+            [said(record) for record in self.index.records(ranking.ids[: max(DEPTHS)])]
             for ranking in self.bm25
         ]
         texts = list(dict.fromkeys(text for texts in found for text in texts))
@@ -297,8 +298,8 @@ class TaskOne:
         return float(1 - ranker.quality.is_good(judged).mean())
 
     def _row(self, name: str, rankings: Sequence[Ranking]) -> dict[str, float]:
-        lines = run_lines(rankings, lambda r: self.index.identifiers(r.documents))
-        scores = evaluate(lines, self.qrels, MEASURES, rule="condensed")
+        run = [in_order(ranking.topic, ranking.ids) for ranking in rankings]
+        scores = experiment([run], None, self.qrels, MEASURES, rule="condensed").scores
         print(f"{name:<54} {' '.join(f'{score.mean:>8.4f}' for score in scores)}", flush=True)
         return dict(scores[1].values)
 
@@ -332,10 +333,9 @@ def show_ablation(encoders: Sequence[str]) -> None:
     pages, qrels = recorded_pages(), load_qrels(DATA / "qrels" / QRELS_2)
 
     def row(name: str, *stages: Stage) -> None:
-        rankings = System(pages.retriever, stages).rank([TOPIC], 1000)
-        lines = run_lines(rankings, lambda r: r.names or ())
         for rule in ("trec", "condensed"):
-            found = evaluate(lines, qrels, MEASURES[:3], rule=rule)
+            measures = [str(parse_measure(measure, rule)) for measure in MEASURES[:3]]
+            found = Bench([TOPIC], [qrels], measures).scores(System(pages.retriever, stages))
             cells = " ".join(f"{score.values.get('1', float('nan')):.4f}" for score in found)
             print(f"{name:<28} {rule:<10} {cells}   judged@5 {found[1].judged:.2f}", flush=True)
 

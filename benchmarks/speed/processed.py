@@ -1,6 +1,6 @@
 """Indexes a table of 365,408 processed arguments and prints rows a second and memory.
 
-    python benchmarks/processed.py [--rows N]
+    python -m benchmarks.speed.processed [--rows N]
 
 The table is the one at hand, repeated with ids of their own until it has as many rows as the
 official one (2022 task 1); it lies in a temporary folder and is deleted again.
@@ -15,8 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import measure_process
-from recorded import DATA
+from benchmarks.recorded import DATA
+from benchmarks.speed.harness import measure_process
 
 OFFICIAL_ROWS = 365_408
 

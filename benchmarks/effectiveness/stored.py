@@ -1,6 +1,6 @@
 """Prints what storing embeddings costs and loses, and how good the systems on them are.
 
-    python benchmarks/stored.py [--model DIR]
+    python -m benchmarks.effectiveness.stored [--model DIR]
 
 Reads SICETNON_DATA (default: ../shared/data) and annotates an index of its arguments, kept in the
 cache; interrupted, it goes on where it was. Tables: size, time of a search, nearest documents
@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from effectiveness import DATA, QRELS, Bench, show
+from benchmarks.bench import DATA, Bench
+from benchmarks.effectiveness.arguments import MEASURES, QRELS, show
 from sicetnon.arguments.model.index_annotators import EMBEDDING, annotators
 from sicetnon.evaluation import load_qrels
 from sicetnon.folders import cache_folder
@@ -29,9 +30,9 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint
+from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.retrieval.dense import Dense
-from sicetnon.tasks.system import System
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
 
@@ -48,7 +49,7 @@ FUSIONS = {
 
 def fused(index: IndexReader, annotator: Annotator, fusion: Fusion) -> System:
     """The default system and embeddings."""
-    finders = [TASK.system("default", index).rank, Dense(index, annotator).retrieve]
+    finders = [TASK.system("default", index).retrieve, Dense(index, annotator).retrieve]
     return System(Joint(finders, fusion))
 
 
@@ -62,7 +63,7 @@ def print_losses(index: IndexReader, annotator: Annotator) -> None:
     """Print what is lost by fewer bits, on embeddings made anew of some documents."""
     chance = np.random.default_rng(0)
     numbers = np.sort(chance.choice(index.size, min(2 * SAMPLED, index.size), replace=False))
-    whole = annotator.numbers([annotator.text(record) for record in index.records(numbers)])
+    whole = annotator.numbers([annotator.text(record) for record in index.records_at(numbers)])
     asked = whole[:SAMPLED]
     exact = asked @ whole.T
     print(f"\n{SAMPLED} documents compared with {len(whole)}, against 32 bits")
@@ -112,12 +113,12 @@ def main() -> int:
         print(f"{index.size:,} documents, {annotator.model}")
         print_times(index, annotator, topics)
         print_losses(index, annotator)
-        bench = Bench(index, topics, load_qrels(DATA / "qrels" / QRELS))
+        bench = Bench(topics, [load_qrels(DATA / "qrels" / QRELS)], MEASURES, 100)
         print(f"\n{'nDCG@5':<34} condensed [95%]           strict [95%]")
-        show("default", bench.system(TASK.system("default", index)))
-        show("dense", bench.system(System(Dense(index, annotator))))
+        show("default", bench.scores(TASK.system("default", index)))
+        show("dense", bench.scores(System(Dense(index, annotator))))
         for name, fusion in FUSIONS.items():
-            show(name, bench.system(fused(index, annotator, fusion)))
+            show(name, bench.scores(fused(index, annotator, fusion)))
     return 0
 
 

@@ -1,0 +1,1 @@
+"""Benchmarks: speed, effectiveness, and what they share."""

@@ -1,0 +1,1 @@
+"""Effectiveness: scores of the systems on the judgments at hand."""

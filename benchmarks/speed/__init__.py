@@ -1,0 +1,1 @@
+"""Speed: builds, queries and commands, beside peers where there are any."""
