@@ -7,9 +7,7 @@ next change removes.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -222,7 +220,6 @@ def _build_segment(
     annotators: Sequence[Annotator] = (),
 ) -> SegmentEntry:
     with (
-        _quick_turns(),
         building(folder, number) as (unfinished, name),
         SegmentBuilder(
             unfinished,
@@ -239,21 +236,6 @@ def _build_segment(
             raise DataError("holds no document", str(corpus.files[0]))
         entry = builder.finish(name)
         return annotate_segment(unfinished, entry, corpus.records, annotators, options.annotated)
-
-
-@contextlib.contextmanager
-def _quick_turns() -> Iterator[None]:
-    """Let threads take turns ten times as often as Python does by itself.
-
-    The thread that analyses works outside the interpreter for most of its time, but has to wait
-    for a turn whenever it comes back.
-    """
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(usual / 10)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(usual)
 
 
 def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
