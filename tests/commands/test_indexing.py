@@ -86,7 +86,7 @@ def test_the_command_indexes_files_of_each_kind(
         assert f"documents  1 {name}" in capsys.readouterr().out
         corpus = open_corpus([source], extra[1:])
         with IndexReader.open(tmp_path / name) as index:
-            assert index.records([0]) == list(corpus.read(source, Reading()))
+            assert index.records_at([0]) == list(corpus.read(source, Reading()))
             assert index.manifest.source["files"] == [source.name]
             assert index.manifest.source["sha256"] == corpus.checksum()
 

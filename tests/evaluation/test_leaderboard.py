@@ -236,6 +236,9 @@ def test_scores_that_mean_another_thing_are_left_out() -> None:
         (score(qrels=name, rule="trec"), "follow the official rule, this one the rule 'trec'"),
         (score(qrels=name, measure="nDCG@10"), "the published scores are nDCG@5"),
         (score(qrels=name, mean=float("nan")), "it has no judged result"),
+        (score(qrels=name, topics=1), "it stands on 1 of the task's 50 topics"),
+        (score(qrels=name, topics=42), "it stands on 42 of the task's 50 topics"),
+        (score(qrels=name, judged=0.008), "0.8% of its first results are judged, expected"),
     ):
         board = placed(PASSAGES, [made])
         assert not any(own(board).values())
@@ -245,6 +248,7 @@ def test_scores_that_mean_another_thing_are_left_out() -> None:
     board = placed(PASSAGES, [score(qrels=name, mean=0.7549)])
     place = own(board)["relevance"][0]
     assert (place.place, place.run, place.row.tag) == (2, "mine.txt", "mine")
+    assert (place.row.topics, place.row.judged) == (50, 1.0)
 
 
 @needs_data

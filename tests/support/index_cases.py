@@ -120,7 +120,7 @@ def content(index: IndexReader) -> Content:
                 if live[local]:
                     postings.setdefault(segment.terms.word(number), {})[ids[local]] = tuple(row)
     assert index.document_count == len(numbers)
-    records = dict(zip(index.identifiers(numbers), index.records(numbers), strict=True))
+    records = dict(zip(index.identifiers(numbers), index.records_at(numbers), strict=True))
     assert [index.number(identifier) for identifier in records] == numbers
     return Content(postings, lengths, records, tuple(index.field_totals.tolist()))
 

@@ -10,11 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from sicetnon.evaluation import PairedComparison, Score
+from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row, Table
 from sicetnon.terminal.answers import show_answers
 from sicetnon.terminal.console import print_paragraph
 from sicetnon.terminal.printable import one_line, shortened
 from sicetnon.terminal.progress import ProgressBar
-from sicetnon.terminal.tables import show_scores
+from sicetnon.terminal.tables import show_leaderboard, show_scores
 
 WIDTHS = [60, 80, 120]
 
@@ -102,3 +103,18 @@ def test_no_score_is_a_dash() -> None:
     empty = Score("r", "t", "q", "relevance", "official", "AP", *[math.nan] * 3, 0, math.nan, {})
     show_scores([empty], shown)
     assert "–" in "".join(lines(shown))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_own_runs_show_topics_and_judged_share(width: int) -> None:
+    task, tag = "touche-2022-task-2", "mine"
+    row = Row(task, "relevance", "", "", tag, "nDCG@5", 0.5, 0.4, 0.6, topics=48, judged=0.913)
+    published = Row(task, "relevance", "", "Captain Levi", "levi", "nDCG@5", 0.7)
+    places = (Place(1, published), Place(2, row, "mine.txt"))
+    shown = screen(width)
+    notes = ("other.txt is not placed by its nDCG@5 of 0.900 on q.qrels: " + "why " * 30,)
+    show_leaderboard(Leaderboard(task, (Table("relevance", "", places),), notes), shown)
+    found = lines(shown)
+    assert max(map(len, found)) <= width
+    assert next(line for line in found if "→" in line).split()[-2:] == ["48", "0.913"]
+    assert found[-1].startswith("  why")

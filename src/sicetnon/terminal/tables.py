@@ -95,22 +95,28 @@ def show_leaderboard(board: Leaderboard, screen: Console) -> None:
         table = Table(box=_BOX, pad_edge=False)
         for title in ("", "team", "run"):
             table.add_column(title, overflow="fold", justify="right" if not title else "left")
-        for title in (ranked.places[0].row.measure if ranked.places else "", "95% interval"):
+        measure = ranked.places[0].row.measure if ranked.places else ""
+        has_own = any(place.run is not None for place in ranked.places)
+        for title in (measure, "95% interval", *["topics", "judged"] * has_own):
             table.add_column(title, justify="right", no_wrap=True)
         for place in ranked.places:
             own = place.run is not None
-            cells = _row(place.row, place.run)
+            cells = _row(place.row, place.run, has_own)
             table.add_row(str(place.place), *cells, style="bold green" if own else "")
         screen.print(table)
     for note in board.notes:
         print_paragraph(Text(printable(note)), screen)
 
 
-def _row(row: Row, run: str | None) -> list[Text]:
+def _row(row: Row, run: str | None, has_own: bool) -> list[Text]:
     known = row.low is not None and row.high is not None
     interval = f"{_number(row.low)} – {_number(row.high)}" if known else ""
     team = "→ yours" if run is not None else row.team
-    return [_cell(cell) for cell in (team, row.tag or run or "", _number(row.mean), interval)]
+    cells = [team, row.tag or run or "", _number(row.mean), interval]
+    if has_own:
+        # what the published scores stand on is not known
+        cells += ["", ""] if run is None else [str(row.topics), _number(row.judged)]
+    return [_cell(cell) for cell in cells]
 
 
 def _cell(text: str) -> Text:

@@ -36,7 +36,7 @@ def test_each_annotation_reads_its_own_text_once(index: Path, stand_in: StandIn)
     assert main(["index", "annotate", str(index), "--with", ", ".join(NAMES)]) == 0
     assert {names for _, names in stand_in.readings} == {(name,) for name in NAMES}
     with IndexReader.open(index) as opened:
-        records = opened.records(range(opened.size))
+        records = opened.records_at(range(opened.size))
         read = sum(len(texts) for texts, _ in stand_in.readings if len(texts) > 1)
         assert read == len(NAMES) * len(records)
     premises = strengths([record.premise for record in records])  # type: ignore[union-attr]
