@@ -162,12 +162,12 @@ def test_ids_and_numbers(small: Path) -> None:
         assert index.size == index.document_count == 5
         assert index.identifiers([4, 0, 4, 2]) == ["e", "a", "e", "c"]
         assert [index.number(i) for i in "edcba"] == [4, 3, 2, 1, 0]
-        assert [record.id for record in index.records([4, 0, 4, 2])] == ["e", "a", "e", "c"]
+        assert [record.id for record in index.records_at([4, 0, 4, 2])] == ["e", "a", "e", "c"]
         assert index.number("f") is None
         assert index.number("") is None
         assert index.number("\ud800") is None
         assert index.identifiers([]) == []
-        assert index.records(np.empty(0, dtype=np.int64)) == []
+        assert index.records_at(np.empty(0, dtype=np.int64)) == []
 
 
 def test_many_records_at_once(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_many_records_at_once(tmp_path: Path) -> None:
     build_index(entries(found), tmp_path / "ix", BuildOptions(PLAIN))
     numbers = list(range(1233, -1, -1))
     with IndexReader.open(tmp_path / "ix") as index:
-        assert [record.id for record in index.records(numbers)] == [f"d{n}" for n in numbers]
+        assert [record.id for record in index.records_at(numbers)] == [f"d{n}" for n in numbers]
         assert index.identifiers(numbers) == [f"d{n}" for n in numbers]
 
 
@@ -185,7 +185,7 @@ def test_records_come_back_as_they_went_in(tmp_path: Path, kind: str) -> None:
     corpus = corpus_of(records, kind, fields)
     build_index(corpus, tmp_path / "ix", BuildOptions(PLAIN))
     with IndexReader.open(tmp_path / "ix") as index:
-        assert index.records(range(len(records))) == records
+        assert index.records_at(range(len(records))) == records
         assert (index.manifest.records, index.fields) == (kind, fields)
         analyzer = PLAIN.analyzer()
         for number, record in enumerate(records):
@@ -194,7 +194,7 @@ def test_records_come_back_as_they_went_in(tmp_path: Path, kind: str) -> None:
     add_documents(corpus, tmp_path / "ix", BuildOptions(PLAIN), replace=True)
     compact_index(tmp_path / "ix")
     with IndexReader.open(tmp_path / "ix") as index:
-        assert index.records(range(len(records))) == records
+        assert index.records_at(range(len(records))) == records
 
 
 @pytest.mark.parametrize("kind", ["arguments", "processed"])
@@ -204,7 +204,7 @@ def test_whole_debates_are_not_repeated_in_every_argument(tmp_path: Path, kind: 
     record = argument if kind == "arguments" else ProcessedArgument(argument, ())
     build_index(corpus_of([record], kind, ARGUMENT_FIELDS), tmp_path / "ix", BuildOptions(PLAIN))
     with IndexReader.open(tmp_path / "ix") as index:
-        (found,) = index.records([0])
+        (found,) = index.records_at([0])
     assert (found.argument if isinstance(found, ProcessedArgument) else found) == Argument(
         "S1", "c", (Premise("p"),), {"sourceId": "S1"}
     )

@@ -116,7 +116,7 @@ def test_reading_by_number(tmp_path: Path, cuts: tuple[int, ...]) -> None:
     annotate_index(folder, BOTH)
     with IndexReader.open(folder) as index:
         assert len(index.segments) == len(cuts) + 1
-        texts = [record.default_text() for record in index.records(range(len(names)))]
+        texts = [record.default_text() for record in index.records_at(range(len(names)))]
         for each in BOTH:
             found = index.annotation(each.name)
             assert found is not None

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from sicetnon import cli
-from sicetnon.errors import BrokenIndexError, DataError
+from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.index.manifest import MANIFEST, read_manifest, write_manifest
 from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.writing import BuildOptions, build_index, compact_index, delete_documents
@@ -144,9 +144,17 @@ def test_a_damaged_store_is_named_when_it_is_read(old: Path) -> None:
         IndexReader.open(old) as index,
         pytest.raises(BrokenIndexError, match=f"^{path}: damaged: "),
     ):
-        index.records([0])
+        index.records_at([0])
     with pytest.raises(BrokenIndexError, match=f"^{path}: damaged: "):
         compact_index(old)
+
+
+def test_a_closed_index_says_that_it_is_closed(old: Path) -> None:
+    with IndexReader.open(old) as index:
+        (identifier,) = index.identifiers([0])
+    for read in (lambda: index.records_at([0]), lambda: index.records([identifier])):
+        with pytest.raises(UsageError, match=f"^{old}: the index is closed; open it again$"):
+            read()
 
 
 def test_a_record_that_is_missing_is_named(old: Path) -> None:

@@ -7,8 +7,8 @@ import errno
 import gzip
 import io
 import os
+import secrets
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -130,13 +130,12 @@ def write_whole(texts: Mapping[Path, str | bytes]) -> None:
     waiting: dict[Path, Path] = {}
     try:
         for path, text in texts.items():
-            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-            waiting[Path(name)] = path
-            with os.fdopen(handle, "wb") as file:
+            temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            with temporary.open("xb") as file:
+                waiting[temporary] = path
                 file.write(text if isinstance(text, bytes) else text.encode("utf-8"))
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).chmod(0o666 & ~_umask())
         if folder := next(filter(Path.is_dir, texts), None):
             raise IsADirectoryError(errno.EISDIR, "is a directory; expected a file", str(folder))
         for temporary, path in waiting.items():
@@ -144,9 +143,3 @@ def write_whole(texts: Mapping[Path, str | bytes]) -> None:
     finally:
         for temporary in waiting:
             temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from sicetnon.errors import BrokenIndexError
+from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.index.storage import REBUILD
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
@@ -86,7 +86,7 @@ class DocumentReader:
     """
 
     def __init__(self, path: Path, kind: str):
-        self._path = path
+        self._path, self._is_closed = path, False
         self._decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(RECORD_TYPES[kind])
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         try:
@@ -100,6 +100,7 @@ class DocumentReader:
 
         Raises:
             BrokenIndexError: The store is damaged, or has no such number.
+            UsageError: The store is closed.
         """
         found: dict[int, bytes] = {}
         try:
@@ -146,6 +147,9 @@ class DocumentReader:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+        self._is_closed = True
 
-    def _damaged(self, error: Exception) -> BrokenIndexError:
+    def _damaged(self, error: Exception) -> SicetnonError:
+        if self._is_closed:
+            return UsageError(f"{self._path.parents[1]}: the index is closed; open it again")
         return BrokenIndexError(f"{self._path}: damaged: {error}; {REBUILD}")

@@ -98,7 +98,7 @@ class MappedArray:
 
     def release(self) -> None:
         """Let the system take back the memory of what was read; it is read again when needed."""
-        if self._map is not None:
+        if self._map is not None and hasattr(self._map, "madvise"):  # Windows lacks it
             self._map.madvise(mmap.MADV_DONTNEED)
 
 
@@ -124,7 +124,7 @@ REBUILD = "build an index with: sicetnon index build SOURCE -o DIR"
 
 def stored_file(path: Path) -> StoredFile:
     """Describe a file that another library wrote, and flush it to the disk."""
-    with path.open("rb") as file:
+    with path.open("rb+") as file:  # Windows flushes no file that is open for reading alone
         os.fsync(file.fileno())
     return StoredFile(path.stat().st_size, checksum(path))
 

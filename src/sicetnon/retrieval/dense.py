@@ -54,10 +54,13 @@ class Dense:
         for segment in self._index.segments:
             if segment.live is not None:
                 is_live[segment.base : segment.base + len(segment)] = segment.live
-        # matrix by vector, not by matrix: the latter rounds by how many questions there are
+        # Matrix by vector, not by matrix: the latter rounds by how many questions there are. A
+        # product in single precision rounds by the size of the block: equal texts would differ.
         for first, block in self._embedding.blocks():
-            for question, best in zip(questions, found, strict=True):
-                best.offer(first, block @ question, is_live[first : first + len(block)])
+            exact = block.astype(np.float64)
+            for question, best in zip(questions.astype(np.float64), found, strict=True):
+                scores = (exact @ question).astype(np.float32)
+                best.offer(first, scores, is_live[first : first + len(block)])
         return [
             Ranking(
                 topic,
