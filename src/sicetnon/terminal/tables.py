@@ -79,7 +79,7 @@ def _comparison_table(rows: Sequence[Score], names: dict[str, str]) -> Table:
 
 
 def _table(first: str, others: Sequence[str]) -> Table:
-    table = Table(box=_BOX, pad_edge=False)
+    table = Table(box=_BOX, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(Text(first), overflow="fold", min_width=12)
     for title in others:
         table.add_column(title, justify="right", no_wrap=True)
@@ -92,31 +92,30 @@ def show_leaderboard(board: Leaderboard, screen: Console) -> None:
         corpus = f" ({ranked.corpus})" if ranked.corpus else ""
         screen.print()
         screen.print(Text(f"{board.task}, {ranked.dimension}{corpus}", style="bold"))
-        table = Table(box=_BOX, pad_edge=False)
+        table = Table(box=_BOX, pad_edge=False, padding=(0, 1, 0, 0))
         for title in ("", "team", "run"):
             table.add_column(title, overflow="fold", justify="right" if not title else "left")
-        measure = ranked.places[0].row.measure if ranked.places else ""
-        has_own = any(place.run is not None for place in ranked.places)
-        for title in (measure, "95% interval", *["topics", "judged"] * has_own):
+        for title in (ranked.places[0].row.measure if ranked.places else "", "95% interval"):
             table.add_column(title, justify="right", no_wrap=True)
         for place in ranked.places:
             own = place.run is not None
-            cells = _row(place.row, place.run, has_own)
+            cells = _row(place.row, place.run)
             table.add_row(str(place.place), *cells, style="bold green" if own else "")
         screen.print(table)
+        for place in ranked.places:
+            if place.run is not None:
+                share = f"{place.row.topics} topics, judged {_number(place.row.judged)}"
+                name = printable(place.row.tag or place.run)
+                print_paragraph(Text(f"→ {name}: {share}", style="bold green"), screen)
     for note in board.notes:
         print_paragraph(Text(printable(note)), screen)
 
 
-def _row(row: Row, run: str | None, has_own: bool) -> list[Text]:
+def _row(row: Row, run: str | None) -> list[Text]:
     known = row.low is not None and row.high is not None
     interval = f"{_number(row.low)} – {_number(row.high)}" if known else ""
     team = "→ yours" if run is not None else row.team
-    cells = [team, row.tag or run or "", _number(row.mean), interval]
-    if has_own:
-        # what the published scores stand on is not known
-        cells += ["", ""] if run is None else [str(row.topics), _number(row.judged)]
-    return [_cell(cell) for cell in cells]
+    return [_cell(cell) for cell in (team, row.tag or run or "", _number(row.mean), interval)]
 
 
 def _cell(text: str) -> Text:
