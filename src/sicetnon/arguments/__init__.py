@@ -1,1 +1,1 @@
-"""What a text does in a debate."""
+"""Arguments in texts: argumentativeness, credibility, sides, by rules and by a model."""

@@ -1,4 +1,4 @@
-"""Argumentativeness by lexical cues: words that claim, give reasons, weigh and compare.
+"""Argumentativeness by lexical cues: claims, reasons, weighing and comparatives.
 
 The kinds of cues follow Stab and Gurevych (2017), who find discourse markers and first-person
 claims to tell arguments from other text, and the comparative markers of Panchenko et al. (2019).
@@ -35,15 +35,15 @@ CUES: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 _SMOOTHING_WORDS = 30
-# cues a hundred words at which the measure has come half its way
+# cues per hundred words at which the measure is 0.5
 _HALF = 4.0
 
 
 def argumentativeness(text: str, cues: Collection[str] = tuple(CUES)) -> float:
     """How argumentative a text is, from 0 to 1.
 
-    The density d of cues in a hundred words (thirty words are added to the length, so that one cue
-    does not make a short text an argument) is bent to 1 - 2^(-d / 4).
+    The score is 1 - 2^(-d / 4), where d is the number of cues per hundred words. Thirty words are
+    added to the length, so that one cue does not make a short text an argument.
 
     Args:
         text: Any text.

@@ -1,6 +1,6 @@
-"""Credibility: how far a web page can be trusted, by what is known without reading it closely.
+"""Credibility of web pages by signals such as PageRank, spam rank, host and advertising.
 
-Each signal goes from 0 (not at all) to 1; 0.5 where nothing is known. PageRank as a sign of trust
+A signal is from 0 (not credible) to 1; 0.5 where it is unknown. PageRank as a sign of trust
 is from UvATask2SVM (CLEF 2020); the spam rank from Cormack, Smucker and Clarke (2011), who call
 pages below 70 spam.
 """
@@ -26,7 +26,7 @@ _SPAM_BELOW = 70.0
 _ENOUGH_WORDS = 300
 _ADVERTISING_AT_MOST = 3.0
 _SMOOTHING_WORDS = 50
-# what is written in a host or a path; boundaries keep "workshop" and "bishop" out of the shops
+# words in the address; word boundaries exclude "workshop" and "bishop" from the shops
 _KINDS: tuple[tuple[HostKind, re.Pattern[str]], ...] = (
     (
         "encyclopaedia",
@@ -69,15 +69,15 @@ _ADVERTISING = re.compile(
 
 
 def host_kind(page: WebPage) -> HostKind:
-    """What kind of place a page is on, by its address. The first kind that fits is taken."""
+    """The kind of a page's host, by its address. The first kind that matches is taken."""
     address = f"{page.host} {page.url}".lower()
     return next((kind for kind, sign in _KINDS if sign.search(address)), "other")
 
 
 def by_page_rank(pages: Sequence[WebPage]) -> NDArray[np.float64]:
-    """The share of the other pages with a lower PageRank, equals counting half.
+    """The share of the other pages with a lower PageRank; a page with an equal one counts half.
 
-    PageRank depends on the size of the crawl and is far from even, so that only the order counts.
+    PageRank depends on the size of the crawl and is skewed, so only the order counts.
     """
     known = np.array([page.page_rank for page in pages if page.page_rank is not None])
     ordered = np.sort(known.astype(np.float64))
@@ -118,7 +118,7 @@ def by_https(pages: Sequence[WebPage]) -> NDArray[np.float64]:
 
 
 def by_length(pages: Sequence[WebPage]) -> NDArray[np.float64]:
-    """log(1 + words) / log(1 + 300), at most 1. A page whose text is not at hand has 0.5."""
+    """log(1 + words) / log(1 + 300), at most 1. A page without text has 0.5."""
 
     def measure(page: WebPage) -> float:
         if not page.text:
@@ -129,9 +129,9 @@ def by_length(pages: Sequence[WebPage]) -> NDArray[np.float64]:
 
 
 def by_advertising(pages: Sequence[WebPage]) -> NDArray[np.float64]:
-    """1 without words of advertising, 0 for three and more in a hundred words.
+    """1 without words of advertising, 0 for three or more per hundred words.
 
-    Fifty words are added to the length, so that one phrase does not condemn a short text.
+    Fifty words are added to the length, so that one phrase does not dominate a short text.
     """
 
     def measure(page: WebPage) -> float:
@@ -165,11 +165,11 @@ class Credibility:
     """The weighted mean of signals.
 
     Args:
-        weights: A weight a signal, 0 or more; a signal that is left out does not count. The
-            weights of `WEIGHTS` when left out: they are set by hand, not learned.
+        weights: The weight of each signal, 0 or more; a signal without a weight does not count.
+            `WEIGHTS` when left out: they are set by hand, not learned.
 
     Raises:
-        UsageError: A signal is not known, a weight is below 0, or none is above.
+        UsageError: A signal is unknown, a weight is below 0, or no weight is above 0.
     """
 
     def __init__(self, weights: Mapping[str, float] = WEIGHTS):

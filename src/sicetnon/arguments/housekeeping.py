@@ -1,7 +1,7 @@
-"""Housekeeping: how much of a text runs the debate instead of arguing in it.
+"""Housekeeping phrases: accepting a challenge, thanking the opponent, forfeiting a round.
 
-Rounds of a debate often only accept the challenge, thank the opponent or forfeit. They name the
-debate's words and are found for it, and no assessor takes them for arguments.
+Rounds of a debate that have only such phrases repeat the words of the debate, so a search finds
+them, but assessors do not judge them to be arguments.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _MOST = 4.0
 
 
 def housekeeping(text: str) -> float:
-    """Housekeeping phrases a hundred words, from 0 to 4.
+    """Housekeeping phrases per hundred words, at most 4.
 
-    Fifty words are added to the length, so that one phrase does not condemn a short text.
+    Fifty words are added to the length, so that one phrase does not dominate a short text.
     """
     density = 100 * len(_PHRASES.findall(text)) / (len(text.split()) + _SMOOTHING_WORDS)
     return min(density, _MOST)

@@ -1,4 +1,4 @@
-"""Shouting: capitals throughout, and the same words over and over, as spam has them."""
+"""Shouting: capitals and repeated words, which are typical of spam."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _CALM_REPETITION = 0.5
 
 
 def shouting(text: str) -> float:
-    """How much a text shouts, from 0 to 2, judged by its first 600 characters.
+    """How much a text shouts, from 0 to 2, by its first 600 characters.
 
-    One part is the share of capitals among its letters, from 0 at 30% to 1 at 100%; the other
-    the share of words that were said before, from 0 at 50% to 1 at 100%.
+    The score is the sum of two parts: the share of capitals among the letters, scaled from 0 at
+    30% to 1 at 100%, and the share of repeated words, scaled from 0 at 50% to 1 at 100%.
     """
     start = text[:_LOOKED_AT]
     letters = sum(map(str.isalpha, start))

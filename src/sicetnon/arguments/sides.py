@@ -1,7 +1,7 @@
-"""The side that an argument takes towards a question, by rules.
+"""The side of an argument on a question, by rules.
 
-A premise's side towards its own conclusion is known. What is found here is the conclusion's side
-towards the question: whether saying yes to the one says yes to the other.
+The data has the side of a premise on its own conclusion. These rules find the side of the
+conclusion on the question: whether a yes to the conclusion is a yes to the question.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from sicetnon.text.analysis import Analyzer, named_analysis
 AGREES, DISAGREES, UNKNOWN = 1, -1, 0
 SIDES: dict[PremiseStance | None, int] = {"PRO": AGREES, "CON": DISAGREES, None: UNKNOWN}
 WORDS = {AGREES: "PRO", DISAGREES: "CON", UNKNOWN: "Q0"}
-"""A side as the second column of a run has it."""
+"""The names of the sides in the second column of a run."""
 
 _ABOUT_THE_SAME = 0.45
 _ABOUT_AN_ALTERNATIVE = 0.25
 
-# each of these turns what a statement asks for round, and two of them turn it back
+# each of these words reverses the demand of a statement; two of them cancel out
 _TURNS = re.compile(
     r"\b(?:not|no|never|cannot|without|nor|neither|none|against|\w+n['’]t"
     r"|dont|doesnt|isnt|arent|cant|wont|shouldnt|wouldnt|oughtnot"
@@ -52,19 +52,19 @@ def agreement(
 ) -> int:
     """Whether a conclusion says yes to a question: `AGREES`, `DISAGREES` or `UNKNOWN`.
 
-    It does when the two are about the same and ask for the same: each negation, ban or fault in
-    one of them turns it round. What is compared unfavourably (*Y is better than X*) counts as
-    turned round as well. A bare subject (*Death penalty*) stands for itself.
+    A conclusion agrees if it has the subject and the demand of the question. Each negation, ban or
+    fault in either of them reverses the demand, and so does an unfavourable comparison (*Y is
+    better than X*). A bare subject (*Death penalty*) counts as a demand for it.
 
     Args:
         question: The question.
         conclusion: The conclusion.
-        weight: What a stem of the question counts when the two are about the same.
+        weight: The weight of a stem of the question in the overlap of the two subjects.
     """
     subject = {stem: weight(stem) for stem in _subject(question)}
     before, after = _compared(conclusion)
     shares = [_share(subject, _subject(part)) for part in (before, after)]
-    # of alternatives in the question one is enough
+    # one of the alternatives in the question is enough
     if max(shares) <= (_ABOUT_AN_ALTERNATIVE if _OR.search(question) else _ABOUT_THE_SAME):
         return UNKNOWN
     turned = _turns(question) + _turns(conclusion) + (shares[1] > shares[0])
@@ -87,7 +87,7 @@ def _share(wanted: Mapping[str, float], found: frozenset[str]) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def _subject(statement: str) -> frozenset[str]:
-    """The stems of the words that say what a statement is about."""
+    """The stems of the subject of a statement."""
     return frozenset(_analyzer().stems_of(_FRAME.sub(" ", _TURNS.sub(" ", statement))))
 
 

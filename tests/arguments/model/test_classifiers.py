@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
 
-from sicetnon.arguments.model import encoder, windows
 from sicetnon.arguments.model.classifiers import (
     Argumentativeness,
     Comparison,
@@ -26,8 +25,8 @@ from sicetnon.arguments.model.classifiers import (
     own_folder,
     read_all,
 )
-from sicetnon.arguments.model.encoder import SHIPPED, DebateEncoder, debate_encoder
-from sicetnon.arguments.model.windows import batches_of, pieces_of, tokens_of, windows_of
+from sicetnon.arguments.model.encoder import FILES, SHIPPED, DebateEncoder, debate_encoder
+from sicetnon.arguments.model.windows import Window, batches_of, pieces_of, tokens_of, windows_of
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 
 TEXTS = [
@@ -132,10 +131,9 @@ class TestBatches:
         with pytest.raises(UsageError, match="expected at least 1"):
             Quality(threads=0)
 
-    def test_portions_change_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        whole = Quality().score(TEXTS)
-        monkeypatch.setattr(encoder, "PORTION_CHARACTERS", 40)
-        np.testing.assert_array_equal(Quality().score(TEXTS), whole)
+    def test_portions_change_nothing(self) -> None:
+        found = DebateEncoder(portion_characters=40).answers(TEXTS, outputs=["quality"])
+        np.testing.assert_array_equal(found["quality"], Quality().score(TEXTS))
 
     def test_batches_when_the_model_allows_them(self, tmp_path: Path) -> None:
         folder = tmp_path / "model"
@@ -148,7 +146,7 @@ class TestBatches:
     @given(st.lists(st.integers(0, 300), max_size=30), st.integers(0, 1000))
     def test_batches_are_bounded_and_complete(self, lengths: list[int], most: int) -> None:
         found = [
-            windows.Window(owner, np.zeros(length, np.int64), np.zeros(0, np.int64))
+            Window(owner, np.zeros(length, np.int64), np.zeros(0, np.int64))
             for owner, length in enumerate(lengths)
         ]
         batches = batches_of(found, most)
@@ -202,18 +200,15 @@ class TestWindows:
 
     @given(st.text(alphabet="ab 🙂校\n", max_size=200))
     def test_pieces_make_the_text(self, text: str) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(windows, "PIECE_CHARACTERS", 7)
-            pieces = list(pieces_of(text))
-            assert "".join(pieces) == text
-            assert max(map(len, pieces)) <= 7
+        pieces = list(pieces_of(text, 7))
+        assert "".join(pieces) == text
+        assert max(map(len, pieces)) <= 7
 
-    def test_pieces_have_the_tokens_of_the_text(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_pieces_have_the_tokens_of_the_text(self) -> None:
         tokenizer = debate_encoder()._tokenizer
         text = "Éducation isn't free; 校服 [unused1] " * 50
         (whole,) = tokens_of(tokenizer, [text])
-        monkeypatch.setattr(windows, "PIECE_CHARACTERS", 64)
-        np.testing.assert_array_equal(tokens_of(tokenizer, [text])[0], whole)
+        np.testing.assert_array_equal(tokens_of(tokenizer, [text], 64)[0], whole)
 
     def test_twenty_thousand_words(self) -> None:
         texts = ["Uniforms are cheap. " * 6667, "short"]
@@ -267,7 +262,7 @@ class TestComparison:
 
 
 class TestFolders:
-    @pytest.mark.parametrize("name", encoder.FILES)
+    @pytest.mark.parametrize("name", FILES)
     @pytest.mark.parametrize("content", [None, b"", b"{}", b"\x08\x01garbage"])
     def test_damaged_files_are_named(
         self, damaged: Callable[[str, bytes | None], Path], name: str, content: bytes | None

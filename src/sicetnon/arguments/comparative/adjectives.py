@@ -1,7 +1,7 @@
-"""Adjectives: which words compare, and whether they praise or blame.
+"""Adjectives with their comparatives and superlatives, and their polarity.
 
-The lists are of adjectives as they are used of things that one chooses between; what is good of one
-thing and bad of another (`big`, `hot`) counts as neither.
+The polarity is that in comparisons of products, places and the like. An adjective that praises one
+thing and blames another (`big`, `hot`) is neutral.
 """
 
 from __future__ import annotations
@@ -76,5 +76,5 @@ def _table() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
 
 
 ADJECTIVES, COMPARATIVES, SUPERLATIVES = _table()
-"""Words with 1 where they praise, -1 where they blame, 0 where it depends on the thing: adjectives,
-their comparatives (`better`), and their superlatives (`best`)."""
+"""The polarity (1 praises, -1 blames, 0 is neutral) of adjectives, their comparatives (`better`),
+and their superlatives (`best`)."""

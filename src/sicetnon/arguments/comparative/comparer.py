@@ -1,9 +1,9 @@
-"""Comparison: which of two objects a passage favours, by rules.
+"""The stance of a passage towards two objects, by rules.
 
-The words of a passage are reduced to what matters: the objects, comparatives with their sign,
-praise, blame and negation. Patterns over these say which object wins, and praise near one object
-alone speaks for it. Every pattern is tried in both directions with opposite sign, so swapping the
-objects swaps the answer. The model can say it instead (see `favouring`).
+Each word becomes a tag: an object, a comparative with its sign, praise, blame or negation. Patterns
+over the tags find the object that wins, and praise near a single object counts for it. Every
+pattern is tried in both directions with opposite sign, so swapping the objects swaps the stance.
+`model_stances` does the same with the debate model.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LONGEST = 80
 _ANY = r"(?:[^AB.]\S* )"
 _NO_C = r"(?:(?!C[-+0])[^AB]\S* )"
 _THAN = r"(?:than|then|(?:when |as )?compared (?:to|with)|versus|vs|relative to)"
-# X is the object that a pattern speaks for; c, where there is one, is what decides
+# X is the object that the pattern favours; the group c, if there is one, has the sign
 _PAIRS = (
     # X is faster than Y; X has a better engine than Y
     (1.0, rf"X {_ANY}{{0,16}}?(?P<c>C[-+0]) {_NO_C}{{0,6}}?{_THAN} {_ANY}{{0,8}}?Y(?!\S)"),
@@ -118,11 +118,11 @@ _WEIGHT = {"+": 1.0, "-": -1.0, "0": 0.5, "P": 0.8, "N": -0.8}
 
 
 class KeyedSentence(NamedTuple):
-    """A sentence as it is compared.
+    """A sentence in words.
 
     Attributes:
-        words: Its words and marks.
-        keys: What is compared of each (see `mentions.key_of`).
+        words: Its words and punctuation marks.
+        keys: The key of each word (see `mentions.key_of`).
     """
 
     words: tuple[str, ...]
@@ -131,13 +131,13 @@ class KeyedSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a passage says of two objects.
+    """The evidence in a passage for and against two objects.
 
     Attributes:
-        balance: Above 0 for the first, below 0 for the second.
-        amount: The sum of all that was said for and against either.
-        mentions: How often each is named.
-        weighs: In how many sentences both are named and something is said of them.
+        balance: Above 0 for the first object, below 0 for the second.
+        amount: The sum of the absolute values of all evidence.
+        mentions: How often each object is named.
+        weighs: The number of sentences that name and compare both.
     """
 
     balance: float
@@ -153,8 +153,8 @@ class Comparer:
     Attributes:
         first: The name of an object.
         second: The name of the other.
-        least: What the balance must reach for a passage to take a side.
-        share: The part of all evidence that the balance must be.
+        least: The least absolute balance of a passage that takes a side.
+        share: The least share of the amount that the balance must have.
     """
 
     first: str
@@ -163,20 +163,18 @@ class Comparer:
     share: float = 0.2
 
     def stance(self, text: str) -> ComparativeStance:
-        """`FIRST` or `SECOND` where a passage favours one, `NEUTRAL` where it weighs both, else
-        `NO`.
-        """
+        """The object that a passage favours; `NEUTRAL` if it weighs both; else `NO`."""
         return self.judged(self.evidence(text))
 
     def judged(self, evidence: Evidence) -> ComparativeStance:
-        """The stance that evidence comes to."""
+        """The stance that follows from evidence."""
         if abs(evidence.balance) >= max(self.least, self.share * evidence.amount):
             return "FIRST" if evidence.balance > 0 else "SECOND"
         both = min(evidence.mentions) > 0
         return "NEUTRAL" if both and (evidence.weighs or evidence.amount) else "NO"
 
     def evidence(self, text: str | Sequence[KeyedSentence]) -> Evidence:
-        """What a passage says of both objects.
+        """The evidence in a passage.
 
         Args:
             text: The passage, or its sentences as `sentences_of` gives them.
@@ -205,7 +203,7 @@ class Comparer:
 
     @property
     def starts(self) -> set[str]:
-        """The keys of words one of which must be in a passage that names an object."""
+        """The first keys of all names: a passage without any of them names no object."""
         return self._mentions.starts
 
     @functools.cached_property
@@ -214,7 +212,7 @@ class Comparer:
 
 
 def sentences_of(text: str) -> tuple[KeyedSentence, ...]:
-    """The sentences of a passage; what runs on without an end is cut."""
+    """The sentences of a passage; a sentence over 80 words is cut."""
     found = []
     for sentence in _SENTENCE.split(text):
         words = words_of(sentence)
@@ -225,8 +223,8 @@ def sentences_of(text: str) -> tuple[KeyedSentence, ...]:
 
 
 def _tagged(words: Sequence[str]) -> list[str]:
-    """Words by what they do: comparatives `C+ C- C0`, superlatives `S+ S-`, praise and blame `P N`,
-    negation `!`; objects and all others stay.
+    """Words as tags: comparatives `C+ C- C0`, superlatives `S+ S-`, praise `P`, blame `N`, negation
+    `!`. Objects and all other words stay.
     """
     tags: list[str] = []
     place = 0
@@ -262,7 +260,7 @@ def _tag(word: str) -> str:
 
 
 def _values(tags: str, counts: tuple[int, int]) -> list[float]:
-    """What a sentence says, each positive for the first object and negative for the second."""
+    """The evidence in a sentence: positive for the first object, negative for the second."""
     if all(counts):
         values = _pair_values(tags, FIRST, SECOND)
         values += [-value for value in _pair_values(tags, SECOND, FIRST)]
@@ -275,7 +273,7 @@ def _values(tags: str, counts: tuple[int, int]) -> list[float]:
     for clause in _CLAUSE.split(f" {tags} "):
         words = clause.split()
         named = [mark for mark in (FIRST, SECOND) if mark in words]
-        # a clause that names neither goes on about the last one's object
+        # a clause that names neither is about the object of the clause before
         speaker = named[0] if len(named) == 1 else speaker if not named else ""
         if speaker:
             values += _clause_values(words, 1.0 if speaker == FIRST else -1.0)
@@ -292,7 +290,7 @@ def _patterns(first: str, second: str) -> tuple[tuple[float, re.Pattern[str]], .
 
 
 def _pair_values(tags: str, first: str, second: str) -> list[float]:
-    """What says that the one object beats the other."""
+    """The evidence of patterns in which one object beats the other."""
     values = []
     for weight, pattern in _patterns(first, second):
         for match in pattern.finditer(tags):
@@ -302,7 +300,7 @@ def _pair_values(tags: str, first: str, second: str) -> list[float]:
             inside = match.group()[: match.start("c") - match.start()] if said else match.group()
             inside = _CLAUSE.split(f" {inside} ")[-1]
             negated = "!" in inside.split() or bool(_DENIED.search(before))
-            # "not faster" is weaker than "slower"; the pattern "not as good as" holds its own not
+            # "not faster" is weaker than "slower"; "not as good as" contains its negation
             values.append(-0.6 * value if negated and weight != -1.0 else value)
     return values
 

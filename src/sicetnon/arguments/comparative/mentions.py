@@ -1,4 +1,4 @@
-"""Mentions: where a text names one of two objects, in any of the names that they go by."""
+"""Mentions of two objects in a text, also by shorter names of them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from sicetnon.text.stems import stemmer
 
 FIRST, SECOND = "A", "B"
-"""What stands for the two objects in a text whose mentions are marked."""
+"""The marks that replace the two objects in a text."""
 
 _WORD = re.compile(r"[^\W_]+(?:[+#]+(?!\w)|['’][^\W_]+)?|[^\w\s]", re.UNICODE)
 _SMALL = frozenset(
     "a an the of in on at for to and or with by from my your our their its is be".split()  # noqa: SIM905
 )
-# words that name no thing by themselves
+# words that name no object on their own
 _EMPTY = frozenset(
     "food thing things stuff system systems type types kind one code way method guy people person"  # noqa: SIM905
     " degree camera car search style version".split()
@@ -33,7 +33,7 @@ def words_of(text: str) -> list[str]:
 
 
 def key_of(word: str) -> str:
-    """What is compared of a word: its stem, without possessive and plural endings."""
+    """The key by which words are compared: the stem without possessive and plural endings."""
     known = _stems.get(word)
     if known is None:
         if len(_stems) >= _MOST_STEMS:
@@ -46,7 +46,7 @@ def key_of(word: str) -> str:
 
 
 def words_of_name(name: str) -> list[str]:
-    """The words of an object's name that name something; all where there are only small ones."""
+    """The content words of an object's name; all words if it has only function words."""
     words = [word for word in words_of(name) if _MARK.search(word) or word.isdigit()]
     return [word for word in words if word.lower() not in _SMALL] or words
 
@@ -59,12 +59,12 @@ class Mentions:
         second: The name of the other.
 
     Attributes:
-        starts: The keys that a mention begins with.
+        starts: The first keys of all mentions.
     """
 
     def __init__(self, first: str, second: str):
         names = self._names(first, second), self._names(second, first)
-        # a name of both says nothing of either
+        # a name that both objects have is no mention of either
         own = [set(names[0]) - set(names[1]), set(names[1]) - set(names[0])]
         pairs = [(name, mark) for name, mark in zip(own, (FIRST, SECOND), strict=True)]
         self._marks = {name: mark for each, mark in pairs for name in each}
@@ -81,7 +81,7 @@ class Mentions:
 
         Args:
             words: As `words_of` gives them.
-            keys: Their keys, where they are known.
+            keys: Their keys, if they are known.
         """
         keys = keys or [key_of(word) for word in words]
         found: list[str] = []
@@ -101,7 +101,7 @@ class Mentions:
         return 1, None
 
     def _is_exact(self, word: str, key: str) -> bool:
-        """A name of one or two letters counts as it is written only ("R" is no "r")."""
+        """Names of one or two letters are case-sensitive ("R" is not "r")."""
         wanted = self._exact.get(key)
         return wanted is None or word.rstrip("s") == wanted.rstrip("s")
 
@@ -112,7 +112,7 @@ class Mentions:
         whole = tuple(map(key_of, words))
         shared = {key_of(word) for word in words_of(other)}
         distinct = tuple(key for key in whole if key not in shared)
-        # "no" sets "no sugar" apart from "sugar", and is in every other sentence
+        # "no" distinguishes "no sugar" from "sugar", but is in every other sentence
         if _NEGATIONS.issuperset(distinct):
             distinct = ()
         names = [whole]
@@ -124,7 +124,7 @@ class Mentions:
 
 
 def _shorter(words: Sequence[str], other: str) -> list[tuple[str, ...]]:
-    """Short names of a name of several words, none of which the other object has."""
+    """Shorter forms of a name of several words that the other object does not have."""
     names = []
     if len(words) > 2:
         names.append(tuple(map(key_of, words[:-1])))

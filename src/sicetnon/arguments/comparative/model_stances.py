@@ -1,4 +1,4 @@
-"""Favouring: which of two objects passages favour, by a model, and by names what it cannot tell."""
+"""The stances of passages towards two objects, by the debate model and by the names in the text."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 def stances_by_model(
     texts: Sequence[str], first: str, second: str, model: Comparison
 ) -> list[ComparativeStance]:
-    """The stance of each passage towards two objects. Each text is asked of once.
+    """The stance of each passage towards two objects. Equal texts are read once.
 
-    What the model learns from are answers to the very question, hardly one without any stance, and
-    sentences whose labels do not tell `NEUTRAL` from `NO`. Most passages that are found for a
-    question have none. So names decide what the model cannot tell: a passage without any word of
-    either name is `NO`, unread; where the model sees no side, one that names both is `NEUTRAL`,
-    any other `NO`.
+    The model cannot separate `NEUTRAL` from `NO`: it was trained on answers, nearly all of which
+    have a stance, and on sentences whose labels do not separate the two; but most passages that a
+    search finds have no stance. Therefore names decide. A passage without a word of either name is
+    `NO`, and is not read. If the model finds no side, a passage that names both objects is
+    `NEUTRAL`, any other `NO`.
 
     Args:
         texts: The passages.
         first: The name of an object.
         second: The name of the other.
-        model: What reads them.
+        model: The classifier.
     """
     mentions = Mentions(first, second)
     names = {key_of(word) for name in (first, second) for word in words_of_name(name)}

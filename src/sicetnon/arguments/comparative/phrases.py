@@ -1,4 +1,4 @@
-"""Phrases: what a question names, cleared of the words around it."""
+"""Phrases of a question, reduced to the names of objects and aspects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 # "The Simpsons" keep their article, "The laptop" does not
 _ARTICLE = re.compile(r"^(?!The [A-Z])(?i:an?|the|some|any|either|both|my|your|our)\s+(?=\S)")
-# verbs that only say that something is had or used: what is had or used is the object
+# verbs of having and using: their object is the object of the question
 _HAVING = re.compile(
     r"^(?:to\s+)?(?:buy|buying|get|getting|use|using|take|taking|choose|choosing|pick|learn|learning"
     r"|prefer|have|having|own|owning|wear|try|select|order|go (?:with|for|to)|opt for|invest in"
@@ -61,16 +61,16 @@ def stripped(phrase: str) -> str:
 
 
 def has_verb(phrase: str) -> bool:
-    """Whether a phrase begins with a verb that only says that something is had or used."""
+    """Whether a phrase begins with a verb of having or using."""
     return bool(_HAVING.match(stripped(phrase)))
 
 
 def object_of(phrase: str, verbs: bool = True) -> str:
-    """The name of a thing, without articles and "to".
+    """The name of an object, without articles and "to".
 
     Args:
         phrase: The words of the question.
-        verbs: Whether verbs that mean having or using the thing are taken off as well.
+        verbs: Whether verbs of having and using are removed as well.
     """
     before = None
     phrase = stripped(phrase)
@@ -83,10 +83,10 @@ def object_of(phrase: str, verbs: bool = True) -> str:
 
 
 def without_aspect(phrase: str, other: str) -> tuple[str, str | None]:
-    """The second of two objects without what is said about both, and that.
+    """The second of two objects without the aspect behind it, and the aspect.
 
-    "Python or R for data analysis" is about Python, R, and data analysis. Where the first object
-    holds the same preposition, it belongs to the name.
+    "Python or R for data analysis" has the objects Python and R and the aspect data analysis. If
+    the first object has the same preposition, the preposition belongs to the name.
     """
     for match in _ASPECT.finditer(phrase):
         word = match[1].lower()
@@ -99,7 +99,7 @@ def without_aspect(phrase: str, other: str) -> tuple[str, str | None]:
 
 
 def with_shared_head(first: str, second: str) -> tuple[str, str]:
-    """Both objects whole, where the first lacks the noun that both share ("red or white wine")."""
+    """Both objects, the first with the noun that both share ("red or white wine")."""
     words = second.split()
     if " " in first or len(words) < 2:
         return first, second
@@ -112,5 +112,5 @@ def with_shared_head(first: str, second: str) -> tuple[str, str]:
 
 
 def is_modifier(word: str) -> bool:
-    """Whether a word asks for a noun behind it."""
+    """Whether a word modifies a noun behind it."""
     return bool(_MODIFIER.fullmatch(word)) and word.lower() not in _NOT_MODIFIERS

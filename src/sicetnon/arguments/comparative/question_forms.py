@@ -1,7 +1,7 @@
-"""The forms of comparative questions: a rule for each way of naming two things in English.
+"""Forms of comparative questions in English, one rule each.
 
-A rule takes a question on one line, without closing marks, and gives the two phrases that it found
-raw, or None.
+A rule takes a question on one line, without punctuation at its end, and returns the two phrases
+that it finds, or None.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MOST_WORDS = 20
 
 @dataclass(frozen=True)
 class Found:
-    """Two raw phrases that a rule has found."""
+    """The two phrases that a rule finds."""
 
     first: str
     second: str

@@ -1,7 +1,7 @@
-"""Questions: whether one asks for a comparison, and of what.
+"""Parse questions: whether a question compares, which objects, in which aspects.
 
-Rules in the order of their certainty, each for one way of comparing two things in English; the
-first that finds two names wins. No model, no network, any text is legal.
+Each rule covers one form of comparative question in English. The rules are tried in order of their
+precision, and the first that finds two names wins. Every text is legal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_WORDS = 10
 
 
 def parse_question(text: str) -> Question:
-    """What a question asks: its kind, its objects, aspects and predicate.
+    """The kind, objects, aspects and predicate of a question.
 
     Args:
         text: Any text; its first 400 characters are read.
@@ -92,7 +92,7 @@ _NAMELESS = frozenset(_PRONOUNS.split())
 
 
 def _finished(found: Found) -> Question | None:
-    """The question of two raw phrases; None where they are no names."""
+    """The question with two phrases as its objects; None where they are no names."""
     first = phrases.object_of(found.first.split(", ")[-1])
     verbs = phrases.has_verb(found.first) or " " in first
     behind = STRONG.split(found.second.strip(), maxsplit=1)[0].split(", ")[0]
@@ -114,7 +114,7 @@ def _is_name(phrase: str) -> bool:
 
 
 def _debated(text: str, question: Question) -> Question:
-    """Beliefs and systems weighed by yes or no are a controversy, though two are named."""
+    """Yes-no questions on two beliefs ("-ism") are controversial, not comparative."""
     names = f"{question.first} {question.second}"
     if re.match(rf"{AUXILIARY}\b", text, re.IGNORECASE) and re.search(r"\w{3}ism\b", names):
         return replace(question, kind="controversial")
@@ -130,7 +130,7 @@ _GOOD = re.compile(r"(?:what|which|who|where) .*?\b(good|top|ideal|recommended)\
 
 
 def _superlative(text: str) -> Question | None:
-    """What are the best rice cookers: things of a kind are compared, none is named."""
+    """What are the best rice cookers: a comparison without named objects."""
     if not _OF_ALL.match(text):
         return None
     predicate = predicate_in(text)

@@ -1,1 +1,1 @@
-"""The small model: encoder, windows, annotators, other people's models."""
+"""The debate model: its encoder, its classifiers, and Hugging Face classifiers in its place."""

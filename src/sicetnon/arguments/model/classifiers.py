@@ -1,10 +1,10 @@
-"""Annotators: what texts do in a debate, as arrays. One small model on disk, or any classifier.
+"""Classifiers of texts: quality, argumentativeness, stance and comparison, as arrays.
 
     >>> from sicetnon.arguments.model.classifiers import Stance
     >>> Stance().classify(["Uniforms hide who is poor."], "Should pupils wear uniforms?")
 
-Every annotator takes `model`: nothing for the shipped model, a folder of its kind (with
-`model.json`), or a Hugging Face classifier by folder or name (extra `neural`).
+The argument `model` of every class is a folder with `model.json`, or the folder or name of a
+Hugging Face classifier (extra `neural`); the shipped model when left out.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _SWAPPED = [COMPARISONS.index(name) for name in ("SECOND", "FIRST", "NEUTRAL", "
 
 
 class Reader(Protocol):
-    """Answers one kind of question about texts."""
+    """A model with one output."""
 
     def identity(self) -> str:
-        """What tells the model from any other."""
+        """Name and version of the model, which no other model has."""
 
     def read(self, texts: Sequence[str], contexts: Sequence[str] | None = None) -> Floats:
-        """Answers, shape (texts,) or (texts, classes)."""
+        """The outputs, shape (texts,) or (texts, classes)."""
 
 
 class _Own:
-    """One output of an encoder of our own kind."""
+    """One output of a debate encoder."""
 
     def __init__(self, encoder: DebateEncoder, output: str):
         self.encoder, self._output = encoder, output
@@ -57,16 +57,16 @@ class _Own:
 
 
 class _Classifier:
-    """What all annotators share: the model, and how it is found.
+    """The model of a classifier.
 
     Args:
         model: The shipped model when left out; a folder, or the name of a Hugging Face classifier.
         threads: Processor cores to use at most; all when left out.
 
     Raises:
-        DataError: The model is damaged, or answers something else.
-        MissingExtraError: What runs it is not installed.
-        UsageError: There is no such folder.
+        DataError: The model is damaged.
+        MissingExtraError: The libraries that run the model are not installed.
+        UsageError: There is no such folder, or the model has other classes.
     """
 
     task: ClassVar[str]
@@ -84,7 +84,7 @@ class _Classifier:
             self._reader = self._neural(str(model), threads)
 
     def identity(self) -> str:
-        """What tells the model from any other, for files that must not be mixed."""
+        """Name and version of the model, for files that must not mix models."""
         return self._reader.identity()
 
     def _check(self, encoder: DebateEncoder) -> None:
@@ -101,15 +101,15 @@ class _Classifier:
         return NeuralClassifier(model, self.task, threads)
 
     def labels(self, probabilities: Floats) -> list[str]:
-        """The likeliest class of each row of probabilities."""
+        """The most probable class of each row."""
         return [self.classes[place] for place in probabilities.argmax(axis=1)]
 
 
 class Quality(_Classifier):
-    """How good an argument is.
+    """The quality of arguments.
 
-    A classifier of another kind with one output gives its own scale; with labels such as `high`
-    and `low`, the probability of the good ones.
+    A Hugging Face classifier with one output has its own scale; one with labels such as `high` and
+    `low` gives the probability of the good labels.
     """
 
     task = "quality"
@@ -146,15 +146,15 @@ class Stance(_Classifier):
         return self._reader.read(plain, _plain(_each(topics, len(plain))))
 
     def classify(self, texts: Sequence[str], topics: Sequence[str] | str) -> list[str]:
-        """The likeliest class of each text."""
+        """The most probable class of each text."""
         return self.labels(self.probabilities(texts, topics))
 
 
 class Comparison(_Classifier):
     """Which of two objects a text favours: `FIRST`, `SECOND`, `NEUTRAL`, or `NO` stance at all.
 
-    Each text is read twice, once with the objects swapped, and the answers are averaged: swapping
-    the objects swaps the answer exactly.
+    Each text is read twice, the second time with the objects swapped, and the two outputs are
+    averaged. So swapping the objects swaps the result exactly.
     """
 
     task = "comparison"
@@ -182,11 +182,11 @@ class Comparison(_Classifier):
     def classify(
         self, texts: Sequence[str], firsts: Sequence[str] | str, seconds: Sequence[str] | str
     ) -> list[str]:
-        """The likeliest class of each text; `NEUTRAL` where the objects come out even."""
+        """The most probable class of each text; `NEUTRAL` if both objects are equally probable."""
         return self.labels(self.probabilities(texts, firsts, seconds))
 
     def labels(self, probabilities: Floats) -> list[str]:
-        """The likeliest class of each row; `NEUTRAL` where the objects come out even."""
+        """The most probable class of each row; `NEUTRAL` if both objects are equally probable."""
         labels = super().labels(probabilities)
         is_even = probabilities[:, 0] == probabilities[:, 1]
         return [
@@ -205,7 +205,7 @@ Classifier: TypeAlias = Quality | Argumentativeness | Stance | Comparison
 
 
 class Embedding:
-    """A text as a vector: texts of like meaning have like vectors.
+    """Embeddings: texts of similar meaning have similar vectors.
 
     Args:
         model: The shipped model when left out, or a folder of its kind.
@@ -215,11 +215,11 @@ class Embedding:
     def __init__(self, model: Model = None, *, threads: int | None = None):
         folder = own_folder(model)
         if model is not None and folder is None:
-            raise UsageError(f"{model} has no {DESCRIPTION}; a classifier embeds no texts")
+            raise UsageError(f"{model} has no {DESCRIPTION}; only a debate model has embeddings")
         self._encoder = debate_encoder(folder, threads)
 
     def identity(self) -> str:
-        """What tells the model from any other."""
+        """Name and version of the model, which no other model has."""
         return self._encoder.identity()
 
     def encode(self, texts: Sequence[str]) -> Floats:
@@ -230,11 +230,11 @@ class Embedding:
 def read_all(
     texts: Sequence[str], outputs: Sequence[str], model: Model = None, threads: int | None = None
 ) -> dict[str, Floats]:
-    """Several answers to the same texts.
+    """Several outputs for the same texts, which are read once.
 
     Args:
         texts: Any texts.
-        outputs: Which are wanted of `quality`, `argumentativeness` and `embedding`.
+        outputs: Any of `quality`, `argumentativeness` and `embedding`.
         model: The shipped model when left out, or a folder of its kind.
         threads: Processor cores to use at most; all when left out.
 
@@ -245,15 +245,15 @@ def read_all(
         raise UsageError(f"unknown outputs {', '.join(unknown)}; choose of {', '.join(ALONE)}")
     folder = own_folder(model)
     if model is not None and folder is None:
-        raise UsageError(f"{model} has no {DESCRIPTION}; a classifier has one answer")
+        raise UsageError(f"{model} has no {DESCRIPTION}; only a debate model has several outputs")
     return debate_encoder(folder, threads).answers(_plain(texts), outputs=outputs)
 
 
 def own_folder(model: Model) -> Path | None:
-    """The folder of a model of our own kind; None for the shipped one, and for other classifiers.
+    """The folder of a debate model; None for the shipped one, and for Hugging Face classifiers.
 
     Raises:
-        UsageError: It looks like a folder, and there is none.
+        UsageError: The name is that of a folder, and there is no model in it.
     """
     if model is None:
         return None
@@ -271,7 +271,7 @@ def own_folder(model: Model) -> Path | None:
 
 
 def _names_a_folder(model: str) -> bool:
-    """Names on the hub are `name` or `owner/name`."""
+    """Whether a name is a folder's; names on the hub are `name` or `owner/name`."""
     return model.startswith((".", "~", os.sep)) or model.count("/") > 1 or Path(model).exists()
 
 
@@ -286,7 +286,7 @@ def _plain(texts: Sequence[str]) -> list[str]:
 
 
 def _each(values: Sequence[str] | str, count: int) -> Sequence[str]:
-    """One value for each text, of as many or of one for all."""
+    """One value per text, from as many values or from one for all."""
     if isinstance(values, str):
         return [_text(values)] * count
     if len(values) != count:

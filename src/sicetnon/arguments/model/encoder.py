@@ -1,6 +1,6 @@
-"""The encoder: one small model that reads a text and says what it does in a debate.
+"""The encoder of the debate model: texts to quality, stance and the other outputs.
 
-It runs on ONNX Runtime and tokenizers alone, on the processor, and never asks the network.
+It needs ONNX Runtime and tokenizers, runs on the processor, and never uses the network.
 """
 
 from __future__ import annotations
@@ -36,37 +36,35 @@ GRAPHS = {
     "quality.onnx": ("quality",),
     "embedding.onnx": ("embedding",),
 }
-"""The graphs, and what each answers."""
+"""The outputs of each graph."""
 ALONE = ("embedding", "quality", "argumentativeness")
-"""What is answered of a text without a context."""
+"""The outputs that read a text without a context."""
 FILES = (DESCRIPTION, *GRAPHS, WEIGHTS, TOKENIZER)
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUTS = tuple(output for outputs in GRAPHS.values() for output in outputs)
 _LENGTHS = 64.0, 400.0
 _MOST_GAIN = 10.0
-# texts are read in portions of about this size, so that memory does not grow with their number
-PORTION_CHARACTERS = 1 << 20
 _ERRORS_ONLY = 3
 
 
 class Description(msgspec.Struct, frozen=True):
-    """What `model.json` says of a model.
+    """The content of `model.json`.
 
     Attributes:
         name: Its name.
-        version: What tells it from others of that name.
+        version: Its version.
         window: Most tokens of a text that are read at once.
         overlap: Tokens that two neighbouring windows share.
         context: Most tokens of a context that are read.
-        narrow: Outputs whose windows are others, with window and overlap.
+        narrow: The window and the overlap of outputs with other ones.
         stances: The classes of the output `stance`, in its order.
         comparisons: The classes of the output `comparison`, in its order.
-        longer: What the quality of a text gains, as a logit, with the logarithm of its length in
-            units of 64 tokens, from 64 to 400. Judges find long texts better, and windows do not
-            show how long a text is.
-        batch: Most tokens of a batch. With 0 each text is read by itself, which a graph needs
-            whose answers would otherwise depend on the texts beside it.
-        checksums: CRC-32 of the other files, in hexadecimal; what it names is checked.
+        longer: The gain of the quality, as a logit, per natural logarithm of the text's length in
+            units of 64 tokens, from 64 to 400 tokens. Judges prefer long texts, and a window does
+            not show how long its text is.
+        batch: Most tokens of a batch. With 0 each window is a batch: graphs with dynamic
+            quantisation need this, because their outputs depend on the rest of the batch.
+        checksums: CRC-32 of other files, in hexadecimal; these files are checked.
     """
 
     name: str
@@ -83,28 +81,36 @@ class Description(msgspec.Struct, frozen=True):
 
 
 class DebateEncoder:
-    """A folder with the files of `FILES`, ready to read texts.
+    """The model in a folder with the files of `FILES`.
 
-    What is heavy is loaded by the first call that needs it. Several threads may share an encoder.
+    Graphs and tokenizer are loaded when they are first used. Several threads may share an encoder.
 
     Args:
         folder: The folder; the shipped model when left out.
         threads: Processor cores to use at most; all that this process may use when left out.
+        portion_characters: Texts are read in portions of about this size, so that memory does not
+            grow with their number.
 
     Attributes:
-        description: What `model.json` says.
+        description: The content of `model.json`.
         classes: The classes of the outputs that have some, by output.
 
     Raises:
         DataError: The folder is no model, or damaged.
     """
 
-    def __init__(self, folder: Path | str | None = None, threads: int | None = None):
+    def __init__(
+        self,
+        folder: Path | str | None = None,
+        threads: int | None = None,
+        portion_characters: int = 1 << 20,
+    ):
         if threads is not None and threads < 1:
             raise UsageError(f"found {threads} threads; expected at least 1")
         self.folder = SHIPPED if folder is None else Path(folder)
         self.threads = threads or processor_cores()
         self.description = _described(self.folder)
+        self._portion_characters = portion_characters
         self._sessions: dict[str, Any] = {}
         self._opening = threading.Lock()
         self.classes: Mapping[str, tuple[str, ...]] = {
@@ -113,7 +119,7 @@ class DebateEncoder:
         }
 
     def identity(self) -> str:
-        """Name, version and checksum: what tells this model from any other."""
+        """Name, version and checksum, which no other model has."""
         crc = 0
         for name in FILES:
             crc = zlib.crc32(_bytes(self.folder / name), crc)
@@ -125,13 +131,13 @@ class DebateEncoder:
         contexts: Sequence[str] | None = None,
         outputs: Sequence[str] = OUTPUTS,
     ) -> dict[str, NDArray[np.float32]]:
-        """What the model answers to each text, read by each graph that is needed.
+        """The outputs of the model for each text. Only graphs that are needed are run.
 
-        Long texts are read in overlapping windows; their answers are averaged, each window
-        counting with its tokens.
+        Long texts are read in overlapping windows; the output is the mean of their outputs,
+        weighted by their tokens.
 
         Args:
-            texts: Texts as the model is to see them (see `sicetnon.arguments.model.marking`).
+            texts: Texts in the form that the model reads (see `sicetnon.arguments.model.marking`).
             contexts: A context for each, such as the topic; none when left out.
             outputs: Which of `OUTPUTS` are wanted.
 
@@ -148,29 +154,18 @@ class DebateEncoder:
         found = {name: np.zeros((len(texts), *self._row(name)), np.float32) for name in outputs}
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else nullcontext()
         with pool as workers:
-            for portion in _portions(texts):
-                part = self._portion(texts[portion], contexts[portion], outputs, workers)
-                for name in outputs:
-                    found[name][portion] = part[name]
+            for portion in _portions(texts, self._portion_characters):
+                for size, group in self._by_window(outputs).items():
+                    part = self._read(texts[portion], contexts[portion], group, size, workers)
+                    for name in group:
+                        found[name][portion] = part[name]
         return found
 
     def _row(self, output: str) -> tuple[int, ...]:
-        """The shape of an output's answer to one text."""
+        """The shape of an output for one text."""
         if output in self.classes:
             return (len(self.classes[output]),)
         return (self._dimensions,) if output == "embedding" else ()
-
-    def _portion(
-        self,
-        texts: Sequence[str],
-        contexts: Sequence[str],
-        outputs: Sequence[str],
-        workers: ThreadPoolExecutor | None,
-    ) -> dict[str, NDArray[np.float32]]:
-        found: dict[str, NDArray[np.float32]] = {}
-        for size, group in self._by_window(outputs).items():
-            found |= self._read(texts, contexts, group, size, workers)
-        return found
 
     def _by_window(self, outputs: Sequence[str]) -> dict[tuple[int, int], list[str]]:
         """The outputs by window and overlap."""
@@ -207,7 +202,7 @@ class DebateEncoder:
             lengths = _lengths(windows, len(texts), size[1])
             means["quality"] = _lengthened(means["quality"], lengths, self.description.longer)
         return {
-            name: _unit(each) if name == "embedding" else _single(each)
+            name: _unit(each) if name == "embedding" else each.astype(np.float32)
             for name, each in means.items()
         }
 
@@ -215,7 +210,7 @@ class DebateEncoder:
         self, texts: Sequence[str], contexts: Sequence[str], size: tuple[int, int]
     ) -> list[Window]:
         named = self.description
-        # many texts share one topic
+        # many texts have the same topic
         distinct = list(dict.fromkeys(contexts))
         read = tokens_of(self._tokenizer, distinct)
         cut = {each: tokens[: named.context] for each, tokens in zip(distinct, read, strict=True)}
@@ -269,7 +264,7 @@ class DebateEncoder:
         return tokenizer
 
     def _checked(self, name: str) -> bytes:
-        """What a file holds, as long as it is what `model.json` says."""
+        """The content of a file, whose checksum must be that of `model.json`."""
         data = _bytes(self.folder / name)
         expected = self.description.checksums.get(name)
         if expected is not None and (found := f"{zlib.crc32(data):08x}") != expected:
@@ -290,10 +285,10 @@ class DebateEncoder:
         path = self.folder / graph
         self._checked(graph)
         self._checked(WEIGHTS)
-        # it warns of graphics cards that it does not find
+        # it would warn of missing graphics cards
         onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
         options = onnxruntime.SessionOptions()
-        # whole windows are divided among threads, which the work within one is too small for
+        # the threads share the windows; the work within one window is too small to share
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _ERRORS_ONLY
         try:
@@ -313,17 +308,17 @@ def debate_encoder(folder: Path | None = None, threads: int | None = None) -> De
     return DebateEncoder(folder, threads)
 
 
-def _portions(texts: Sequence[str]) -> Iterator[slice]:
+def _portions(texts: Sequence[str], most_characters: int) -> Iterator[slice]:
     start, size = 0, 0
     for place, text in enumerate(texts):
         size += len(text)
-        if size >= PORTION_CHARACTERS or place + 1 == len(texts):
+        if size >= most_characters or place + 1 == len(texts):
             yield slice(start, place + 1)
             start, size = place + 1, 0
 
 
 def _lengths(windows: Sequence[Window], texts: int, overlap: int) -> NDArray[np.float64]:
-    """How many tokens each text has [texts], what two of its windows share counted once."""
+    """The number of tokens of each text [texts]; tokens in two windows count once."""
     found = np.full(texts, float(overlap))
     np.add.at(
         found, [each.owner for each in windows], [len(each.tokens) - overlap for each in windows]
@@ -332,10 +327,10 @@ def _lengths(windows: Sequence[Window], texts: int, overlap: int) -> NDArray[np.
 
 
 def log_lengths(tokens: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What `Description.longer` is multiplied with: the logarithms of lengths [texts].
+    """The factor of `Description.longer`: the natural logarithms of lengths [texts].
 
-    Lengths are in units of 64 tokens. A shorter text counts as 64 tokens, and one that is longer
-    than what `longer` was fitted on as 400.
+    Lengths are in units of 64 tokens. A text under 64 tokens counts as 64, one over 400, longer
+    than those on which `longer` was fitted, as 400.
     """
     found: NDArray[np.float64] = np.log(np.clip(tokens, *_LENGTHS) / _LENGTHS[0])
     return found
@@ -344,7 +339,7 @@ def log_lengths(tokens: NDArray[np.float64]) -> NDArray[np.float64]:
 def _lengthened(
     quality: NDArray[np.float64], lengths: NDArray[np.float64], longer: float
 ) -> NDArray[np.float64]:
-    """Qualities, with what they gain by the lengths of the texts."""
+    """Qualities [texts], raised by the lengths of the texts."""
     raised: NDArray[np.float64] = quality / (
         quality + (1 - quality) * np.exp(-longer * log_lengths(lengths))
     )
@@ -352,17 +347,13 @@ def _lengthened(
 
 
 def _along(counts: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Counts, shape (n,), so that they meet the rows of an array (n, …)."""
+    """Counts, shape (n,), in a shape that broadcasts over the rows of an array (n, …)."""
     return counts.reshape(-1, *[1] * (rows.ndim - 1))
-
-
-def _single(rows: NDArray[np.float64]) -> NDArray[np.float32]:
-    return rows.astype(np.float32)
 
 
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return _single(rows / np.where(lengths > 0, lengths, 1))
+    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
 def _described(folder: Path) -> Description:

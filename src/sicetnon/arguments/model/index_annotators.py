@@ -1,8 +1,8 @@
-"""What an index can store of its documents: numbers by the model that reads debates.
+"""Annotators that store the debate model's numbers of documents in an index.
 
-The quality and the argumentativeness of an argument are those of what it says, its premises; its
-conclusion is what it speaks of. The embedding is of both, since a premise alone often does not
-name what it is about. Of other documents all is of the whole text.
+The model reads the premises of an argument for quality and argumentativeness, and its conclusion
+with the premises for the embedding, because a premise alone often does not name its subject. It
+reads the whole text of other documents.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NAMES = tuple(_TEXTS)
 
 
 def annotators(names: Sequence[str], model: Path | None = None) -> list[Annotator]:
-    """What gives documents their quality, argumentativeness or embedding.
+    """The annotators for quality, argumentativeness or embeddings.
 
     Args:
         names: Of `NAMES`; one named twice counts once.

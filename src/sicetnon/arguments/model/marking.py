@@ -1,15 +1,15 @@
-"""Marking: a text with two objects as a model reads it, the objects replaced by their marks."""
+"""Replace the objects in a text by marks, as the model reads a comparison."""
 
 from __future__ import annotations
 
 from sicetnon.arguments.comparative.mentions import FIRST, SECOND, Mentions, words_of
 
 MARKS = ("[unused1]", "[unused2]")
-"""What stands for the first and the second object: words of BERT that no text contains."""
+"""The marks of the first and the second object: unused tokens of BERT."""
 
 
 def unmarked(text: str) -> str:
-    """A text in which nothing looks like a mark or another token of a model."""
+    """A text without brackets, so that nothing in it is a mark or a special token."""
     return text.replace("[", "( ").replace("]", " )") if "[" in text else text
 
 

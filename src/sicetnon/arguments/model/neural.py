@@ -1,7 +1,7 @@
-"""Classifiers of others: any Hugging Face sequence classifier in place of the shipped model.
+"""Hugging Face sequence classifiers in place of the shipped model.
 
-It needs torch and transformers (extra `neural`). Weights are read from safetensors only, since
-other files of weights can run code.
+This needs torch and transformers (extra `neural`). Weights are read from safetensors only, because
+other formats can run code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BATCH_TOKENS = 2048
 _PORTION_TEXTS = 256
 _LETTERS = re.compile(r"[\W_]+")
 
-# what classifiers call the classes; letters and digits only, in lower case
+# labels of classifiers for each class; letters and digits only, in lower case
 LABELS: Mapping[str, Mapping[str, str]] = {
     "quality": {
         "good": "good high strong better best convincing highquality goodquality",
@@ -58,7 +58,7 @@ _NEEDED = {
 
 
 class _Part(NamedTuple):
-    """A window of a text: whose it is, what the model takes, how many tokens."""
+    """A window of a text: the number of the text, the inputs of the model, the number of tokens."""
 
     owner: int
     inputs: dict[str, list[int]]
@@ -66,11 +66,11 @@ class _Part(NamedTuple):
 
 
 class NeuralClassifier:
-    """A sequence classifier of Hugging Face that answers one kind of question.
+    """A Hugging Face sequence classifier for one task.
 
     Args:
-        model: A folder, or a name on the hub, which is then fetched unless `HF_HUB_OFFLINE` is
-            set or it was fetched before.
+        model: A folder, or a name on the hub. The model is downloaded if it is not in the cache,
+            unless `HF_HUB_OFFLINE` is set.
         task: A key of `LABELS`.
         threads: Processor cores to use at most; all when left out.
 
@@ -103,7 +103,7 @@ class NeuralClassifier:
         self._is_regression = len(labels) == 1
         self._frame = self._tokenizer.num_special_tokens_to_add(pair=True)
         places = getattr(config, "max_position_embeddings", None) or WINDOW
-        # RoBERTa's places begin at 2
+        # the positions of RoBERTa begin at 2
         most = min(self._tokenizer.model_max_length, places - 2) - self._frame
         self._context = min(CONTEXT, most // 4)
         self._window = min(WINDOW, most - self._context)
@@ -124,9 +124,9 @@ class NeuralClassifier:
     def read(
         self, texts: Sequence[str], contexts: Sequence[str] | None = None
     ) -> NDArray[np.float32]:
-        """Answers, shape (texts,), or (texts, classes) for stance and comparison.
+        """The outputs, shape (texts,), or (texts, classes) for stance and comparison.
 
-        Long texts are read in overlapping windows, averaged by their tokens.
+        Long texts are read in overlapping windows; the output is their mean, weighted by tokens.
         """
         has_classes = self._task in ("stance", "comparison")
         shape = (len(texts), len(self._places)) if has_classes else (len(texts),)
@@ -180,7 +180,7 @@ class NeuralClassifier:
         ]
 
     def _cut(self, context: str) -> tuple[str, int]:
-        """As much of a context as is read, and its tokens."""
+        """The part of a context that is read, and its number of tokens."""
         found = self._tokenizer(
             context, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
@@ -188,7 +188,7 @@ class NeuralClassifier:
         return context[: ends[-1]] if ends else "", len(ends)
 
     def _answers(self, batch: Sequence[_Part]) -> NDArray[np.float64]:
-        """What the model answers to windows, shape (windows, classes of ours)."""
+        """The outputs for windows, shape (windows, classes of the task)."""
         padded = self._tokenizer.pad([part.inputs for part in batch], return_tensors="pt")
         with self._torch.inference_mode():
             logits = self._model(**padded).logits.double()
@@ -200,7 +200,7 @@ class NeuralClassifier:
 
 
 def places_of(labels: Sequence[str], task: str, model: str) -> list[list[int]]:
-    """Where a classifier has the classes of a task.
+    """The outputs of a classifier for each class of a task.
 
     Args:
         labels: The names of its outputs.
@@ -208,12 +208,12 @@ def places_of(labels: Sequence[str], task: str, model: str) -> list[list[int]]:
         model: Its name, for messages.
 
     Returns:
-        For each class of ours, the outputs that mean it, none for a class that it does not know.
-        For quality and argumentativeness, those of the positive class alone. For a regression of
+        The numbers of the outputs for each class, none for a class that the classifier lacks; for
+        quality and argumentativeness, only those of the positive class; for a regression of
         quality, its one output.
 
     Raises:
-        UsageError: A label means none of the classes, or a needed class has no label.
+        UsageError: A label matches no class, or a needed class has no label.
     """
     if len(labels) == 1 and task == "quality":
         return [[0]]
@@ -242,6 +242,6 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def _line(error: Exception) -> str:
-    """The first line of a message, where libraries write paragraphs."""
+    """The first line of a library's message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

@@ -1,4 +1,4 @@
-"""Windows: long texts in overlapping parts that an encoder can read, and parts in batches."""
+"""Split long texts into overlapping windows, and group windows into batches."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sicetnon.formats.jsontext import whole_text
 
 Tokens = NDArray[np.int64]
 
-# a tokenizer takes some hundred bytes a token; what it reads at once is bounded for their sake
-PIECE_CHARACTERS = 1 << 16
+# a tokenizer takes some hundred bytes per token, so it reads long texts in pieces
+_PIECE_CHARACTERS = 1 << 16
 
 
 class Window(NamedTuple):
@@ -31,42 +31,47 @@ class Window(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """What the part counts in the average over its text: its tokens, at least 1."""
+        """The weight of the window in the average over its text: its tokens, at least 1."""
         return max(len(self.tokens), 1)
 
     @property
     def length(self) -> int:
-        """The tokens that an encoder reads: those of both parts, and what frames them."""
+        """The number of tokens that the encoder reads, special tokens included."""
         return len(self.tokens) + 2 + (len(self.context) + 1 if len(self.context) else 0)
 
 
-def tokens_of(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
-    """The tokens of each text, without those that frame it.
+def tokens_of(
+    tokenizer: Any, texts: Sequence[str], piece_characters: int = _PIECE_CHARACTERS
+) -> list[Tokens]:
+    """The tokens of each text, without special tokens.
 
     Args:
-        tokenizer: A `tokenizers.Tokenizer` that neither pads nor cuts.
-        texts: Any texts; half characters (lone surrogates) are read as U+FFFD.
+        tokenizer: A `tokenizers.Tokenizer` that neither pads nor truncates.
+        texts: Any texts; lone surrogates are read as U+FFFD.
+        piece_characters: Characters that the tokenizer reads at once.
     """
     return [
-        np.concatenate([_encoded(tokenizer, piece) for piece in pieces_of(whole_text(text))])
+        np.concatenate(
+            [_encoded(tokenizer, piece) for piece in pieces_of(whole_text(text), piece_characters)]
+        )
         for text in texts
     ]
 
 
 def _encoded(tokenizer: Any, piece: str) -> Tokens:
-    # one by one: many at once would take cores that were not asked for, to save a fortieth
+    # one by one: a batch would use more cores than the caller allows, and save only 2.5%
     return np.array(tokenizer.encode(piece, add_special_tokens=False).ids, dtype=np.int64)
 
 
-def pieces_of(text: str) -> Iterator[str]:
-    """A long text in pieces of bounded length, cut at blanks, where no token is cut.
+def pieces_of(text: str, size: int) -> Iterator[str]:
+    """A long text in pieces of at most `size` characters.
 
-    A text without blanks is cut anywhere.
+    It is cut at blanks, so that no token is cut; a text without blanks is cut anywhere.
     """
     start = 0
-    while len(text) - start > PIECE_CHARACTERS:
-        stop = text.rfind(" ", start + 1, start + PIECE_CHARACTERS)
-        stop = start + PIECE_CHARACTERS if stop < 0 else stop
+    while len(text) - start > size:
+        stop = text.rfind(" ", start + 1, start + size)
+        stop = start + size if stop < 0 else stop
         yield text[start:stop]
         start = stop
     yield text[start:]
@@ -84,12 +89,12 @@ def windows_of(
 
 
 def batches_of(windows: Sequence[Window], most_tokens: int) -> list[list[Window]]:
-    """Windows of about one length together, the longest first.
+    """Batches of windows of similar length, the longest first.
 
     Args:
         windows: In any order.
-        most_tokens: How many tokens a batch has at most, padding included; a longer window is a
-            batch by itself.
+        most_tokens: The most tokens of a batch, padding included; a longer window is a batch of
+            its own.
     """
     batches: list[list[Window]] = []
     for window in sorted(windows, key=lambda each: each.length, reverse=True):
@@ -101,12 +106,12 @@ def batches_of(windows: Sequence[Window], most_tokens: int) -> list[list[Window]
 
 
 def arrays_of(batch: Sequence[Window], start: int, end: int) -> dict[str, Tokens]:
-    """A batch as a BERT takes it: three arrays, shape (windows, tokens of the longest).
+    """The inputs of a BERT for a batch: three arrays, shape (windows, tokens of the longest).
 
     Args:
         batch: Windows.
-        start: The token that comes first, `[CLS]`.
-        end: The token that closes a part, `[SEP]`.
+        start: The number of the token `[CLS]`.
+        end: The number of the token `[SEP]`.
     """
     shape = len(batch), max(window.length for window in batch)
     names = "input_ids", "attention_mask", "token_type_ids"
