@@ -132,8 +132,9 @@ class TestBatches:
             Quality(threads=0)
 
     def test_portions_change_nothing(self) -> None:
-        found = DebateEncoder(portion_characters=40).answers(TEXTS, outputs=["quality"])
-        np.testing.assert_array_equal(found["quality"], Quality().score(TEXTS))
+        whole = DebateEncoder().answers(TEXTS, outputs=["quality"])["quality"]
+        found = DebateEncoder(portion_characters=40).answers(TEXTS, outputs=["quality"])["quality"]
+        np.testing.assert_array_equal(found, whole)
 
     def test_batches_when_the_model_allows_them(self, tmp_path: Path) -> None:
         folder = tmp_path / "model"
@@ -318,9 +319,9 @@ class TestFolders:
         with pytest.raises(UsageError, match=r"neither model.json nor config.json"):
             own_folder(tmp_path)
         assert own_folder("owner/name") is None
-        with pytest.raises(UsageError, match="embeds no texts"):
+        with pytest.raises(UsageError, match="only a debate model has embeddings"):
             Embedding("owner/name")
-        with pytest.raises(UsageError, match="has one answer"):
+        with pytest.raises(UsageError, match="only a debate model has several outputs"):
             read_all(["a"], ["quality"], model="owner/name")
 
     def test_identity_tells_models_apart(self, damaged: Callable[..., Path]) -> None:
