@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sicetnon._version import VERSION
 from sicetnon.errors import SicetnonError
-from sicetnon.terminal.printable import one_line
+from sicetnon.text.printable import one_line
 
 COMMANDS = {
     "search": "answer a question in the terminal",

@@ -6,6 +6,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
+from sicetnon.cli import main
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 from sicetnon.evaluation import evaluate, experiment, load_run
 from sicetnon.evaluation.experiment import TopicScore
@@ -163,6 +164,27 @@ def test_to_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match="pandas"):
         found.to_pandas()
+
+
+def test_it_prints_what_the_command_prints(tmp_path, capsys):
+    for name, good in (("old", 3), ("new", 9)):
+        lines = [f"{n} Q0 {d} {r} {-r} {name}\n" for n in NUMBERS for r, d in ranks(n, good)]
+        (tmp_path / f"{name}.txt").write_text("".join(lines))
+    labels = [f"{n} 0 {d} {label}\n" for n in NUMBERS for d, label in QRELS[n].items()]
+    (tmp_path / "relevance.qrels").write_text("".join(labels))
+    runs = [str(tmp_path / "old.txt"), str(tmp_path / "new.txt")]
+    qrels, measures = str(tmp_path / "relevance.qrels"), ["nDCG@5", "Judged@5", "AP"]
+    main(["evaluate", *runs, "--qrels", qrels, "--measure", *measures, "--baseline", runs[0]])
+    printed = capsys.readouterr().out
+    found = experiment(runs, None, qrels, measures, baseline=0)
+    assert str(found) == printed.strip("\n")
+    assert "corrected for the" in str(found)
+    assert max(map(len, str(found).splitlines())) <= 80
+
+
+def ranks(number, good):
+    order = ("good", "bad") if int(number) <= good else ("bad", "good")
+    return enumerate(order, start=1)
 
 
 def test_it_shows_itself_in_a_notebook():

@@ -11,11 +11,11 @@ from rich.text import Text
 
 from sicetnon.evaluation import PairedComparison, Score
 from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row, Table
+from sicetnon.evaluation.tables import print_scores
 from sicetnon.terminal.answers import show_answers
-from sicetnon.terminal.console import print_paragraph
-from sicetnon.terminal.printable import one_line, shortened
 from sicetnon.terminal.progress import ProgressBar
-from sicetnon.terminal.tables import show_leaderboard, show_scores
+from sicetnon.terminal.tables import show_leaderboard
+from sicetnon.text.printable import one_line, print_paragraph, shortened
 
 WIDTHS = [60, 80, 120]
 
@@ -52,7 +52,7 @@ def test_a_paragraph_wraps_with_an_indent(width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_tables_of_scores_fit_and_say_what_p_is(width: int) -> None:
     shown = screen(width)
-    show_scores([score("base.txt"), score("some/other/run.txt", compared=True)], shown)
+    print_scores([score("base.txt"), score("some/other/run.txt", compared=True)], shown)
     found = lines(shown)
     assert max(map(len, found)) <= width
     # an empty line, then the heading
@@ -101,7 +101,7 @@ class TestProgress:
 def test_no_score_is_a_dash() -> None:
     shown = screen()
     empty = Score("r", "t", "q", "relevance", "official", "AP", *[math.nan] * 3, 0, math.nan, {})
-    show_scores([empty], shown)
+    print_scores([empty], shown)
     assert "–" in "".join(lines(shown))
 
 

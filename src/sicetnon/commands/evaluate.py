@@ -53,9 +53,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _evaluate(options: argparse.Namespace) -> None:
     from sicetnon.evaluation import EvaluationWarning, check_corpus, evaluate, load_qrels
+    from sicetnon.evaluation.tables import print_scores
     from sicetnon.index.reader import IndexReader
     from sicetnon.terminal.console import console, line_printer, warnings_as_lines
-    from sicetnon.terminal.tables import show_scores
 
     if [*options.runs, *options.qrels].count("-") > 1:
         raise UsageError("standard input (-) can be named only once")
@@ -80,7 +80,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps([score.row() for score in scores], ensure_ascii=False, indent=1))  # noqa: T201
     else:
-        show_scores(scores, console())
+        print_scores(scores, console())
 
 
 def _warn_of_unjudged(scores: Sequence[Score]) -> None:

@@ -104,7 +104,7 @@ def print_scores(scores: Sequence[Score], screen: Console) -> None:
             screen.print()
             subtitle = (f"  {printable(table.subtitle)}", "dim")
             print_paragraph(Text.assemble((printable(table.title), "bold"), subtitle), screen)
-        shown = Table(box=SIMPLE_HEAD, pad_edge=False)
+        shown = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
         shown.add_column(Text(printable(table.columns[0])), overflow="fold", min_width=12)
         for column in table.columns[1:]:
             shown.add_column(column, justify="right", no_wrap=True)

@@ -11,7 +11,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from sicetnon.records import Argument, PremiseStance
-from sicetnon.terminal.printable import printable, shortened
+from sicetnon.text.printable import printable, shortened
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from sicetnon.terminal.printable import one_line, printable
+from sicetnon.text.printable import one_line, printable
 
 PLAIN_WIDTH = 80
 _SHOWN_WARNINGS = 10
@@ -42,13 +42,6 @@ def line_printer(screen: Console) -> Callable[[str], None]:
         screen.print(printable(line), soft_wrap=True, markup=False)
 
     return say
-
-
-def print_paragraph(text: Text, screen: Console, indent: int = 2) -> None:
-    """Print a text wrapped at the width of the screen, all lines but the first indented."""
-    for place, line in enumerate(text.wrap(screen, max(screen.width - indent, 1))):
-        line.rstrip()
-        screen.print(Text(" " * indent if place else "").append_text(line), soft_wrap=True)
 
 
 def show_facts(facts: Sequence[tuple[str, str]], screen: Console) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from sicetnon.terminal.printable import printable
+from sicetnon.text.printable import printable
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them

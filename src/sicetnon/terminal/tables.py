@@ -1,89 +1,18 @@
-"""Tables of scores in a terminal."""
+"""The published tables of a task in a terminal."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from itertools import groupby
-from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sicetnon.evaluation import Score
 from sicetnon.evaluation.leaderboard import Leaderboard, Row
-from sicetnon.terminal.console import print_paragraph
-from sicetnon.terminal.printable import printable
+from sicetnon.text.printable import print_paragraph, printable
 
 _BOX = SIMPLE_HEAD
-_P_VALUES = (
-    "p: randomisation test; p (t): paired t test; two-sided, corrected for the number of runs "
-    "compared (Holm)"
-)
-
-
-def show_scores(scores: Sequence[Score], screen: Console) -> None:
-    """Print a table for each measure and file of judgments, best run first."""
-    names = _short_names([score.run for score in scores])
-    for (qrels, rule, measure), group in groupby(
-        scores, key=lambda s: (s.qrels, s.rule, s.measure)
-    ):
-        rows = list(group)
-        screen.print()
-        heading = Text.assemble(
-            (f"{measure}, {rows[0].dimension}", "bold"),
-            (f"  rule: {rule}  judgments: {printable(Path(qrels).name)}", "dim"),
-        )
-        print_paragraph(heading, screen)
-        screen.print(_score_table(rows, names))
-        if any(score.comparison for score in rows):
-            screen.print(_comparison_table(rows, names))
-            print_paragraph(Text(_P_VALUES, style="dim"), screen)
-
-
-def _score_table(rows: Sequence[Score], names: dict[str, str]) -> Table:
-    stances = any(score.lines is not None for score in rows)
-    table = _table("run", ("mean", "95% interval", "topics", "judged", *["N"] * stances))
-    for score in rows:
-        cells = [
-            names[score.run],
-            _number(score.mean),
-            "–" if math.isnan(score.low) else f"{_number(score.low)} – {_number(score.high)}",
-            str(score.topics),
-            _number(score.judged),
-        ]
-        if stances:
-            cells.append(f"{score.lines or 0:,}")
-        table.add_row(*map(_cell, cells))
-    return table
-
-
-def _comparison_table(rows: Sequence[Score], names: dict[str, str]) -> Table:
-    baseline = next(score.comparison.baseline for score in rows if score.comparison)
-    table = _table(
-        f"against {names.get(baseline, baseline)}", ("difference", "p", "p (t)", "win/tie/loss")
-    )
-    for score in rows:
-        if (other := score.comparison) is not None:
-            cells = (
-                names[score.run],
-                f"{other.difference:+.3f}",
-                _p(other.p_randomisation_corrected),
-                _p(other.p_t_corrected),
-                f"{other.wins}/{other.ties}/{other.losses}",
-            )
-            table.add_row(*map(_cell, cells))
-    return table
-
-
-def _table(first: str, others: Sequence[str]) -> Table:
-    table = Table(box=_BOX, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(Text(first), overflow="fold", min_width=12)
-    for title in others:
-        table.add_column(title, justify="right", no_wrap=True)
-    return table
 
 
 def show_leaderboard(board: Leaderboard, screen: Console) -> None:
@@ -122,22 +51,5 @@ def _cell(text: str) -> Text:
     return Text(printable(text))
 
 
-def _p(value: float) -> str:
-    return "<0.001" if value < 0.001 else _number(value)
-
-
 def _number(value: float | None) -> str:
     return "–" if value is None or math.isnan(value) else f"{value:.3f}"
-
-
-def _short_names(runs: Iterable[str]) -> dict[str, str]:
-    """Names of runs without the folders that all have in common."""
-    paths = {run: Path(run).parts for run in dict.fromkeys(runs)}
-    shared = 0
-    if len(paths) > 1:
-        for parts in zip(*paths.values(), strict=False):
-            if len(set(parts)) > 1:
-                break
-            shared += 1
-    longest = min((len(parts) for parts in paths.values()), default=1) - 1
-    return {run: str(Path(*parts[min(shared, longest) :])) for run, parts in paths.items()}

@@ -17,6 +17,19 @@ def printable(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
+def one_line(text: str) -> str:
+    """A text on one line, with U+FFFD for every character that cannot be printed."""
+    words = " ".join(text.split())
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words
+    )
+
+
+def shortened(text: str, letters: int) -> str:
+    """A text of at most so many letters; an ellipsis stands for what is cut."""
+    return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"
+
+
 def print_paragraph(text: Text, screen: Console, indent: int = 2) -> None:
     """Print a text wrapped at the width of the screen, all lines but the first indented."""
     for place, line in enumerate(text.wrap(screen, max(screen.width - indent, 1))):
