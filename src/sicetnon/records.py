@@ -131,11 +131,21 @@ class WebPage(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A document of no known corpus: named texts, and whatever else its source said of it."""
+    """A document of no known corpus: named texts, and whatever else its source said of it.
+
+    Attributes:
+        id: The id.
+        texts: The indexed texts by field.
+        extra: The other fields.
+        stance: The side that it takes towards its claim; None where it is not known.
+        claim: The claim that it is for or against, or the empty string.
+    """
 
     id: str
     texts: dict[str, str]
     extra: dict[str, Any] = {}
+    stance: PremiseStance | None = None
+    claim: str = ""
 
     def default_text(self) -> str:
         """All texts, one a line."""

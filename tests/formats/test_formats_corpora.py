@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sicetnon.cli import main
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.datasets import load_dataset, read_dataset, to_record
@@ -268,3 +269,42 @@ def test_an_id_without_documents_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(ir_datasets, "load", lambda name: _Dataset())
     with pytest.raises(DataError, match="has no documents"):
         open_corpus(["argsme/x"])
+
+
+def test_own_documents_name_the_fields_of_side_and_claim(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(
+        "id,claim,side,reason\na,Ban tea,PRO,It stains.\nb,Ban tea,Against,It wakes.\n"
+        "c,Ban tea,,It is wet.\nd,Ban tea,perhaps,Who knows?\n"
+    )
+    corpus = open_corpus([path], stance_field="side", claim_field="claim")
+    assert corpus.fields == ("claim", "reason")
+    errors: list[DataError] = []
+    found = list(corpus.read(path, Reading(errors.append)))
+    assert [record.stance for record in found if isinstance(record, Entry)] == ["PRO", "CON", None]
+    assert all(record.claim == "Ban tea" for record in found if isinstance(record, Entry))
+    (error,) = errors
+    assert error.line == 5
+    assert "field 'side' holds 'perhaps'; expected PRO, CON, for or against" in str(error)
+    with pytest.raises(DataError, match="found no field position"):
+        open_corpus([path], stance_field="position")
+
+
+def test_own_documents_are_shown_for_and_against_their_claim(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, folder = tmp_path / "own.jsonl", str(tmp_path / "index")
+    path.write_text(
+        '{"id": "a", "claim": "Ban tea", "side": "for", "reason": "Tea stains teeth."}\n'
+        '{"id": "b", "claim": "Ban tea", "side": "against", "reason": "Tea wakes people."}\n'
+    )
+    fields = ["--stance-field", "side", "--claim-field", "claim"]
+    assert main(["index", "build", str(path), "-o", folder, *fields]) == 0
+    capsys.readouterr()
+    assert main(["search", "Should we ban tea?", "--index", folder, "--json"]) == 0
+    answers = json.loads(capsys.readouterr().out)["answers"]
+    assert {answer["id"]: answer["stance"] for answer in answers} == {"a": "PRO", "b": "CON"}
+    assert main(["search", "Should we ban tea?", "--index", folder]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("Ban tea") >= 1
+    assert shown.lower().index("for") < shown.lower().index("against")

@@ -109,6 +109,12 @@ def _add_sources(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("--id-field", metavar="NAME", help="the field with the id")
     verb.add_argument(
+        "--stance-field", metavar="NAME", help="the field with the side: PRO, CON, for or against"
+    )
+    verb.add_argument(
+        "--claim-field", metavar="NAME", help="the field with the claim that a side is about"
+    )
+    verb.add_argument(
         "--page-ranks", type=Path, metavar="FILE", help="ids and PageRanks of web pages"
     )
     verb.add_argument(
@@ -172,7 +178,14 @@ def _write(
     start = time.monotonic()
     ranks = SideFiles(options.page_ranks, options.spam_ranks)
     side_files = ranks if ranks.files else None
-    corpus = open_corpus(options.sources, options.fields, options.id_field, side_files)
+    corpus = open_corpus(
+        options.sources,
+        options.fields,
+        options.id_field,
+        side_files,
+        options.stance_field,
+        options.claim_field,
+    )
     screen = console(stderr=True, quiet=options.quiet)
     skipped = _Skipped(line_printer(screen))
     with ProgressBar(screen) as bar:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats import argsme, datasets, entries, passages, processed, tirex, webpages
@@ -79,6 +80,8 @@ def open_corpus(
     fields: Sequence[str] = (),
     id_field: str | None = None,
     side_files: SideFiles | None = None,
+    stance_field: str | None = None,
+    claim_field: str | None = None,
 ) -> Corpus:
     """Recognise what some sources hold.
 
@@ -88,6 +91,9 @@ def open_corpus(
             text fields of the first record are taken.
         id_field: Likewise: the field with the id.
         side_files: With scores of pages of the web; those in a directory when left out.
+        stance_field: For JSON Lines and CSV: the field with the side, `PRO` or `CON`, `for` or
+            `against`.
+        claim_field: Likewise: the field with the claim which a document is for or against.
 
     Raises:
         DataError: Nothing known is found, or the sources are of several kinds.
@@ -99,7 +105,8 @@ def open_corpus(
     files = [file for source in sources for file in _files(source)]
     if any(webpages.is_pages(file) for file in files):
         return _pages(sources, files, side_files)
-    kinds = [_recognise(file, fields, id_field) for file in files]
+    sides = _Sides(stance_field, claim_field)
+    kinds = [_recognise(file, fields, id_field, sides) for file in files]
     first = kinds[0]
     for file, kind in zip(files, kinds, strict=True):
         if (kind.records, kind.fields) != (first.records, first.fields):
@@ -162,20 +169,29 @@ def _files_of_directory(directory: Path) -> list[Path]:
     )
 
 
-def _recognise(file: Path | str, fields: Sequence[str], id_field: str | None) -> Corpus:
+class _Sides(NamedTuple):
+    """The fields with the side and the claim."""
+
+    stance_field: str | None = None
+    claim_field: str | None = None
+
+
+def _recognise(
+    file: Path | str, fields: Sequence[str], id_field: str | None, sides: _Sides
+) -> Corpus:
     if isinstance(file, str):
         return _dataset(file)
     if not file.is_file():
         raise UsageError(f"{file}: is no regular file, but a corpus is read twice; save it first")
-    if fields or id_field:
-        return _entries(file, fields, id_field)
+    if fields or id_field or any(sides):
+        return _entries(file, fields, id_field, sides)
     with open_bytes(file) as opened:
         head = opened.read(_HEAD_BYTES)
     if entries.is_table(file):
         header = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
         if set(processed.COLUMNS) <= {name.strip('"') for name in header.split(",")}:
             return Corpus("processed", ARGUMENT_FIELDS, (file,), processed.read_processed)
-        return _entries(file, fields, id_field)
+        return _entries(file, fields, id_field, sides)
     first_line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     if not first_line or _LIST_START.match(first_line) or _LIST_LATER.search(first_line):
         return Corpus("arguments", ARGUMENT_FIELDS, (file,), argsme.read_arguments)
@@ -183,10 +199,10 @@ def _recognise(file: Path | str, fields: Sequence[str], id_field: str | None) ->
         return Corpus("passages", ("contents",), (file,), passages.read_passages)
     if re.search(rb'"docno"\s*:', head) and re.search(rb'"text"\s*:', head):
         return Corpus("entries", ("text",), (file,), tirex.read_documents)
-    return _entries(file, fields, id_field)
+    return _entries(file, fields, id_field, sides)
 
 
-def _entries(file: Path, fields: Sequence[str], id_field: str | None) -> Corpus:
+def _entries(file: Path, fields: Sequence[str], id_field: str | None, sides: _Sides) -> Corpus:
     first = entries.known_fields(file)
     names = list(first)
     identifier = id_field or next((name for name in entries.ID_NAMES if name in names), "")
@@ -197,22 +213,24 @@ def _entries(file: Path, fields: Sequence[str], id_field: str | None) -> Corpus:
             "with --id-field",
             file,
         )
-    missing = [name for name in fields if name not in names]
+    missing = [name for name in (*fields, *filter(None, sides)) if name not in names]
     if missing:
         raise DataError(f"found no field {', '.join(missing)}; there are {', '.join(names)}", file)
     chosen = tuple(fields) or tuple(
-        name for name, value in first.items() if name != identifier and isinstance(value, str)
+        name
+        for name, value in first.items()
+        if name not in (identifier, sides.stance_field) and isinstance(value, str)
     )
     if not chosen:
         raise DataError(f"the first records have no text beside its {identifier!r}", file)
-    read = functools.partial(_read_entries, fields=chosen, id_field=identifier)
+    read = functools.partial(_read_entries, fields=chosen, id_field=identifier, sides=sides)
     return Corpus("entries", chosen, (file,), read)
 
 
 def _read_entries(
-    path: Path | str, reading: Reading, fields: tuple[str, ...], id_field: str
+    path: Path | str, reading: Reading, fields: tuple[str, ...], id_field: str, sides: _Sides
 ) -> Iterator[Entry]:
-    return entries.read_entries(path, fields, id_field, reading)
+    return entries.read_entries(path, fields, id_field, reading, *sides)
 
 
 def _dataset(identifier: str) -> Corpus:

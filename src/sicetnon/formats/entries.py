@@ -7,19 +7,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.passages import read_json_lines
 from sicetnon.formats.tables import read_table
-from sicetnon.records import Entry
+from sicetnon.records import Entry, PremiseStance
 
 LOOKED_AT = 100
 ID_NAMES = ("id", "docno", "doc_id", "_id", "docid")
 
 
+_STANCES: dict[str, PremiseStance] = {"pro": "PRO", "for": "PRO", "con": "CON", "against": "CON"}
+
+
 def read_entries(
-    path: Path | str, fields: Sequence[str], id_field: str, reading: Reading | None = None
+    path: Path | str,
+    fields: Sequence[str],
+    id_field: str,
+    reading: Reading | None = None,
+    stance_field: str | None = None,
+    claim_field: str | None = None,
 ) -> Iterator[Entry]:
     """Stream the documents of a `.csv`, `.tsv` or JSON Lines file.
 
@@ -28,14 +38,23 @@ def read_entries(
         fields: The fields whose texts are indexed.
         id_field: The field that holds the id.
         reading: Counts bytes; decides what becomes of unusable records.
+        stance_field: The field that holds the side: `PRO` or `for`, `CON` or `against`, in any
+            case; empty where it is not known.
+        claim_field: The field that holds the claim which the document is for or against.
 
     Raises:
-        DataError: A record lacks its id or all of its texts, and `reading.on_error` raises.
+        DataError: A record lacks its id or all of its texts, or holds another side, and
+            `reading.on_error` raises.
     """
     reading = reading or Reading()
     for line, row in _rows(path, reading):
         try:
-            yield _entry(row, fields, id_field)
+            entry = _entry(row, fields, id_field)
+            if stance_field or claim_field:
+                stance = _stance(stance_field, row.get(stance_field or ""))
+                claim = " ".join(str(row.get(claim_field or "") or "").split())
+                entry = msgspec.structs.replace(entry, stance=stance, claim=claim)
+            yield entry
         except ValueError as error:
             reading.on_error(DataError(f"the record cannot be used: {error}", path, line))
 
@@ -91,3 +110,12 @@ def _entry(row: Mapping[str, Any], fields: Sequence[str], id_field: str) -> Entr
             raise ValueError(f"field {name!r} holds {type(text).__name__}; expected a text")
     rest = {name: value for name, value in row.items() if name not in texts and name != id_field}
     return Entry(str(identifier), {name: text or "" for name, text in texts.items()}, rest)
+
+
+def _stance(field: str | None, side: object) -> PremiseStance | None:
+    if side is None or side == "":
+        return None
+    stance = _STANCES.get(side.strip().lower()) if isinstance(side, str) else None
+    if stance is None:
+        raise ValueError(f"field {field!r} holds {side!r}; expected PRO, CON, for or against")
+    return stance

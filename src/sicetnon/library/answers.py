@@ -153,15 +153,18 @@ def _parts(record: Record) -> tuple[str, str, str, PremiseStance | None]:
     return _entry_parts(record)
 
 
-def _entry_parts(record: Entry) -> tuple[str, str, str, None]:
+def _entry_parts(record: Entry) -> tuple[str, str, str, PremiseStance | None]:
     given = record.extra.get("url") or record.extra.get("source")
     link = given if isinstance(given, str) else ""
+    if record.claim:
+        reasons = (text for text in record.texts.values() if " ".join(text.split()) != record.claim)
+        return "\n".join(filter(None, reasons)) or record.claim, record.claim, link, record.stance
     for name in ("title", "heading", "headline", "conclusion"):
         heading = record.texts.get(name)
         if heading:
             rest = "\n".join(text for field, text in record.texts.items() if field != name)
-            return rest or heading, " ".join(heading.split()), link, None
-    return record.default_text(), "", link, None
+            return rest or heading, " ".join(heading.split()), link, record.stance
+    return record.default_text(), "", link, record.stance
 
 
 def as_json(question: str, found: Sequence[Answer]) -> dict[str, Any]:
