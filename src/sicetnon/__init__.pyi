@@ -21,7 +21,6 @@ from .ranking.fusion import fuse as fuse
 from .ranking.joint import Joint as Joint
 from .ranking.pyterrier import as_pyterrier as as_pyterrier
 from .ranking.pyterrier import from_pyterrier as from_pyterrier
-from .ranking.system import Retriever as Retriever
 from .ranking.system import Stage as Stage
 from .ranking.system import System as System
 from .records import Argument as Argument
@@ -30,6 +29,7 @@ from .records import Judgment as Judgment
 from .records import Passage as Passage
 from .records import Premise as Premise
 from .records import Ranking as Ranking
+from .records import Retriever as Retriever
 from .records import Run as Run
 from .records import Topic as Topic
 from .records import WebPage as WebPage

@@ -6,9 +6,9 @@ a file's JSON becomes a record without a dictionary in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -293,3 +293,11 @@ class Run:
     tag: str
     rankings: dict[str, Ranking]
     repeated: int = 0
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Anything that finds documents for topics: a system, a retriever of an index, a user's own."""
+
+    def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
+        """The k best documents of each topic, or fewer."""

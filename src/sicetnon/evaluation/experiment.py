@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sicetnon.errors import MissingExtraError, UsageError
 from sicetnon.evaluation.intervals import SAMPLES, SEED
@@ -15,22 +15,14 @@ from sicetnon.evaluation.scores import Score, evaluate
 from sicetnon.evaluation.sources import Source, Sources, each_source
 from sicetnon.evaluation.tables import as_html, plain_text
 from sicetnon.evaluation.topics import TopicSource, load_topics
-from sicetnon.records import Ranking, Run, Topic
+from sicetnon.records import Retriever, Run, Topic
 
 if TYPE_CHECKING:
     from sicetnon.evaluation.scores import SomeMeasure
 
 
-@runtime_checkable
-class Retriever(Protocol):
-    """Anything that finds documents for topics: a system, a retriever of an index, your own."""
-
-    def retrieve(self, topics: Sequence[Topic], k: int, /) -> Sequence[Ranking]:
-        """The k best documents of each topic, or fewer."""
-
-
-System = Retriever | Source
-Systems = System | Sequence[System] | Mapping[str, System]
+SystemOrRun = Retriever | Source
+Systems = SystemOrRun | Sequence[SystemOrRun] | Mapping[str, SystemOrRun]
 
 
 class TopicScore(NamedTuple):
@@ -154,7 +146,7 @@ def _runs(
     systems: Systems, names: Sequence[str], topics: Sequence[Topic] | None, k: int
 ) -> list[Run]:
     """What each system found, by distinct names."""
-    each: list[tuple[str | None, System]] = (
+    each: list[tuple[str | None, SystemOrRun]] = (
         [(None, systems)] if isinstance(systems, Retriever) else list(each_source(systems))
     )
     if names and len(names) != len(each):
@@ -168,7 +160,7 @@ def _runs(
     return list(runs.values())
 
 
-def _run(system: System, name: str | None, topics: Sequence[Topic] | None, k: int) -> Run:
+def _run(system: SystemOrRun, name: str | None, topics: Sequence[Topic] | None, k: int) -> Run:
     if not isinstance(system, Retriever):
         return load_run(system, name)
     name = name or str(getattr(system, "name", "")) or type(system).__name__

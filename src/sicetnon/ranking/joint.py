@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sicetnon.ranking.fusion import Fusion, fuse_rankings
-from sicetnon.ranking.system import Retriever
-from sicetnon.records import Ranking, Topic
+from sicetnon.records import Ranking, Retriever, Topic
 
 
 class Joint:

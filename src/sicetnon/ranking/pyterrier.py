@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sicetnon.errors import DataError, MissingExtraError
-from sicetnon.ranking.system import Retriever
-from sicetnon.records import Ranking, Topic
+from sicetnon.records import Ranking, Retriever, Topic
 
 if TYPE_CHECKING:
     import pyterrier

@@ -10,17 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from sicetnon.arguments.comparative.questions import understood
-from sicetnon.records import Ranking, Topic
+from sicetnon.records import Ranking, Retriever, Topic
 
 if TYPE_CHECKING:
     import pyterrier
-
-
-class Retriever(Protocol):
-    """Anything that finds documents for topics."""
-
-    def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
-        """The k best documents of each topic, or fewer."""
 
 
 class Stage(Protocol):

@@ -10,8 +10,7 @@ from sicetnon.arguments.credibility import Signal
 from sicetnon.errors import DataError
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.moves import Measure
-from sicetnon.ranking.system import Retriever
-from sicetnon.records import Entry, Passage, Ranking, Record, WebPage
+from sicetnon.records import Entry, Passage, Ranking, Record, Retriever, WebPage
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
