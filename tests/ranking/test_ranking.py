@@ -23,6 +23,7 @@ from sicetnon.library.answers import search
 from sicetnon.ranking.penalties import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic
+from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
@@ -192,3 +193,11 @@ def test_an_index_of_no_task_is_searched_by_the_general_systems(index: IndexRead
     for name in general.SYSTEMS:
         found = search(index, "ban", k=2, system=name)
         assert [answer.rank for answer in found] == [1, 2]
+
+
+def test_a_system_is_named_by_its_parts(index: IndexReader) -> None:
+    plain = LocalRetriever(index, [FieldScore(BM25(k1=0.9, b=0.4))])
+    assert System(plain).name == "BM25(k1=0.9,b=0.4)"
+    widened = LocalRetriever(index, [FieldScore(BM25())], RM3())
+    assert System(widened, [Reversed(), Halved()]).name == "BM25+RM3>>Reversed>>Halved"
+    assert System(plain, name="mine").name == "mine"

@@ -42,7 +42,7 @@ class System:
         stages: Reorder them, in this order.
         depth: Number of documents that the stages see at least, however few are wanted.
         labelling: Gives the results that are returned their stance, and reads no others.
-        name: What tables call the system; empty for none.
+        name: What tables call the system; made of the retriever and the stages when left out.
         progress: Called with the number of labelled results, and of results in all.
     """
 
@@ -52,6 +52,12 @@ class System:
     labelling: Labelling | None = None
     name: str = ""
     progress: Callable[[int, int], None] = lambda _, __: None
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            parts = [self.retriever, *self.stages]
+            names = [getattr(part, "name", "") or type(part).__name__ for part in parts]
+            object.__setattr__(self, "name", ">>".join(names))
 
     def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
         """A ranking of at most k results for each topic.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import queue
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +94,13 @@ class LocalRetriever:
         self._workers: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         self._workers.put(_Worker(index, self._scores))
 
+    @property
+    def name(self) -> str:
+        """What tables call the retriever, such as `BM25(k1=0.9,b=0.4)` or `DPH+RM3`."""
+        models = [getattr(score, "model", score) for score in self._scores]
+        parts = [*models, *([self.feedback] if self.feedback is not None else [])]
+        return "+".join(map(_described, parts))
+
     def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
         """The k best documents of each topic's title."""
         if len(topics) == 1 or self._threads == 1:
@@ -148,6 +157,20 @@ class LocalRetriever:
             yield worker
         finally:
             self._workers.put(worker)
+
+
+def _described(part: Any) -> str:
+    """The class of a model with those parameters that are not the default."""
+    name = type(part).__name__
+    if not dataclasses.is_dataclass(part):
+        return name
+    given = [
+        f"{field.name}={getattr(part, field.name)}"
+        for field in dataclasses.fields(part)
+        if isinstance(getattr(part, field.name), int | float | str)
+        and getattr(part, field.name) != field.default
+    ]
+    return f"{name}({','.join(given)})" if given else name
 
 
 def _best(
