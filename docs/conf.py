@@ -21,3 +21,4 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_class_signature = "mixed"
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True

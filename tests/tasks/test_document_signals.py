@@ -18,7 +18,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic, WebPage
-from sicetnon.tasks.sources import PageSource, from_index
+from sicetnon.services.page_sources import PageSource, from_index
 from sicetnon.tasks.touche_2020_task_2 import MEASURES, TASK, weighed
 from sicetnon.text.analysis import named_analysis
 

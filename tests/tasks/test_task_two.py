@@ -16,7 +16,7 @@ from sicetnon.formats.runs import read_run
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.blending import Blend
 from sicetnon.records import Entry, Passage, Ranking, Topic, WebPage
-from sicetnon.tasks.sources import as_page
+from sicetnon.services.page_sources import as_page
 from sicetnon.text.analysis import named_analysis
 from sicetnon.validation import validate
 from support.service_double import ServiceDouble, trec_id

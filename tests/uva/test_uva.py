@@ -18,8 +18,8 @@ from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.records import Ranking, Topic, WebPage
+from sicetnon.services.page_sources import from_index
 from sicetnon.tasks.registry import find_task
-from sicetnon.tasks.sources import from_index
 from sicetnon.text.analysis import named_analysis
 from sicetnon.uva import text_models as uva
 from sicetnon.uva.parameters import Card, LearnedParameters, read_parameters, write_parameters

@@ -32,6 +32,8 @@ Source: TypeAlias = str | Path | Iterable[Document] | Iterable[Path]
 class Index(IndexReader):
     """An index of documents: build or open it, search it, make systems of it.
 
+    For example::
+
         index = sicetnon.Index.build(["Tenure protects academic freedom.", "Tenure costs money."])
         for answer in index.search("Should teachers get tenure?"):
             print(answer.rank, answer.id, answer.snippet.text)

@@ -30,7 +30,7 @@ DirichletVariant = Literal["full", "matched", "clipped"]
 class WeightingModel:
     """A weighting model: how much a term that occurs in a document adds to its score.
 
-    A model of one's own is a subclass with `score`, and fields for its parameters:
+    A model of one's own is a subclass with `score`, and fields for its parameters::
 
         @dataclass(frozen=True)
         class LogLogistic(sicetnon.WeightingModel):

@@ -9,6 +9,7 @@ from typing import Any
 from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.system import System
+from sicetnon.services.page_sources import from_index
 from sicetnon.tasks import (
     general,
     touche_2020_task_1,
@@ -18,7 +19,6 @@ from sicetnon.tasks import (
     touche_2022_task_1,
     touche_2022_task_2,
 )
-from sicetnon.tasks.sources import from_index
 from sicetnon.tasks.task import Task
 
 TASKS: dict[str, Task[Any]] = {

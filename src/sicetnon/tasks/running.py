@@ -21,9 +21,9 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress, build_index
 from sicetnon.records import Ranking
 from sicetnon.services.chatnoir import ChatNoirRetriever
+from sicetnon.services.page_sources import from_chatnoir, from_index
 from sicetnon.tasks.metadata import run_metadata
 from sicetnon.tasks.registry import find_task
-from sicetnon.tasks.sources import from_chatnoir, from_index
 from sicetnon.tasks.task import Task
 from sicetnon.text.analysis import Analysis, named_analysis
 from sicetnon.validation import validate

@@ -18,7 +18,7 @@ from sicetnon.records import Ranking, Topic, WebPage, said
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
-from sicetnon.tasks.sources import PageSource, on_pages
+from sicetnon.services.page_sources import PageSource, on_pages
 from sicetnon.uva.text_models import (
     ARGUMENTATIVENESS,
     StrengthRanker,
