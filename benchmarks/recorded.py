@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.bench import DATA
 from sicetnon.records import Ranking, Topic, WebPage
-from sicetnon.tasks.sources import PageSource
+from sicetnon.services.page_sources import PageSource
 
 TOPIC = Topic("1", "What is the difference between sex and love?")
 QRELS = "touche-2020-task-2-relevance.odd-topics.qrels"

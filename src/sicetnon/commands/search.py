@@ -59,7 +59,7 @@ def _search(options: argparse.Namespace) -> None:
 
 
 def _search_service(question: str, source: str, k: int, is_json: bool, quiet: bool) -> None:
-    from sicetnon.services.search import search_service, service_json
+    from sicetnon.library.service_search import search_service, service_json
     from sicetnon.terminal.answers import QUESTION_SIDES, SIDES, show_answers
     from sicetnon.terminal.console import console, line_printer
 
