@@ -42,8 +42,8 @@ from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.retrieval.objects import ObjectsRetriever
-from sicetnon.tasks import touche_2020_task_2 as task
 from sicetnon.services.page_sources import from_index
+from sicetnon.tasks import touche_2020_task_2 as task
 from sicetnon.text.analysis import named_analysis
 
 STEPS = (0.02, 0.05, 0.1, 0.2)
