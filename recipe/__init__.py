@@ -1,1 +1,1 @@
-"""The recipe of the debate model: from data sets to one small file, a command a step."""
+"""The recipe of the debate model: from the data sets to one small model, step by step."""

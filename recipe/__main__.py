@@ -20,7 +20,7 @@ SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 
 
 def main() -> None:
-    """Runs one step."""
+    """Run one step."""
     parser = argparse.ArgumentParser(prog="python -m recipe", description=__doc__)
     parser.add_argument("step", choices=["data", "train", "export", "figures", "sharing"])
     parser.add_argument("stage", nargs="?", choices=list(configuration().stages))
@@ -108,7 +108,7 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _export_stage(name: str, version: str) -> Path:
-    """One encoder for everything, to be compared; a head may be untrained."""
+    """Export one encoder with all heads, for comparison; some heads may be untrained."""
     from recipe.export import OUTPUTS, export
     from recipe.network import ANSWERS
 
@@ -119,7 +119,7 @@ def _export_stage(name: str, version: str) -> Path:
 
 
 def _export_fold(fold: int, version: str) -> Path:
-    """What left out a fold; nothing but comparison is judged by folds of its own."""
+    """Export the network that left out a fold, with comparison for the figures."""
     from recipe.export import export
 
     settings = configuration()

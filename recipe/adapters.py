@@ -1,4 +1,4 @@
-"""Adapters: what an encoder must read otherwise for one question, beside weights that are kept.
+"""Adapters: low-rank corrections of an encoder for one task; its own weights stay unchanged.
 
 Low-rank corrections of every layer (Hu et al. 2022, LoRA): one encoder's weights serve two
 purposes, and the second costs a sixteenth of them.
@@ -12,10 +12,10 @@ from transformers import BertModel
 
 
 class Adapted(nn.Module):
-    """A linear layer, and a correction of low rank that is learnt in its place.
+    """A frozen linear layer with a trained correction of low rank.
 
     Args:
-        base: The layer; it is learnt no more.
+        base: The layer; it is not trained.
         rank: The rank of the correction.
     """
 
@@ -28,7 +28,7 @@ class Adapted(nn.Module):
         nn.init.zeros_(self.up.weight)
 
     def forward(self, states: Tensor) -> Tensor:
-        """What the layer makes of states [..., in], corrected [..., out]."""
+        """The output [..., out] for states [..., in], with the correction."""
         corrected: Tensor = self.base(states) + self.correction(states)
         return corrected
 
@@ -39,7 +39,7 @@ class Adapted(nn.Module):
 
 
 def adapt(encoder: BertModel, rank: int) -> None:
-    """Gives every layer of an encoder corrections; with the norms, they are all that is learnt.
+    """Add corrections to every layer of an encoder; only these and the norms are trained.
 
     Args:
         encoder: The encoder, changed in place.
@@ -63,7 +63,7 @@ def plain(layer: nn.Module) -> nn.Linear:
 
 
 def joined(layers: list[nn.Module]) -> nn.Linear:
-    """Several layers that read the same, as one [in, all their outputs]; corrections left out."""
+    """Layers with the same input as one layer [in, all outputs], without corrections."""
     parts = [plain(layer) for layer in layers]
     one = nn.Linear(parts[0].in_features, sum(part.out_features for part in parts))
     with torch.no_grad():

@@ -1,7 +1,6 @@
-"""Examples made from examples: questions and negations of topics, and topics of others.
+"""Augment examples of stance: topics as questions, negated topics, topics of other texts.
 
-Topics of the data sets are demands ("We should ban X"). People ask questions, and say no; both
-must be understood.
+Topics of the data sets are demands ("We should ban X"), but people also ask questions and negate.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _CAPITAL = re.compile(r"^[A-Z][a-z]")
 
 
 def question_of(statement: str) -> str | None:
-    """A statement as a question; None where the form is not known."""
+    """A statement as a question; None where its form is unknown."""
     statement = statement.rstrip(". ")
     if demand := _WE.match(statement):
         return f"Should we {demand[1] or ''}{demand[2]}?"
@@ -33,7 +32,7 @@ def question_of(statement: str) -> str | None:
 
 
 def negation_of(statement: str) -> str | None:
-    """What says the opposite of a statement; None where the form is not known."""
+    """The negation of a statement; None where its form is unknown."""
     statement = statement.rstrip(". ")
     if demand := _WE.match(statement):
         return f"We should {'' if demand[1] else 'not '}{demand[2]}"
@@ -49,12 +48,12 @@ def _small(text: str) -> str:
 
 
 def augmented(example: Example, contexts: Sequence[str], rng: random.Random) -> Example:
-    """An example of stance as it is, or one made of it.
+    """An example of stance, unchanged or augmented.
 
     Args:
         example: The example.
         contexts: Topics to draw from for an example without a side.
-        rng: What draws.
+        rng: The random generator.
     """
     drawn = rng.random()
     if drawn < 0.05:
@@ -67,13 +66,13 @@ def augmented(example: Example, contexts: Sequence[str], rng: random.Random) -> 
 
 
 def facing(found: Sequence[Example], rng: random.Random) -> Iterator[Example]:
-    """Texts with another on the same topic as context: for it on its side, against it otherwise.
+    """Pairs of texts on one topic: PRO if they are on the same side, otherwise CON.
 
-    Topics are few; texts are many. At most one example is made of each.
+    Each text is in at most one pair as the text.
 
     Args:
         found: Examples of stance, of one data set.
-        rng: What draws.
+        rng: The random generator.
     """
     sides: dict[str, dict[int, list[Example]]] = defaultdict(lambda: defaultdict(list))
     for each in found:

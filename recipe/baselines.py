@@ -1,4 +1,4 @@
-"""What a model must beat: the majority, the length, counted words, and the frozen original."""
+"""Baselines: the majority, the length, word counts, and embeddings of the original."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Vectors = NDArray[np.float32]
 
 
 def read(example: Example) -> str:
-    """The text as the baselines read it: objects by their marks, the topic behind."""
+    """The text that the baselines read, with its objects replaced by marks."""
     if example.first:
         return marked_text(example.text, example.first, example.second)
     return example.text
@@ -63,7 +63,7 @@ def _words(train: Sequence[Example], test: Sequence[Example]):  # type: ignore[n
 
 
 def regressions(train: Sequence[Example], test: Sequence[Example]) -> dict[str, Vectors]:
-    """What each baseline predicts [test], of a number."""
+    """The predictions [test] of each baseline, for a number."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.linear_model import Ridge
 
@@ -81,7 +81,7 @@ def regressions(train: Sequence[Example], test: Sequence[Example]) -> dict[str, 
 def classifications(
     train: Sequence[Example], test: Sequence[Example]
 ) -> dict[str, NDArray[np.int64]]:
-    """What each baseline predicts [test], of a class."""
+    """The predictions [test] of each baseline, for a class."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
 

@@ -1,4 +1,4 @@
-"""Batches: which texts are read together, in which order, and as which tokens."""
+"""Batches: the order of the examples in training, and their tokens and labels."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from torch import Tensor
 
 from recipe.augmentation import augmented
 from recipe.configuration import Stage
-from recipe.examples import COMPARISONS, STANCES, Example, turned_round
+from recipe.examples import Example, turned_round
 from recipe.network import tokenizer
+from sicetnon.arguments.model.classifiers import COMPARISONS, STANCES
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
 
 _SORTED_TOGETHER = 40
 
 
 def schedule(found: Sequence[Example], stage: Stage, seed: int) -> list[list[Example]]:
-    """All batches of a stage in order: each of one head, of texts of about one length.
+    """All batches of a stage in order, each of one head and of texts of similar length.
 
     Args:
         found: What is learnt from.
@@ -81,12 +82,12 @@ def _length(example: Example) -> int:
 def tokens(
     batch: Sequence[Example], length: int, rng: random.Random | None = None
 ) -> dict[str, Tensor]:
-    """A batch as the encoder takes it: three arrays [batch, tokens].
+    """The inputs of the encoder for a batch: three arrays [batch, tokens].
 
     Args:
         batch: Examples of one head.
-        length: How many tokens of a text are read.
-        rng: What draws the part of a longer text; without it, the beginning is read.
+        length: Tokens of a text that are read.
+        rng: Draws the part of a longer text; without it, the beginning is read.
     """
     rows = []
     for each in batch:
@@ -134,5 +135,5 @@ def class_shares(batch: Sequence[Example]) -> Tensor:
 
 
 def tells_neutral_from_no(batch: Sequence[Example]) -> Tensor:
-    """Where NEUTRAL and NO have a share each [batch]; votes give the former that of both."""
+    """Whether NEUTRAL and NO have separate shares [batch]; with votes they have one together."""
     return torch.tensor([not each.votes for each in batch])

@@ -9,11 +9,11 @@ import msgspec
 import yaml
 
 FOLDER = Path("out/training")
-"""Where checkpoints and logs are, below the folder that a command is run in."""
+"""The folder of checkpoints and logs, below the current folder."""
 
 
 class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One run over the data. `shares` says how often a data set's texts are read in an epoch."""
+    """One training. `shares` is how often an epoch reads each data set."""
 
     start: str
     reads: Literal["first", "both", "marks"]
@@ -36,11 +36,11 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     seed: int | None = None
 
     def heads(self) -> list[str]:
-        """The heads that it learns or keeps."""
+        """The heads that are trained or kept."""
         return [*(head for head in self.shares if head != "embedding"), *self.keeps]
 
     def left_out_with(self, fold: int | None) -> tuple[int, ...]:
-        """All the folds that one network leaves out together with this; the first names it."""
+        """The folds that one network leaves out together with this one; the first names it."""
         if fold is None:
             return ()
         return next((folds for folds in self.left_out if fold in folds), (fold,))
@@ -59,18 +59,18 @@ class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     stages: dict[str, Stage]
 
     def seed_of(self, stage: Stage) -> int:
-        """The seed of a stage: its own, or that of all."""
+        """The seed of a stage: its own, or the common one."""
         return self.seed if stage.seed is None else stage.seed
 
     def folder_of(self, name: str, fold: int | None) -> str:
-        """The folder of the network of a stage that leaves out a fold, or of its only one."""
+        """The folder of a stage's network without a fold, or of its only network."""
         stage = self.stages[name]
         left_out = stage.left_out_with(fold) if stage.folds_of else ()
         return f"{name}-{left_out[0]}" if left_out else name
 
 
 def configuration(path: Path | None = None) -> Configuration:
-    """The settings of a file; without one, of the file beside this module."""
+    """Read the settings from a file; the file beside this module when left out."""
     text = (path or Path(__file__).with_name("configuration.yaml")).read_text(encoding="utf-8")
     settings: Any = yaml.safe_load(text)
     return msgspec.convert(settings, Configuration)

@@ -1,4 +1,4 @@
-"""All examples, divided: what is learnt from, and what no training ever sees."""
+"""All examples, split into training, validation and held-out data."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from recipe.overlap import near_duplicates
 
 _SEED = 4
 PATTERNS = 12_000
-"""How many sentences are made of patterns."""
+"""The number of sentences that are made from patterns."""
 
 BY_FOLDS = ("compsent", "stackexchange", "webis")
-"""Data sets without a part to hold out: each fifth of their groups is left out once."""
+"""Data sets without a held-out part: each of five folds of their groups is left out once."""
 
 
 def fold_of(group: str, folds: int) -> int:
@@ -27,7 +27,7 @@ def fold_of(group: str, folds: int) -> int:
 
 
 def examples(most_unlabelled: int) -> list[Example]:
-    """Every example, in its split; near duplicates of held-out texts are in none."""
+    """All examples with their splits, without near duplicates of held-out texts."""
     found = without_overlap(list(_all(most_unlabelled)))
     rng = random.Random(_SEED)
     made: list[Example] = []
@@ -38,9 +38,9 @@ def examples(most_unlabelled: int) -> list[Example]:
 
 
 def without_topic_means(found: Sequence[Example]) -> list[Example]:
-    """The examples, with what sets a topic's mean quality apart taken off where it is learnt.
+    """The examples, with equal mean quality for all topics in training.
 
-    Fifty topics are few: their means are learnt by heart, and mislead on other topics.
+    Otherwise the model memorises the means of the fifty topics, which mislead on other topics.
     """
     labels: dict[tuple[str, str], list[float]] = defaultdict(list)
     for each in found:
@@ -61,7 +61,7 @@ def _shift(example: Example, means: dict[tuple[str, str], float]) -> float:
 
 
 def without_overlap(found: Sequence[Example]) -> list[Example]:
-    """The examples less those to learn from whose text is nearly one that is held out."""
+    """The examples without training texts that are near duplicates of held-out texts."""
     held = [each.text for each in found if each.split == "held-out"]
     places = [place for place, each in enumerate(found) if each.split != "held-out"]
     labelled = [place for place in places if found[place].head != "embedding"]
@@ -73,7 +73,7 @@ def without_overlap(found: Sequence[Example]) -> list[Example]:
 def of_folds(
     found: Sequence[Example], left_out: Collection[int], folds: int, datasets: Sequence[str]
 ) -> list[Example]:
-    """The examples with folds of some data sets held out: of those judged by folds."""
+    """The examples with folds of some data sets held out."""
     return [
         replace(each, split="held-out")
         if each.dataset in datasets and fold_of(each.group, folds) in left_out

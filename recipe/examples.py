@@ -1,4 +1,4 @@
-"""What the model learns from: one example a judged text, whatever data set it stems from."""
+"""Training examples: one record for each judged text, of any data set."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import Literal
 Head = Literal["quality", "argumentativeness", "stance", "comparison", "embedding"]
 Split = Literal["train", "validation", "held-out"]
 
-STANCES = ("PRO", "CON", "NONE")
-COMPARISONS = ("FIRST", "SECOND", "NEUTRAL", "NO")
 _OTHER_SIDE = {0.0: 1.0, 1.0: 0.0}
 EITHER_NEUTRAL_OR_NO = 4
-"""The label of a sentence that takes neither side, where nobody said in which of the two ways."""
+"""The label of a sentence that takes no side, if NEUTRAL and NO were not distinguished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +18,17 @@ class Example:
     """A text with its label.
 
     Attributes:
-        head: Which head learns it.
-        dataset: Where it is from.
+        head: The head that it trains.
+        dataset: Its data set.
         text: The text.
         label: A quality from 0 to 1, or the number of a class.
-        group: What it must not be divided by: its topic, question, essay or pair of objects.
+        group: The unit that a split must not divide: topic, question, essay or pair of objects.
         context: The topic or claim of a stance; empty otherwise.
         first: An object of a comparison.
         second: The other.
-        split: Which part it is in.
-        votes: The share of each class, where judges differ or a teacher said so; the last of a
-            comparison's three is that of NEUTRAL and NO together. Empty otherwise.
+        split: Its split.
+        votes: The share of each class, from judges' votes or from a teacher; a comparison's third
+            share is that of NEUTRAL and NO together. Empty otherwise.
     """
 
     head: Head
@@ -46,7 +44,7 @@ class Example:
 
 
 def turned_round(example: Example) -> Example:
-    """The example with its two sides exchanged; one that takes none stays as it is."""
+    """The example with its two sides exchanged; one without a side stays unchanged."""
     label = _OTHER_SIDE.get(example.label, example.label)
     votes = (*example.votes[1::-1], *example.votes[2:])
     return replace(example, label=label, votes=votes)

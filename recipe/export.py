@@ -1,4 +1,4 @@
-"""The export: from trained networks to graphs for ONNX Runtime and one file of their weights."""
+"""Export trained networks as graphs for ONNX Runtime and one file of weights."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from recipe.adapters import Adapted, joined
-from recipe.examples import COMPARISONS, STANCES
 from recipe.network import Network, mean_of, original_words, tokenizer, unit
 from recipe.words import GROUP, packed
+from sicetnon.arguments.model.classifiers import COMPARISONS, STANCES
 from sicetnon.arguments.model.marking import MARKS
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -26,7 +26,7 @@ OUTPUTS = {
     "quality": ("quality",),
     "embedding": ("embedding",),
 }
-"""What each of the graphs answers; the last two are one encoder, with adapters and without."""
+"""The outputs of each graph; the last two share one encoder, with adapters and without."""
 WEIGHTS, TOKENIZER = "weights.bin", "tokenizer.json.gz"
 _LEAST_SHARED, _ALIGNED = 1024, 64
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
@@ -37,7 +37,7 @@ _PLACES = WINDOW + CONTEXT + 3
 
 
 class Words(nn.Module):
-    """Word vectors of four bits a number, as they are packed."""
+    """Packed word vectors with four bits per number."""
 
     def __init__(self, vectors: Tensor):
         super().__init__()
@@ -56,7 +56,7 @@ class Words(nn.Module):
 
 
 class Rows(nn.Module):
-    """Vectors with eight bits a number, and one scale each."""
+    """Vectors with eight bits per number, and one scale each."""
 
     def __init__(self, vectors: Tensor):
         super().__init__()
@@ -70,7 +70,7 @@ class Rows(nn.Module):
 
 
 class Layer(nn.Module):
-    """A layer of the encoder, its three projections for attention in one."""
+    """A layer of the encoder with the three projections of attention in one."""
 
     def __init__(self, layer: nn.Module, heads: int):
         super().__init__()
@@ -85,7 +85,7 @@ class Layer(nn.Module):
         self.norm = layer.output.LayerNorm
 
     def forward(self, states: Tensor, bias: Tensor) -> Tensor:
-        """The next states [batch, tokens, width]; the bias hides what is padding."""
+        """The next states [batch, tokens, width]; the bias masks padding."""
         batch, length, width = states.shape
         parts = self.projections(states)
         if self.corrections:
@@ -99,7 +99,7 @@ class Layer(nn.Module):
 
 
 class Exported(nn.Module):
-    """A network as it is run: what it answers, as chances where they are classes."""
+    """A network with its outputs; classes as probabilities."""
 
     def __init__(self, network: Network, outputs: Sequence[str]):
         super().__init__()
@@ -137,7 +137,7 @@ class Exported(nn.Module):
 
 
 def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
-    """Writes the files of a model.
+    """Write the files of a model.
 
     Args:
         networks: Trained networks by the graphs of `OUTPUTS` that are wanted.
@@ -172,7 +172,7 @@ def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
 
 
 def _kept_words() -> list[int]:
-    """All words but those that BERT kept free: no text has them, and they cost 216 bytes each."""
+    """All words but the unused ones of BERT: no text has them, and each costs 216 bytes."""
     return [
         place
         for word, place in sorted(tokenizer().get_vocab().items(), key=lambda item: item[1])
@@ -181,7 +181,7 @@ def _kept_words() -> list[int]:
 
 
 def _tokenizer_of_kept() -> str:
-    """The tokenizer, its words numbered as they stand among those that are kept."""
+    """The tokenizer with the numbers of the kept words."""
     described = json.loads(tokenizer().to_str())
     words = {place: word for word, place in tokenizer().get_vocab().items()}
     places = {words[old]: new for new, old in enumerate(_kept_words())}
@@ -232,7 +232,7 @@ def _quantize(path: Path, target: Path) -> None:
 
 
 def _name_outputs(graph: Any, outputs: Sequence[str]) -> None:
-    """Gives the outputs their names; the exporter's own names of inner values may be the same."""
+    """Name the outputs; the exporter may have used these names for inner values."""
     names = {output.name: name for output, name in zip(graph.output, outputs, strict=True)}
     names |= {name: f"inner_{name}" for name in outputs}
     for node in graph.node:
@@ -244,7 +244,7 @@ def _name_outputs(graph: Any, outputs: Sequence[str]) -> None:
 
 
 class Weights:
-    """The weights of several graphs, each kept once, however many graphs have it.
+    """The weights of several graphs; weights that graphs share are stored once.
 
     Attributes:
         content: What the file of weights holds.
@@ -255,7 +255,7 @@ class Weights:
         self._places: dict[bytes, int] = {}
 
     def take_from(self, path: Path, target: Path) -> None:
-        """Writes a graph whose weights stand in the file of weights.
+        """Write a graph that refers to the file of weights.
 
         Args:
             path: A graph that holds its weights.

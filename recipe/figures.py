@@ -1,4 +1,4 @@
-"""The figures of a model, each on texts that no training saw, beside baselines."""
+"""The figures of a model on held-out texts, beside baselines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sicetnon.arguments.model.encoder import DebateEncoder
 
 @dataclass(frozen=True)
 class Line:
-    """One figure: of which system, on what, with its interval."""
+    """One figure: the system, the data, the value and its interval."""
 
     what: str
     system: str
@@ -126,7 +126,7 @@ def folded(
     predict: Callable[[Sequence[Example], Sequence[Example], int], Floats],
     rivals: Callable[[Sequence[Example], Sequence[Example]], Mapping[str, ArrayLike]],
 ) -> tuple[list[Example], dict[str, Floats]]:
-    """Predictions for every text of a data set, each by what never saw its fold."""
+    """Predictions for all texts of a data set, each by a system that left out its fold."""
     own = [each for each in found if each.dataset == dataset]
     tests: list[Example] = []
     predicted: dict[str, list[float]] = {}
@@ -141,7 +141,7 @@ def folded(
 
 
 def webis_lines(found: Sequence[Example], folds: int, model: Path | None) -> Iterator[Line]:
-    """Quality on Webis-ArgQuality-20: what length gains is fitted on the other topics.
+    """Quality on Webis-ArgQuality-20, with the gain by length fitted on the other topics.
 
     Nothing else of the model has learnt from these judgments.
     """
@@ -195,7 +195,7 @@ def _compared(part: Sequence[Example], model: Path) -> Floats:
 
 
 def confusion(what: str, test: Sequence[Example], found: Floats) -> str:
-    """How often each class was taken for which."""
+    """The confusion matrix."""
     wanted = np.array([each.label for each in test])
     classes = np.union1d(wanted, found)
     rows = [
@@ -206,7 +206,7 @@ def confusion(what: str, test: Sequence[Example], found: Floats) -> str:
 
 
 def non_arguments(model: Path | None) -> Iterator[Line]:
-    """What the judges called no argument (-2), against 1 and 2, on the odd topics of 2020."""
+    """AUC of arguments judged 1 and 2 against those judged -2, on the odd topics of 2020."""
     folder = sources.data_folder()
     texts = {}
     for path in (folder / "touche-2020-task-1/input").glob("*.json"):

@@ -1,4 +1,4 @@
-"""The training loop: resumable, logged, the same on every machine but for rounding."""
+"""The training loop: resumable, logged, reproducible except for rounding."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ _SINGLE = ("quality", "argumentativeness", "embedding")
 
 
 def device() -> torch.device:
-    """An accelerator where there is one."""
+    """A GPU if there is one, else the processor."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 class Training:
-    """One run over the data, from a network to a file.
+    """One training of a network.
 
     Args:
         settings: The settings.
-        stage: The part of them that this run is.
+        stage: The settings of this training.
         found: The examples.
-        folder: Where its checkpoint and its log are.
-        start: The network to begin with.
+        folder: The folder of its checkpoint and log.
+        start: The initial network.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Training:
         folder.mkdir(parents=True, exist_ok=True)
 
     def run(self) -> Network:
-        """Trains to the end, from the last checkpoint where there is one."""
+        """Train to the end; a checkpoint is resumed."""
         self._resume()
         if self._step < len(self._batches):
             for said in self._folder.glob("said-*.npy"):  # before it went on
@@ -160,13 +160,13 @@ class Training:
 
 
 def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None = None) -> Network:
-    """The network that a stage starts with: an original, or what another stage ended with.
+    """The initial network of a stage: an original, or the final network of another stage.
 
     Args:
         settings: The settings.
         stage: The stage.
-        folder: Where the stages are.
-        fold: The fold that is left out, by the other stage as well where it leaves out any.
+        folder: The folder of all stages.
+        fold: The fold that is left out, also by the other stage if that leaves out folds.
     """
     torch.manual_seed(settings.seed_of(stage))
     network = _untrained(settings, stage, folder)
@@ -186,12 +186,12 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
 
 
 def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
-    """The network that a stage ended with.
+    """The final network of a stage.
 
     Args:
         settings: The settings.
         stage: The stage.
-        folder: Where its checkpoint is.
+        folder: The folder of its checkpoint.
     """
     network = _untrained(settings, stage, folder.parent)
     try:

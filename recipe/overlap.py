@@ -1,4 +1,4 @@
-"""Texts that occur in two places, whole or nearly: they must not be on both sides of a split."""
+"""Find duplicates and near duplicates, which must not be on both sides of a split."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shingles(text: str) -> frozenset[str]:
 def near_duplicates(
     texts: Sequence[str], references: Iterable[str], share: float = 0.5
 ) -> dict[int, float]:
-    """Which texts have at least a share of their shingles in one and the same reference.
+    """The texts that share at least a part of their shingles with one reference.
 
     Returns:
         The share, of every such text's place.

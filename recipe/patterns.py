@@ -1,4 +1,4 @@
-"""Sentences on two objects made of patterns, with the side that they take.
+"""Make sentences on two objects from patterns, labelled with the object that they favour.
 
 Few labelled sentences favour the second object, and what tells the objects apart is learnt late;
 patterns show it plainly.
@@ -20,7 +20,7 @@ _SHARE_SIDED = 0.6
 
 
 def comparisons(count: int) -> Iterator[Example]:
-    """Sentences, each with two objects and the one that it favours, the same in every run.
+    """Labelled sentences on two objects, the same in every run.
 
     Args:
         count: How many.

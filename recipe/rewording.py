@@ -1,4 +1,4 @@
-"""Rewording: sentences on two objects with other words and objects, for a teacher to label.
+"""Reword sentences on two objects, for a teacher to label.
 
 A small network learns from a larger one what it says of many texts, and few sentences are judged
 (Jiao et al. 2020, section 4.3, exchange words for the same reason).
@@ -27,7 +27,7 @@ _OTHER_OBJECTS = 0.5
 
 
 def reworded(found: Sequence[Example]) -> Iterator[Example]:
-    """Copies of sentences in which words are exchanged for others that are used like them.
+    """Copies of sentences with words replaced by words of similar use.
 
     Args:
         found: Sentences on two objects; those that take a side are copied twice as often. A copy
@@ -61,7 +61,7 @@ def _exchanged(
 
 
 def _alike(texts: Sequence[Sequence[str]]) -> dict[str, list[str]]:
-    """Of each word of the texts that the original knows, those whose vectors are nearest."""
+    """For each word of the texts in the vocabulary, the words with the nearest vectors."""
     counts = Counter(word for words in texts for word in words if word.islower())
     number = tokenizer().token_to_id
     known = sorted(w for w, c in counts.items() if c >= _LEAST_TIMES and number(w) is not None)

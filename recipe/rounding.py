@@ -1,8 +1,8 @@
-"""Rounding: quantisation-aware training, of linear layers (Jacob et al. 2018, section 3).
+"""Quantisation-aware training of linear layers (Jacob et al. 2018, section 3).
 
-What is learnt with whole numbers loses a little when it is rounded. What is learnt last with
-rounded ones has met what it will lose, or nearly: the shipped graphs see no padding, and round
-the vectors of positions as well.
+A network loses a little when its weights are rounded for the shipped graphs, less if its last pass
+is trained with rounded weights. The rounding here differs slightly from that of the graphs, which
+have no padding and also round the vectors of positions.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _OF_WEIGHTS, _OF_STATES = 64, 255
 
 
 class Rounded(nn.Linear):
-    """A linear layer whose weights have seven bits an output, and what it reads eight a text.
+    """A linear layer that rounds its weights to seven bits and its input to eight.
 
-    The numbers themselves stay whole: what is learnt of them is as if none had been rounded.
+    Weights have one scale per output, inputs one per text. Gradients ignore the rounding.
     """
 
     @classmethod
@@ -28,18 +28,18 @@ class Rounded(nn.Linear):
         return own
 
     def forward(self, states: Tensor) -> Tensor:
-        """What the layer makes of states [batch, ..., in]: [batch, ..., out]."""
+        """The output [batch, ..., out] for states [batch, ..., in]."""
         return functional.linear(rounded_states(states), rounded_weights(self.weight), self.bias)
 
 
 def rounded_weights(weights: Tensor) -> Tensor:
-    """Weights [out, in] on 129 steps an output."""
+    """Weights [out, in], rounded to 129 steps per output."""
     steps = weights.detach().abs().amax(1, keepdim=True).clamp(min=1e-9) / _OF_WEIGHTS
     return _straight_through(weights, torch.round(weights / steps) * steps)
 
 
 def rounded_states(states: Tensor) -> Tensor:
-    """States [batch, ..., width] on 256 steps a text, 0 among them."""
+    """States [batch, ..., width], rounded to 256 steps per text; 0 is one of them."""
     inner = tuple(range(1, states.dim()))
     whole = states.detach().float()
     most = whole.amax(inner, keepdim=True).clamp(min=0)
@@ -49,7 +49,7 @@ def rounded_states(states: Tensor) -> Tensor:
 
 
 def round_layers(network: nn.Module) -> None:
-    """Makes every linear layer of a network, in place, one that learns with rounded numbers."""
+    """Replace every linear layer of a network by a rounded one, in place."""
     for module in list(network.modules()):
         for name, child in list(module.named_children()):
             if type(child) is nn.Linear:

@@ -1,4 +1,4 @@
-"""How near the embedding is to the original's: in similarities, and in what it retrieves."""
+"""Compare the embedding with the original's: similarities, and retrieval."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _run(
 
 
 def _arguments() -> list[tuple[str, str, str]]:
-    """Identifier, conclusion and premises of every argument at hand."""
+    """Identifier, conclusion and premises of all available arguments."""
     found = []
     for path in sorted((sources.data_folder() / "touche-2020-task-1/input").glob("*.json")):
         for argument in json.loads(path.read_text(encoding="utf-8"))["arguments"]:

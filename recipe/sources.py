@@ -46,7 +46,7 @@ VALIDATION_TOPICS = frozenset(
 
 
 def data_folder() -> Path:
-    """Where the data is."""
+    """The folder of the data sets."""
     return Path(os.environ.get("SICETNON_DATA", "../shared/data"))
 
 
@@ -124,7 +124,7 @@ def perspectrum() -> Iterator[Example]:
 
 
 def _votes(counts: Sequence[int]) -> tuple[float, ...]:
-    """The shares of those for, mildly or not, of those against, and of those for neither."""
+    """The shares of votes for, against, and for neither; mild votes count in full."""
     supporting, undermining = counts[0] + counts[1], counts[2] + counts[3]
     return tuple(count / sum(counts) for count in (supporting, undermining, counts[4]))
 

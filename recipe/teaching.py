@@ -1,4 +1,4 @@
-"""Teaching: labels made by networks that learnt the same, for one that has to be small.
+"""Label examples by teachers: networks trained on the same tasks.
 
 Labels of a network tell less of the judges' chance than theirs do (Hinton et al. 2015), where it
 has not learnt them by heart: teachers of quality each leave out a fold of the topics, and say what
@@ -41,12 +41,12 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True)
 class Teacher:
-    """A network that says what it thinks of texts; what it said is kept beside it.
+    """A network that labels texts; its answers are kept beside its checkpoint.
 
     Attributes:
-        folder: Where its checkpoint is, and what it said.
-        load: What gives the network.
-        length: How many tokens of a text it reads.
+        folder: The folder of its checkpoint and its answers.
+        load: Loads the network.
+        length: Tokens of a text that it reads.
     """
 
     folder: Path
@@ -54,7 +54,7 @@ class Teacher:
     length: int
 
     def answers(self, found: Sequence[Example]) -> Floats:
-        """What `answers` gives, from the file of an earlier time where there is one."""
+        """The result of `answers`, from a file if the same texts were labelled before."""
         if not found:
             return np.zeros(0, dtype=np.float32)
         whole = [*found, *_swapped(found)]
@@ -71,10 +71,10 @@ class Teacher:
 
 
 class Teachers:
-    """Networks that have left out all folds of the groups between them, or one that left out none.
+    """The teachers of a stage: one per fold that it leaves out, or one that leaves out none.
 
     Args:
-        teachers: The networks, that of the first fold first.
+        teachers: The teachers in the order of their folds.
     """
 
     def __init__(self, teachers: Sequence[Teacher]):
@@ -84,7 +84,7 @@ class Teachers:
     def of_stage(
         cls, settings: Configuration, name: str, folder: Path, fold: int | None = None
     ) -> Teachers:
-        """The networks that a stage ended with: of all folds, of one, or one that left out none."""
+        """The final networks of a stage: of all folds, of one fold, or the only one."""
         stage = settings.stages[name]
         folds = range(settings.folds) if fold is None else [fold]
         names = dict.fromkeys(settings.folder_of(name, each) for each in folds)
@@ -96,7 +96,7 @@ class Teachers:
         return cls([teacher(folder / each) for each in names])
 
     def on_their_folds(self, found: Sequence[Example]) -> list[Example]:
-        """Texts with a quality halfway between the judges and who did not see their group.
+        """Texts with the mean of the judges' quality and that of the teacher without their group.
 
         There must be a teacher for every fold.
         """
@@ -126,7 +126,7 @@ def taught(
     folder: Path,
     fold: int | None = None,
 ) -> list[Example]:
-    """The examples with what teachers say of them, and others (`unjudged`) without a judgment.
+    """The examples with labels of teachers, and labelled texts without judgments (`unjudged`).
 
     Args:
         found: The examples.
@@ -153,9 +153,9 @@ def taught(
 
 
 def answers(network: Network, found: Sequence[Example], length: int) -> Floats:
-    """What a network says of texts: their qualities [texts], or the shares of classes.
+    """The labels of a network for texts: qualities [texts], or probabilities of classes.
 
-    A comparison is read in both orders of its objects, as the product reads it.
+    A comparison is read in both orders of its objects, as in the product.
 
     Args:
         network: The network.
@@ -173,7 +173,7 @@ def answers(network: Network, found: Sequence[Example], length: int) -> Floats:
 
 
 def _swapped(found: Sequence[Example]) -> list[Example]:
-    """Comparisons with their objects exchanged."""
+    """Comparisons with their objects swapped."""
     comparisons = (each for each in found if each.head == "comparison")
     return [replace(each, first=each.second, second=each.first) for each in comparisons]
 
@@ -209,7 +209,7 @@ def _labelled(example: Example, said: Floats) -> Example:
 
 
 def _short_texts(found: Sequence[Example]) -> Iterator[Example]:
-    """Short texts that are nearly none whose quality is judged by figures."""
+    """Short texts that are not near duplicates of texts in the figures of quality."""
     texts = {each.text for each in found if each.split == "train" and each.dataset in _SHORT}
     texts |= {text for _, text in sources.sentences(SENTENCES)}
     judged = [
@@ -227,7 +227,7 @@ def _sentences_and_perspectives(found: Sequence[Example]) -> Iterator[Example]:
 
 
 def _on_conclusions(found: Sequence[Example]) -> Iterator[Example]:
-    """Sentences of arguments on what they conclude, nearly nothing of what is held out."""
+    """Sentences of arguments with their conclusions, without near duplicates of held-out texts."""
     contexts = {text: conclusion for conclusion, text in sources.sentences(SENTENCES)}
     held = [each for each in found if each.head == "stance" and each.split != "train"]
     allowed = set(_unlike(sorted(set(contexts.values())), [each.context for each in held]))
@@ -237,7 +237,7 @@ def _on_conclusions(found: Sequence[Example]) -> Iterator[Example]:
 
 
 def _on_claims_nearby(found: Sequence[Example]) -> Iterator[Example]:
-    """Texts on the claims nearest to them, of those that they were not judged on."""
+    """Texts with the nearest claims that they were not judged on."""
     own = [e for e in found if (e.dataset, e.split) == ("perspectrum", "train")]
     claims = sorted({each.context for each in own})
     judged: dict[str, set[str]] = defaultdict(set)
@@ -253,7 +253,7 @@ def _on_claims_nearby(found: Sequence[Example]) -> Iterator[Example]:
 
 
 def _reworded_sentences(found: Sequence[Example]) -> Iterator[Example]:
-    """Sentences on two objects in other words; what is made of those held out is held out."""
+    """Reworded sentences on two objects; those of held-out sentences are held out."""
     return reworded([each for each in found if each.dataset == "compsent"])
 
 

@@ -14,7 +14,7 @@ _SHRINKAGES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7)
 
 
 class Packed(NamedTuple):
-    """Vectors of eight-bit numbers that hold two of four bits each.
+    """Vectors of bytes with two numbers of four bits each.
 
     Attributes:
         numbers: Unsigned numbers [words, width / 2]; the low half is of the first half of the
@@ -29,7 +29,7 @@ class Packed(NamedTuple):
 
 
 def packed(vectors: Tensor) -> Packed:
-    """Vectors [words, width] in four bits a number, with a scale for 32 of them.
+    """Vectors [words, width] with four bits per number, and a scale for each 32 numbers.
 
     The scale is the one, of a few, that loses least: the largest number may be cut for the others.
     """

@@ -1,8 +1,8 @@
-"""Annotations: numbers that a model gives each document, kept with the index.
+"""Annotations: a number or a vector per document, computed by a model and stored in the index.
 
-Who computes them is no matter of the index: an annotator is a named function from texts to an
-array. A number a document is stored as it is, in single precision. Of a vector the direction is
-stored, in eight bits a component: `docs/reference/index-format.md` says what that costs and saves.
+An annotator is a named function from texts to an array. Numbers are stored in single precision. Of
+vectors, the direction is stored with eight bits per component; `docs/reference/index-format.md` has
+the error and the size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sicetnon.index.storage import REBUILD
 from sicetnon.records import Record
 
 BLOCK_ROWS = 2048
-"""Rows unpacked at a time: some megabytes of vectors, which a processor's cache holds."""
+"""Rows that are unpacked at once: some megabytes of vectors, which fit into the cache."""
 
 _NAME = re.compile("[a-z]+")
 _LARGEST = 127
@@ -30,13 +30,13 @@ _PACKED = {1: np.dtype(np.float32), 2: np.dtype(np.int8)}
 
 @dataclass(frozen=True)
 class Annotator:
-    """What gives documents numbers: a named function from texts to an array.
+    """A named function that computes an annotation from texts.
 
     Attributes:
-        name: What the numbers are, such as `quality`; small letters.
-        model: What gives them, with its version. Numbers of two models are never mixed.
-        reads: What of a document it reads, in words; likewise.
-        text: Takes that from a record.
+        name: The name of the annotation, such as `quality`; small letters.
+        model: The model with its version. Numbers of two models are never mixed.
+        reads: The part of a document that the model reads, in words; never mixed either.
+        text: Takes this part from a record.
         compute: Texts to a float array of shape (n,), or (n, width) for vectors, of which the
             direction counts.
         batch_documents: Documents that `compute` gets at once at most: enough to sort by length.
@@ -60,14 +60,14 @@ class Annotator:
 
     @property
     def entry(self) -> AnnotationEntry:
-        """What a manifest says of it."""
+        """The annotator's entry in a manifest."""
         return AnnotationEntry(self.model, self.reads)
 
     def numbers(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The numbers of some texts, float32, shape (n,) or (n, width).
 
         Raises:
-            SicetnonError: The function gives something else than a finite number or vector a text.
+            SicetnonError: The function does not return a finite number or vector per text.
         """
         values = np.asarray(self.compute(texts), dtype=np.float32)
         if values.ndim not in _PACKED or len(values) != len(texts):
@@ -81,7 +81,7 @@ class Annotator:
 
 
 def packed(values: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.int8]:
-    """Numbers as they are stored: single ones as they are, vectors as directions.
+    """Numbers in the form in which they are stored: vectors as directions.
 
     The largest component of a vector becomes 127 or -127, the others in proportion; a vector of
     nothing but zeros stays one.
@@ -99,7 +99,7 @@ def packed(values: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.int8
 
 
 def unpacked(stored: NDArray[np.float32] | NDArray[np.int8]) -> NDArray[np.float32]:
-    """Stored numbers as they are read: float32; vectors are of length 1, or 0."""
+    """Stored numbers as float32; vectors have length 1, or 0."""
     values = stored.astype(np.float32)
     if values.ndim > 1:
         lengths = np.sqrt(np.einsum("ij,ij->i", values, values))
@@ -108,15 +108,15 @@ def unpacked(stored: NDArray[np.float32] | NDArray[np.int8]) -> NDArray[np.float
 
 
 class Annotation:
-    """An annotation of all documents of an index, read from mapped files when asked for.
+    """An annotation of all documents of an index, read from mapped files on demand.
 
-    `annotation[numbers]` gives those of some documents, `numpy.asarray(annotation)` all at once.
-    Numbers of deleted documents mean nothing.
+    `annotation[numbers]` reads those of some documents, `numpy.asarray(annotation)` all. The values
+    of deleted documents have no meaning.
 
     Attributes:
-        name: What the numbers are.
-        model: What gave them, with its version.
-        reads: What of a document was read.
+        name: Its name.
+        model: The model with its version.
+        reads: The part of a document that the model read.
         shape: (documents,) or (documents, width), deleted documents included.
     """
 
@@ -159,10 +159,10 @@ class Annotation:
         return self[np.arange(len(self))].astype(dtype or np.float32, copy=False)
 
     def blocks(self, rows: int = BLOCK_ROWS) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """All numbers in their order, some at a time, each time with the first document's number.
+        """All values in blocks, each with the number of its first document.
 
         Args:
-            rows: How many at most at a time.
+            rows: The most rows of a block.
         """
         for part, base in zip(self._parts, self._bases.tolist(), strict=True):
             for first in range(0, len(part), rows):
@@ -173,7 +173,7 @@ def read_annotations(manifest: Manifest, segments: Sequence[Segment]) -> dict[st
     """The annotations of an index, by name.
 
     Raises:
-        BrokenIndexError: A segment lacks what the manifest says that it has.
+        BrokenIndexError: A segment lacks an annotation that the manifest names.
     """
     return {name: Annotation(name, entry, segments) for name, entry in manifest.annotations.items()}
 
