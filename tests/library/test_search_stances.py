@@ -13,8 +13,8 @@ from rich.console import Console
 
 from conftest import ROOT
 from sicetnon.cli import main
-from sicetnon.index.reader import IndexReader
-from sicetnon.library.answers import Answer, as_json, search
+from sicetnon.library.answers import Answer, as_json
+from sicetnon.library.index import Index
 from sicetnon.terminal.answers import show_answers
 
 QUESTION = "Which is better, a kayak or a canoe?"
@@ -30,8 +30,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def index(folder: Path) -> Iterator[IndexReader]:
-    with IndexReader.open(folder) as opened:
+def index(folder: Path) -> Iterator[Index]:
+    with Index.open(folder) as opened:
         yield opened
 
 
@@ -45,8 +45,8 @@ def titles(lines: list[str]) -> list[str]:
     return [line.rstrip("─ ") for line in lines if line.endswith("─")]
 
 
-def test_each_side_names_its_object(index: IndexReader) -> None:
-    found = search(index, QUESTION, 20)
+def test_each_side_names_its_object(index: Index) -> None:
+    found = index.search(QUESTION, 20)
     assert {answer.stance for answer in found} == {"FIRST", "SECOND", "NEUTRAL", "NO"}
     names = {"FIRST": "kayak", "SECOND": "canoe", "NEUTRAL": None, "NO": None}
     for answer in found:
@@ -54,8 +54,8 @@ def test_each_side_names_its_object(index: IndexReader) -> None:
         assert answer.favours == names[str(answer.stance)]
 
 
-def test_the_terminal_groups_passages_by_side(index: IndexReader) -> None:
-    found = search(index, QUESTION, 20)
+def test_the_terminal_groups_passages_by_side(index: Index) -> None:
+    found = index.search(QUESTION, 20)
     lines = shown(QUESTION, found)
     assert titles(lines) == GROUPS
     assert "a program's guess" in lines[1]
@@ -70,17 +70,17 @@ def test_the_terminal_groups_passages_by_side(index: IndexReader) -> None:
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 120])
-def test_no_line_is_wider_than_the_terminal(index: IndexReader, width: int) -> None:
+def test_no_line_is_wider_than_the_terminal(index: Index, width: int) -> None:
     long = ("an inflatable kayak for two with a pump, a repair kit and \x1b[31mpaddles", "canoe")
-    found = [replace(answer, objects=long) for answer in search(index, QUESTION, 8)]
+    found = [replace(answer, objects=long) for answer in index.search(QUESTION, 8)]
     lines = shown(QUESTION, found, width)
     assert max(map(len, lines)) <= width
     assert "\x1b" not in "".join(lines)
     assert [title for title in titles(lines) if title.startswith("In favour of")]
 
 
-def test_programs_get_objects_stances_and_names(index: IndexReader) -> None:
-    parsed = as_json(QUESTION, search(index, QUESTION, 20))
+def test_programs_get_objects_stances_and_names(index: Index) -> None:
+    parsed = as_json(QUESTION, index.search(QUESTION, 20))
     assert parsed["objects"] == ["kayak", "canoe"]
     for answer in parsed["answers"]:
         assert answer["stance"] in ("FIRST", "SECOND", "NEUTRAL", "NO")
@@ -88,8 +88,8 @@ def test_programs_get_objects_stances_and_names(index: IndexReader) -> None:
         assert answer["favours"] == sides.get(answer["stance"])
 
 
-def test_a_question_that_compares_nothing_has_no_sides(index: IndexReader) -> None:
-    found = search(index, "Are canoes safe?", 5)
+def test_a_question_that_compares_nothing_has_no_sides(index: Index) -> None:
+    found = index.search("Are canoes safe?", 5)
     assert {(answer.stance, answer.objects, answer.favours) for answer in found} == {
         (None, None, None)
     }
@@ -97,8 +97,8 @@ def test_a_question_that_compares_nothing_has_no_sides(index: IndexReader) -> No
     assert "objects" not in as_json("Are canoes safe?", found)
 
 
-def test_a_system_that_judges_no_sides_shows_none(index: IndexReader) -> None:
-    found = search(index, QUESTION, 5, "bm25")
+def test_a_system_that_judges_no_sides_shows_none(index: Index) -> None:
+    found = index.search(QUESTION, 5, system="bm25")
     assert {answer.stance for answer in found} == {"NO"}
     assert titles(shown(QUESTION, found)) == ["Results"]
 

@@ -7,6 +7,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import UsageError
-from sicetnon.evaluation import OFFICIAL_NDCG, Run, load_qrels, load_run
-from sicetnon.evaluation.runs import Lines
+from sicetnon.evaluation import OFFICIAL_NDCG, load_qrels, load_run
 from sicetnon.ranking.fusion import METHODS, NORMALISATIONS, Fusion, are_usable, fuse
-from sicetnon.records import RunLine
+from sicetnon.records import Ranking, Run, RunLine, Topic
 
 STANCES = ("FIRST", "SECOND", "NEUTRAL", "NO", "Q0")
 FUSIONS = [
@@ -30,41 +30,47 @@ WEIGHTS = st.sampled_from([0.25, 0.5, 1.0, 3.0, 7.5])
 any_fusion = pytest.mark.parametrize("fusion", FUSIONS, ids=lambda f: f"{f.method}-{f.normalise}")
 
 
-def lines(*rows: tuple[str, float] | tuple[str, float, str]) -> Lines:
-    """Lines from documents with their scores and, where they have one, stances."""
-    stances = [row[2] if len(row) > 2 else "Q0" for row in rows]
-    return Lines([row[0] for row in rows], stances, np.array([row[1] for row in rows], dtype=float))
+def ranked(*rows: tuple[str, float] | tuple[str, float, str]) -> Ranking:
+    """A ranking of documents with their scores and, where they have one, stances."""
+    stances = tuple(row[2] if len(row) > 2 else "Q0" for row in rows)
+    scores = np.array([row[1] for row in rows], dtype=float)
+    return Ranking(Topic("1", ""), tuple(row[0] for row in rows), scores, stances)
 
 
-def run(**topics: Lines) -> Run:
-    return Run("run", "tag", {name.removeprefix("t"): each for name, each in topics.items()})
+def named(rankings: dict[str, Ranking]) -> Run:
+    """A run of rankings by the numbers of their topics."""
+    each = {number: replace(one, topic=Topic(number, "")) for number, one in rankings.items()}
+    return Run("run", "tag", each)
+
+
+def run(**topics: Ranking) -> Run:
+    return named({name.removeprefix("t"): each for name, each in topics.items()})
 
 
 def plain(*documents: str) -> Run:
     """A run of one topic whose scores are as the ranks."""
-    return run(t1=lines(*((name, -place) for place, name in enumerate(documents))))
+    return run(t1=ranked(*((name, -place) for place, name in enumerate(documents))))
 
 
 @st.composite
-def topic_lines(draw: st.DrawFn) -> Lines:
+def topic_rankings(draw: st.DrawFn) -> Ranking:
     names = draw(st.lists(st.sampled_from("abcdefghijkl"), unique=True, min_size=1))
     number = st.integers(-3, 3).map(float) | st.floats(allow_nan=False)
     scores = draw(st.lists(number, min_size=len(names), max_size=len(names)))
     if draw(st.booleans()):
         scores.sort(reverse=True)
-    stances = [draw(st.sampled_from(STANCES)) for _ in names]
-    return Lines(names, stances, np.array(scores))
+    stances = tuple(draw(st.sampled_from(STANCES)) for _ in names)
+    kept = draw(st.sampled_from([None, stances]))
+    return Ranking(Topic("1", ""), tuple(names), np.array(scores), kept)
 
 
-RUNS = st.dictionaries(st.sampled_from(["1", "2", "10"]), topic_lines(), min_size=1).map(
-    lambda topics: Run("run", "tag", topics)
-)
+RUNS = st.dictionaries(st.sampled_from(["1", "2", "10"]), topic_rankings(), min_size=1).map(named)
 
 
-def content(fused: Run) -> dict[str, tuple[list[str], list[str], list[float]]]:
+def content(fused: Run) -> dict[str, tuple[tuple[str, ...], tuple[str, ...], list[float]]]:
     return {
-        topic: (each.documents, each.stances, each.scores.tolist())
-        for topic, each in fused.topics.items()
+        topic: (each.ids, each.second_column, each.scores.tolist())
+        for topic, each in fused.rankings.items()
     }
 
 
@@ -85,9 +91,9 @@ class TestPromises:
     @settings(max_examples=15)
     def test_a_run_fused_with_itself_keeps_its_order_and_stances(self, fusion, one, times) -> None:
         fused = fuse([one] * times, fusion)
-        for topic, given_lines in one.topics.items():
-            assert fused.topics[topic].documents == given_lines.documents
-            assert fused.topics[topic].stances == given_lines.stances
+        for topic, given_ranking in one.rankings.items():
+            assert fused.rankings[topic].ids == given_ranking.ids
+            assert fused.rankings[topic].second_column == given_ranking.second_column
 
     @any_fusion
     @given(RUNS, RUNS, RUNS)
@@ -105,14 +111,14 @@ class TestPromises:
     def test_nothing_is_lost_or_doubled_and_scores_never_rise(self, fusion, runs, depth) -> None:
         fused = fuse(runs, fusion, depth)
         whole = fuse(runs, fusion)
-        topics = {topic for each in runs for topic in each.topics}
-        assert list(fused.topics) == sorted(topics, key=int)
-        for topic, each in whole.topics.items():
-            held = [one.topics[topic].documents for one in runs if topic in one.topics]
-            assert Counter(each.documents) == Counter(set(itertools.chain(*held)))
+        topics = {topic for each in runs for topic in each.rankings}
+        assert list(fused.rankings) == sorted(topics, key=int)
+        for topic, each in whole.rankings.items():
+            held = [one.rankings[topic].ids for one in runs if topic in one.rankings]
+            assert Counter(each.ids) == Counter(set(itertools.chain(*held)))
             assert np.isfinite(each.scores).all()
             assert (np.diff(each.scores) <= 0).all()
-            assert fused.topics[topic].documents == each.documents[:depth]
+            assert fused.rankings[topic].ids == each.ids[:depth]
 
     @given(st.lists(RUNS, min_size=2, max_size=4))
     def test_only_the_ratios_of_weights_matter(self, runs) -> None:
@@ -125,10 +131,10 @@ class TestPromises:
     @given(RUNS, RUNS)
     def test_a_document_both_put_first_is_first(self, one, other) -> None:
         fused = fuse([one, other])
-        for topic in one.topics.keys() & other.topics.keys():
-            first = one.topics[topic].documents[0]
-            if other.topics[topic].documents[0] == first:
-                assert fused.topics[topic].documents[0] == first
+        for topic in one.rankings.keys() & other.rankings.keys():
+            first = one.rankings[topic].ids[0]
+            if other.rankings[topic].ids[0] == first:
+                assert fused.rankings[topic].ids[0] == first
 
 
 def standard(scores: list[float]) -> list[float]:
@@ -184,15 +190,15 @@ class TestTranscriptions:
         self.check(Fusion(method, normalise), given_lists, expected)
 
     def check(self, fusion, given_lists, expected) -> None:
-        runs = [run(t1=lines(*scores.items())) for scores, _ in given_lists]
+        runs = [run(t1=ranked(*scores.items())) for scores, _ in given_lists]
         weights = tuple(weight for _, weight in given_lists)
-        fused = fuse(runs, Fusion(fusion.method, fusion.normalise, weights)).topics["1"]
-        found = dict(zip(fused.documents, fused.scores.tolist(), strict=True))
+        fused = fuse(runs, Fusion(fusion.method, fusion.normalise, weights)).rankings["1"]
+        found = dict(zip(fused.ids, fused.scores.tolist(), strict=True))
         assert found == pytest.approx(expected, abs=1e-12)
 
     def test_the_paper_s_constant_in_numbers(self) -> None:
-        fused = fuse([plain("a", "b"), plain("b", "c")]).topics["1"]
-        assert fused.documents == ["b", "a", "c"]
+        fused = fuse([plain("a", "b"), plain("b", "c")]).rankings["1"]
+        assert fused.ids == ("b", "a", "c")
         assert fused.scores.tolist() == pytest.approx([1 / 62 + 1 / 61, 1 / 61, 1 / 62])
 
 
@@ -201,31 +207,31 @@ class TestTies:
         # b and d swap places 1 and 3, so that they are even, and so are y and x
         first, second = plain("d", "a", "b", "y", "x"), plain("b", "a", "d", "x", "y")
         fused = fuse([first, second])
-        assert fused.topics["1"].documents == ["b", "d", "a", "x", "y"]
+        assert fused.rankings["1"].ids == ("b", "d", "a", "x", "y")
         # at equal sums the one that somebody puts higher
         fused = fuse([plain("a", "m", "z"), plain("z", "m", "a")], Fusion("sum", "min-max"))
-        assert fused.topics["1"].documents == ["a", "z", "m"]
+        assert fused.rankings["1"].ids == ("a", "z", "m")
 
     def test_the_ranks_decide_among_tied_scores(self, tmp_path: Path) -> None:
         path = tmp_path / "run.txt"
         path.write_text("1 Q0 z 2 5 t\n1 Q0 y 1 5 t\n1 Q0 a 3 5 t\n1 Q0 b 4 4 t\n")
         for fusion in FUSIONS:
-            assert fuse([load_run(path)], fusion).topics["1"].documents == ["y", "z", "a", "b"]
+            assert fuse([load_run(path)], fusion).rankings["1"].ids == ("y", "z", "a", "b")
 
     @pytest.mark.parametrize(
         "scores",
         [[1.0, 2.0, 3.0], [7.0, 7.0, 7.0], [math.inf, 1.0, 0.0], [0.0, -1.0, -math.inf]],
     )
     def test_ranks_stand_in_for_scores_that_say_nothing(self, scores) -> None:
-        odd = run(t1=lines(*zip("abc", scores, strict=True)))
-        assert not are_usable(odd.topics["1"].scores)
+        odd = run(t1=ranked(*zip("abc", scores, strict=True)))
+        assert not are_usable(odd.rankings["1"].scores)
         for fusion in FUSIONS:
             assert content(fuse([odd], fusion)) == content(fuse([plain("a", "b", "c")], fusion))
 
     def test_scores_at_the_ends_of_the_range_do_not_overflow(self) -> None:
-        wide = run(t1=lines(("a", 1.7e308), ("b", 0.0), ("c", -1.7e308)))
+        wide = run(t1=ranked(("a", 1.7e308), ("b", 0.0), ("c", -1.7e308)))
         fused = fuse([wide], Fusion("sum"))
-        assert fused.topics["1"].scores.tolist() == [1, 0.5, 0]
+        assert fused.rankings["1"].scores.tolist() == [1, 0.5, 0]
 
 
 class TestStances:
@@ -235,9 +241,9 @@ class TestStances:
         for stance, place in votes:
             names = [f"other{number}" for number in range(place)]
             rows = [(name, -float(n), "Q0") for n, name in enumerate(names)]
-            runs.append(run(t1=lines(*rows, ("x", -float(place), stance))))
-        fused = fuse(runs, Fusion(weights=weights)).topics["1"]
-        return fused.stances[fused.documents.index("x")]
+            runs.append(run(t1=ranked(*rows, ("x", -float(place), stance))))
+        fused = fuse(runs, Fusion(weights=weights)).rankings["1"]
+        return fused.second_column[fused.ids.index("x")]
 
     def test_most_votes_win(self) -> None:
         assert self.elect(("FIRST", 0), ("SECOND", 5), ("SECOND", 3)) == "SECOND"
@@ -257,29 +263,29 @@ class TestStances:
 
 class TestRuns:
     def test_a_topic_may_be_missing(self) -> None:
-        one, other = run(t2=lines(("a", 1))), run(t2=lines(("b", 1)), t10=lines(("c", 1)))
+        one, other = run(t2=ranked(("a", 1))), run(t2=ranked(("b", 1)), t10=ranked(("c", 1)))
         fused = fuse([one, other])
-        assert {topic: each.documents for topic, each in fused.topics.items()} == {
-            "2": ["a", "b"],
-            "10": ["c"],
+        assert {topic: each.ids for topic, each in fused.rankings.items()} == {
+            "2": ("a", "b"),
+            "10": ("c",),
         }
-        assert list(fused.topics) == ["2", "10"]
+        assert list(fused.rankings) == ["2", "10"]
 
     def test_topics_without_numbers_come_last(self) -> None:
-        names = {"b": lines(("x", 1)), "10": lines(("x", 1)), "9": lines(("x", 1))}
-        assert list(fuse([Run("r", "t", names)]).topics) == ["9", "10", "b"]
+        names = {"b": ranked(("x", 1)), "10": ranked(("x", 1)), "9": ranked(("x", 1))}
+        assert list(fuse([named(names)]).rankings) == ["9", "10", "b"]
 
     def test_a_pair_is_one_however_it_is_written(self) -> None:
         fused = fuse([plain("s1,s2", "s3,s4"), plain("s2,s1", "s5,s4")])
-        assert fused.topics["1"].documents == ["s1,s2", "s3,s4", "s4,s5"]
+        assert fused.rankings["1"].ids == ("s1,s2", "s3,s4", "s4,s5")
 
     def test_commas_alone_make_no_pairs(self) -> None:
         fused = fuse([plain("b,a", "x"), plain("a,b", "x")])
-        assert set(fused.topics["1"].documents) == {"b,a", "a,b", "x"}
+        assert set(fused.rankings["1"].ids) == {"b,a", "a,b", "x"}
 
     def test_records_will_do(self) -> None:
         records = [RunLine("1", "PRO", name, n, -n, "t") for n, name in enumerate("ab", start=1)]
-        assert fuse([load_run(records, "r")]).topics["1"].documents == ["a", "b"]
+        assert fuse([load_run(records, "r")]).rankings["1"].ids == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -316,8 +322,8 @@ class TestOfficialRuns:
         for one in official:
             for fusion in (Fusion("rrf"), Fusion("sum")):
                 fused = fuse([one], fusion)
-                assert {t: each.documents for t, each in fused.topics.items()} == {
-                    t: each.documents[:1000] for t, each in one.topics.items()
+                assert {t: each.ids for t, each in fused.rankings.items()} == {
+                    t: each.ids[:1000] for t, each in one.rankings.items()
                 }
 
     def test_backwards_is_the_same(self, official: list[Run]) -> None:

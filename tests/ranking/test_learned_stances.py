@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,7 @@ from sicetnon.arguments.model.encoder import debate_encoder
 from sicetnon.cli import main
 from sicetnon.errors import MissingExtraError, UsageError
 from sicetnon.formats.runs import read_run
-from sicetnon.index.reader import IndexReader
-from sicetnon.library.answers import search
+from sicetnon.library.index import Index
 from sicetnon.records import RunLine, Topic
 from sicetnon.tasks.registry import TASKS, search_system
 from sicetnon.tasks.running import RunOptions, run_task
@@ -106,11 +106,11 @@ def test_each_text_handed_out_is_read_once_and_no_other(
 ) -> None:
     options = RunOptions(index=folder, k=3, stance="learned")
     found = run_task(TASK, INPUT, tmp_path / "out", options)
-    with IndexReader.open(folder) as index:
+    with Index.open(folder) as index:
         texts = {
             (record.default_text(), *ranking.topic.objects)
             for ranking in found
-            for record in index.records(ranking.documents)
+            for record in index.records(ranking.ids)
         }
     assert len(judge.read) == len(set(judge.read))
     assert set(judge.read) <= texts
@@ -143,12 +143,11 @@ def test_passages_that_name_neither_object_are_not_read(tmp_path: Path, judge: J
     (tmp_path / "passages.jsonl").write_text(text)
     folder = tmp_path / "index"
     assert main(["index", "build", str(tmp_path / "passages.jsonl"), "-o", str(folder)]) == 0
-    with IndexReader.open(folder) as index:
+    with Index.open(folder) as index:
         ranking = search_system("default", index, "learned").retrieve([Topic("1", QUESTION)], 10)[0]
-        names = index.identifiers(ranking.documents)
     assert {name for name, _, _ in judge.read} == set(list(passages.values())[1:])
     assert len(judge.read) == 2
-    said = dict(zip(names, ranking.stances or (), strict=True))
+    said = dict(zip(ranking.ids, ranking.stances or (), strict=True))
     assert said["p1___1"] == "NO"
     assert said["p1___2"] == said["p2___1"] == side(passages["p1___2"])
 
@@ -172,7 +171,7 @@ def test_names_decide_what_the_model_cannot_tell(
 
 
 def test_a_topic_without_two_objects_is_not_read(folder: Path, judge: Judge) -> None:
-    with IndexReader.open(folder) as index:
+    with Index.open(folder) as index:
         system = search_system("default", index, "learned")
         ranking = system.retrieve([Topic("1", "Are canoes safe?"), Topic("2", "?")], 10)[0]
     assert ranking.stances == ("NO",) * len(ranking)
@@ -182,10 +181,10 @@ def test_a_topic_without_two_objects_is_not_read(folder: Path, judge: Judge) -> 
 def test_it_is_told_how_far_reading_is(folder: Path, judge: Judge) -> None:
     told: list[tuple[int, int]] = []
     topics = [Topic("1", QUESTION), Topic("2", "Is a flute better than an oboe?")]
-    with IndexReader.open(folder) as index:
-        found = search_system("default", index, "learned").retrieve(
-            topics, 5, lambda done, total: told.append((done, total))
-        )
+    with Index.open(folder) as index:
+        system = search_system("default", index, "learned")
+        system = replace(system, progress=lambda done, total: told.append((done, total)))
+        found = system.retrieve(topics, 5)
     assert told == [(len(found[0]), 10), (10, 10)]
 
 
@@ -225,11 +224,8 @@ def test_what_holds_no_passages_refuses_it(
 
 
 def test_a_name_that_nobody_has(folder: Path) -> None:
-    with (
-        IndexReader.open(folder) as index,
-        pytest.raises(UsageError, match="one of rules, learned"),
-    ):
-        search(index, QUESTION, stance="magic")
+    with Index.open(folder) as index, pytest.raises(UsageError, match="one of rules, learned"):
+        index.search(QUESTION, stance="magic")
 
 
 def test_without_the_extra_the_hint_comes_before_any_work(
@@ -245,8 +241,8 @@ def test_without_the_extra_the_hint_comes_before_any_work(
     command = ("search", QUESTION, "--index", folder, "--stance", "learned")
     assert failing(*command) == (1, expected)
     assert main(["run", TASK, "-i", str(INPUT), "-o", str(out), "--index", str(folder)]) == 0
-    with IndexReader.open(folder) as index, pytest.raises(MissingExtraError):
-        search(index, QUESTION, stance="learned")
+    with Index.open(folder) as index, pytest.raises(MissingExtraError):
+        index.search(QUESTION, stance="learned")
 
 
 def test_no_run_by_rules_loads_the_model(folder: Path, tmp_path: Path) -> None:

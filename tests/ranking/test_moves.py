@@ -20,9 +20,9 @@ TOPIC = Topic("1", "which is better?")
 
 
 def ranking(size: int) -> Ranking:
-    numbers = np.arange(size, dtype=np.int64)
-    names = tuple(f"d{number}" for number in range(size))
-    return Ranking(TOPIC, numbers + 100, -numbers.astype(np.float64), names=names)
+    names = tuple(str(place) for place in range(size))
+    stances = tuple(f"stance of {name}" for name in names)
+    return Ranking(TOPIC, names, -np.arange(size, dtype=np.float64), stances)
 
 
 def plain(keys: list[float]) -> list[int]:
@@ -84,21 +84,21 @@ def test_one_chunk_is_the_plain_sort(flags: list[bool], more: int) -> None:
 
 
 @given(KEYS, st.integers(0, 12), st.none() | st.integers(0, 70))
-def test_the_stages_move_names_with_documents(
+def test_the_stages_move_stances_with_documents(
     keys: list[float], bound: int, depth: int | None
 ) -> None:
     before = ranking(len(keys))
     stages = (
-        BoundedMoves(lambda _, top: [keys[n - 100] for n in top.documents], bound, depth),
-        Promotion(lambda _, top: [keys[n - 100] > 2 for n in top.documents], 5, depth),
+        BoundedMoves(lambda _, top: [keys[int(name)] for name in top.ids], bound, depth),
+        Promotion(lambda _, top: [keys[int(name)] > 2 for name in top.ids], 5, depth),
     )
     for stage in stages:
         after = stage.apply(TOPIC, before)
-        assert sorted(after.documents) == sorted(before.documents)
-        assert after.names == tuple(f"d{number - 100}" for number in after.documents)
+        assert sorted(after.ids) == sorted(before.ids)
+        assert after.stances == tuple(f"stance of {name}" for name in after.ids)
         assert after.scores.tolist() == before.scores.tolist()
         if depth is not None:
-            assert after.documents[depth:].tolist() == before.documents[depth:].tolist()
+            assert after.ids[depth:] == before.ids[depth:]
 
 
 def test_a_bound_of_nothing_moves_nothing() -> None:

@@ -17,9 +17,8 @@ from sicetnon.arguments.shouting import shouting
 from sicetnon.errors import UsageError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.annotation_writer import annotate_index
-from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.library.answers import search
+from sicetnon.library.index import Index
 from sicetnon.ranking.penalties import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic
@@ -47,13 +46,13 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def index() -> Iterator[IndexReader]:
+def index() -> Iterator[Index]:
     with opened([{"text": text} for text in TEXTS * 3], "plain", [6, 12]) as opened_index:
         yield opened_index
 
 
 @pytest.fixture(scope="module")
-def arguments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
+def arguments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     """Arguments whose conclusions shout and whose premises do not, and one the other way."""
     folder = tmp_path_factory.mktemp("arguments")
     (folder / "args-me.json").write_text(
@@ -66,7 +65,7 @@ def arguments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]
     )
     options = BuildOptions(named_analysis(TASK.analysis))
     build_index(open_corpus([folder / "args-me.json"]), folder / "index", options)
-    with IndexReader.open(folder / "index") as opened_index:
+    with Index.open(folder / "index") as opened_index:
         yield opened_index
 
 
@@ -76,13 +75,14 @@ def falling(scores: list[float]) -> np.ndarray:
 
 @st.composite
 def rankings(draw: st.DrawFn) -> Ranking:
-    documents = draw(st.lists(st.integers(0, len(TEXTS) * 3 - 1), unique=True))
-    size = len(documents)
+    numbers = st.integers(0, len(TEXTS) * 3 - 1)
+    ids = tuple(map(str, draw(st.lists(numbers, unique=True))))
+    size = len(ids)
     score = st.one_of(st.sampled_from([0.0, 1.0, 1.5]), st.floats(-10, 10))
     scores = falling(draw(st.lists(score, min_size=size, max_size=size)))
-    stances = tuple(f"stance of {number}" for number in documents)
+    stances = tuple(f"stance of {name}" for name in ids)
     kept = draw(st.sampled_from([None, stances]))
-    return Ranking(TOPIC, np.array(documents, dtype=np.int64), scores, kept)
+    return Ranking(TOPIC, ids, scores, kept)
 
 
 # -- penalties
@@ -91,42 +91,42 @@ def rankings(draw: st.DrawFn) -> Ranking:
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(rankings(), st.integers(0, 20), st.floats(0, 3), st.floats(-1, 3))
 def test_penalties_lose_and_double_nothing(
-    index: IndexReader, ranking: Ranking, depth: int, first: float, second: float
+    index: Index, ranking: Ranking, depth: int, first: float, second: float
 ) -> None:
     faults = {housekeeping: first, shouting: second}
-    before = (ranking.documents.tolist(), ranking.scores.tolist())
+    before = (ranking.ids, ranking.scores.tolist())
     after = Penalties(index, faults, depth).apply(TOPIC, ranking)
-    assert (ranking.documents.tolist(), ranking.scores.tolist()) == before  # untouched
-    assert sorted(after.documents.tolist()) == sorted(ranking.documents.tolist())
+    assert (ranking.ids, ranking.scores.tolist()) == before  # untouched
+    assert sorted(after.ids) == sorted(ranking.ids)
     assert (np.diff(after.scores) <= 0).all()
     expected = {}
-    for place, (number, score) in enumerate(ranking):
-        text = TEXTS[number % len(TEXTS)]
+    for place, (name, score) in enumerate(ranking):
+        text = TEXTS[int(name) % len(TEXTS)]
         cost = first * housekeeping(text) + second * shouting(text)
-        expected[number] = score - cost if place < depth else score
+        expected[name] = score - cost if place < depth else score
     assert dict(after) == pytest.approx(expected)
-    places = {number: place for place, number in enumerate(ranking.documents.tolist())}
-    order = [(-score, places[number]) for number, score in after]
+    places = {name: place for place, name in enumerate(ranking.ids)}
+    order = [(-score, places[name]) for name, score in after]
     assert order == sorted(order)  # equal scores keep their order
     if ranking.stances is None:
         assert after.stances is None
     else:
-        assert after.stances == tuple(f"stance of {n}" for n in after.documents.tolist())
+        assert after.stances == tuple(f"stance of {name}" for name in after.ids)
     assert after.topic == ranking.topic
 
 
-def test_a_penalty_costs_what_it_says_and_lets_others_rise(index: IndexReader) -> None:
-    ranking = Ranking(TOPIC, np.array([1, 2, 0]), np.array([3.0, 2.5, 2.0]))
+def test_a_penalty_costs_what_it_says_and_lets_others_rise(index: Index) -> None:
+    ranking = Ranking(TOPIC, ("1", "2", "0"), np.array([3.0, 2.5, 2.0]))
     faults: dict[Callable[[str], float], float] = {len: 0.1}
     after = Penalties(index, faults, depth=2).apply(TOPIC, ranking)
-    assert after.documents.tolist() == [0, 2, 1]
+    assert after.ids == ("0", "2", "1")
     assert after.scores.tolist() == pytest.approx([2.0, 2.5 - 1.9, 3.0 - 3.5])
 
 
-def test_of_an_argument_the_premise_is_judged(arguments: IndexReader) -> None:
-    ranking = Ranking(TOPIC, np.array([0, 1]), np.array([1.0, 1.0]))
+def test_of_an_argument_the_premise_is_judged(arguments: Index) -> None:
+    ranking = Ranking(TOPIC, ("calm", "loud"), np.array([1.0, 1.0]))
     after = Penalties(arguments, {shouting: 2.0}).apply(TOPIC, ranking)
-    assert dict(after) == {0: 1.0, 1: pytest.approx(-1.0)}
+    assert dict(after) == {"calm": 1.0, "loud": pytest.approx(-1.0)}
 
 
 # -- systems and tasks
@@ -134,31 +134,31 @@ def test_of_an_argument_the_premise_is_judged(arguments: IndexReader) -> None:
 
 class Reversed:
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
-        return Ranking(topic, ranking.documents[::-1], -ranking.scores[::-1])
+        return Ranking(topic, ranking.ids[::-1], -ranking.scores[::-1])
 
 
 class Halved:
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         half = len(ranking) // 2
-        return Ranking(topic, ranking.documents[:half], ranking.scores[:half])
+        return Ranking(topic, ranking.ids[:half], ranking.scores[:half])
 
 
-def test_a_system_applies_its_stages_in_their_order(index: IndexReader) -> None:
+def test_a_system_applies_its_stages_in_their_order(index: Index) -> None:
     retriever = LocalRetriever(index, [FieldScore(BM25())])
     topics = [Topic("1", "guns"), Topic("2", "ban lives"), Topic("3", "nothing")]
     plain = System(retriever).retrieve(topics, 6)
     staged = System(retriever, [Reversed(), Halved()]).retrieve(topics, 6)
     for ours, theirs in zip(staged, plain, strict=True):
         assert ours.topic == theirs.topic
-        assert ours.documents.tolist() == theirs.documents[::-1][: len(theirs) // 2].tolist()
+        assert ours.ids == theirs.ids[::-1][: len(theirs) // 2]
 
 
 def test_every_system_of_the_task_ranks(
-    arguments: IndexReader, tmp_path: Path, stand_in: StandIn
+    arguments: Index, tmp_path: Path, stand_in: StandIn
 ) -> None:
     shutil.copytree(arguments.folder, tmp_path / "annotated")
     annotate_index(tmp_path / "annotated", annotators(["embedding"]))
-    with IndexReader.open(tmp_path / "annotated") as annotated:
+    with Index.open(tmp_path / "annotated") as annotated:
         for name in TASK.systems:
             system = TASK.system(name, annotated)
             found = system.retrieve([Topic("1", "Should guns be banned?")], 10)
@@ -167,14 +167,14 @@ def test_every_system_of_the_task_ranks(
     assert best.ids[0] == "calm"
 
 
-def test_an_unknown_system_lists_the_choices(index: IndexReader, arguments: IndexReader) -> None:
+def test_an_unknown_system_lists_the_choices(index: Index, arguments: Index) -> None:
     choices = "default, dirichlet, bm25, dph, dirichlet-rm3"
     with pytest.raises(UsageError, match=f"touche-2020-task-1 has no system 'bm52'.*{choices}"):
         TASK.system("bm52", arguments)
     with pytest.raises(UsageError, match=f"'bm52'; choose one of {choices}"):
         search_system("bm52", arguments)
     with pytest.raises(UsageError, match=f"'bm52'; choose one of {', '.join(general.SYSTEMS)}"):
-        search(index, "guns", system="bm52")
+        index.search("guns", system="bm52")
 
 
 def test_an_unknown_system_or_task_ends_a_run_before_it_begins(tmp_path: Path) -> None:
@@ -189,9 +189,9 @@ def test_tasks_are_found_by_their_ids() -> None:
     assert [find_task(identifier).id for identifier in TASKS] == list(TASKS)
 
 
-def test_an_index_of_no_task_is_searched_by_the_general_systems(index: IndexReader) -> None:
+def test_an_index_of_no_task_is_searched_by_the_general_systems(index: Index) -> None:
     for name in general.SYSTEMS:
-        found = search(index, "ban", k=2, system=name)
+        found = index.search("ban", k=2, system=name)
         assert [answer.rank for answer in found] == [1, 2]
 
 

@@ -11,8 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from sicetnon.formats.corpora import Corpus, open_corpus
-from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
+from sicetnon.library.index import Index
+from sicetnon.records import Ranking
 from sicetnon.text.analysis import named_analysis
 
 Texts = Mapping[str, str]
@@ -59,13 +60,18 @@ def opened(
     analysis: str = "plain",
     cuts: Sequence[int] = (),
     deleted: Sequence[int] = (),
-) -> Iterator[IndexReader]:
+) -> Iterator[Index]:
     """A passing index of some documents; see `build`."""
     with (
         passing_folder() as folder,
-        IndexReader.open(build(folder, documents, analysis, cuts, deleted)) as index,
+        Index.open(build(folder, documents, analysis, cuts, deleted)) as index,
     ):
         yield index
+
+
+def places(ranking: Ranking) -> list[int]:
+    """The places of the documents in a ranking: their ids, as numbers."""
+    return [int(identifier) for identifier in ranking.ids]
 
 
 @contextmanager
