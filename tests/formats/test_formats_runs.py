@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.qrels import read_qrels, write_qrels
-from sicetnon.formats.runs import check_tag, falling_scores, read_run, run_lines
+from sicetnon.formats.runs import check_tag, falling_scores, read_run, run_text, write_run
 from sicetnon.formats.topics import read_topics
-from sicetnon.records import Judgment, RunLine, Topic
+from sicetnon.records import Judgment, Ranking, RunLine, Topic
 
 modestly = settings(max_examples=100, deadline=None, derandomize=True)
 Write = Callable[[str | bytes], Path]
@@ -103,7 +103,7 @@ SCORES = st.lists(
 def test_written_runs_fall_strictly_in_single_precision(scores: list[float]) -> None:
     given_scores = np.array(sorted(scores, reverse=True), dtype=np.float64)
     documents = [f"d{number}" for number in range(len(scores))]
-    text = run_lines("7", documents, given_scores, "tag")
+    text = run_text([Ranking(Topic("7", ""), tuple(documents), given_scores)], "tag")
     rows = [line.split(" ") for line in text.splitlines()]
     assert [row[:4] for row in rows] == [
         ["7", "Q0", document, str(rank)] for rank, document in enumerate(documents, 1)
@@ -127,18 +127,36 @@ def test_scores_that_fall_already_are_only_rounded() -> None:
 
 
 def test_ties_are_broken_by_the_smallest_step() -> None:
-    assert run_lines(
-        "1", ["a", "b", "c"], np.array([1.0, 1.0, 0.5]), "t", ["PRO", "CON", "Q0"]
-    ) == ("1 PRO a 1 1.0 t\n1 CON b 2 0.99999994 t\n1 Q0 c 3 0.5 t\n")
+    stances = ("PRO", "CON", "Q0")
+    tied = Ranking(Topic("1", ""), ("a", "b", "c"), np.array([1.0, 1.0, 0.5]), stances)
+    expected = "1 PRO a 1 1.0 t\n1 CON b 2 0.99999994 t\n1 Q0 c 3 0.5 t\n"
+    assert run_text([tied], "t") == expected
 
 
 def test_no_documents_are_no_lines() -> None:
-    assert run_lines("1", [], np.empty(0), "tag") == ""
+    assert run_text([Ranking(Topic("1", ""), (), np.empty(0))], "tag") == ""
+    assert run_text([], "tag") == ""
 
 
 def test_columns_of_unequal_length_are_a_mistake() -> None:
     with pytest.raises(ValueError):
-        run_lines("1", ["a"], np.array([2.0, 1.0]), "tag")
+        run_text([Ranking(Topic("1", ""), ("a",), np.array([2.0, 1.0]))], "tag")
+
+
+def test_a_written_run_is_read_back_and_gzipped_where_its_name_says(tmp_path: Path) -> None:
+    rankings = [
+        Ranking(Topic(number, ""), ("a", "b"), np.array([2.0, 1.0]), stances)
+        for number, stances in (("1", None), ("2", ("PRO", "CON")))
+    ]
+    for name in ("run.txt", "run.txt.gz"):
+        write_run(rankings, tmp_path / name, "tag")
+        lines = list(read_run(tmp_path / name))
+        assert [(line.topic, line.stance, line.document, line.rank) for line in lines] == [
+            ("1", "Q0", "a", 1), ("1", "Q0", "b", 2), ("2", "PRO", "a", 1), ("2", "CON", "b", 2),
+        ]  # fmt: skip
+    assert (tmp_path / "run.txt.gz").read_bytes()[:2] == b"\x1f\x8b"
+    with pytest.raises(UsageError, match="use one word"):
+        write_run(rankings, tmp_path / "run.txt", "two words")
 
 
 @pytest.mark.parametrize("tag", ["", " ", "two words", "line\n", "a\u00a0b"])

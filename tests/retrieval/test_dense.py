@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from sicetnon.ranking.joint import Joint
 from sicetnon.ranking.stored import blend_stored, stored_measure
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.dense import Dense
-from support.small_indexes import build, opened, passing_folder
+from support.small_indexes import build, opened, passing_folder, places
 from support.stand_ins import directions, strengths
 
 SETTINGS = settings(derandomize=True, deadline=None, max_examples=25, database=None)
@@ -80,10 +81,10 @@ def test_finds_what_comparing_all_finds(
     assert len(found) == len(wanted)
     np.testing.assert_allclose(found.scores, [score for _, score in wanted], atol=1e-5)
     assert (np.diff(found.scores) <= 0).all()
-    assert len(set(found.documents.tolist())) == len(found)
-    assert not set(found.documents.tolist()) & set(gone)
+    assert len(set(places(found))) == len(found)
+    assert not set(places(found)) & set(gone)
     # those of one text have one score, and stand in the order of their numbers
-    for number, after in zip(found.documents, found.documents[1:], strict=False):
+    for number, after in pairwise(places(found)):
         if texts[number] == texts[after]:
             assert number < after
 
@@ -102,7 +103,7 @@ def test_the_size_of_blocks_makes_no_difference(
     monkeypatch.setattr(annotations.Annotation.blocks, "__defaults__", (3,))
     found = Dense(index, embedder()).retrieve(topics("school tax", "meat"), 9)
     for one, other in zip(wanted, found, strict=True):
-        assert one.documents.tolist() == other.documents.tolist()
+        assert one.ids == other.ids
         np.testing.assert_allclose(one.scores, other.scores, atol=1e-6)
 
 
@@ -112,7 +113,7 @@ def test_questions_do_not_depend_on_one_another(index: IndexReader) -> None:
     for title, ranking in zip(titles, together, strict=True):
         (alone,) = Dense(index, embedder()).retrieve(topics(title), 9)
         assert alone.scores.tolist() == ranking.scores.tolist()
-        assert alone.documents.tolist() == ranking.documents.tolist()
+        assert alone.ids == ranking.ids
     assert Dense(index, embedder()).retrieve([], 9) == []
 
 
@@ -125,9 +126,9 @@ def test_a_question_of_any_length_has_the_same_answers(index: IndexReader) -> No
 
     (wanted,) = Dense(index, embedder()).retrieve(topics("tax"), 5)
     (found,) = Dense(index, embedder(compute=longer)).retrieve(topics("tax"), 5)
-    assert wanted.documents.tolist() == found.documents.tolist()
+    assert wanted.ids == found.ids
     (found,) = Dense(index, embedder(compute=nothing)).retrieve(topics("tax"), 5)
-    assert found.documents.tolist() == [0, 1, 2, 4, 5]
+    assert places(found) == [0, 1, 2, 4, 5]
     assert not found.scores.any()
 
 
@@ -153,38 +154,38 @@ def test_an_index_without_embeddings_or_with_others() -> None:
 # --- fused, and blended ---
 
 
-def test_finders_are_fused_by_ranks(index: IndexReader) -> None:
-    def finder(*numbers: int) -> Any:
-        def find(asked: Sequence[Topic], k: int) -> list[Ranking]:
-            depths.append(k)
-            scores = -np.arange(len(numbers), dtype=np.float64)
-            return [Ranking(topic, np.array(numbers, dtype=np.int64), scores) for topic in asked]
+def test_finders_are_fused_by_ranks() -> None:
+    class Finder:
+        def __init__(self, *ids: str):
+            self.ids = ids
 
-        return find
+        def retrieve(self, asked: Sequence[Topic], k: int) -> list[Ranking]:
+            depths.append(k)
+            scores = -np.arange(len(self.ids), dtype=np.float64)
+            return [Ranking(topic, self.ids, scores) for topic in asked]
 
     depths: list[int] = []
-    joint = Joint([finder(5, 1, 9), finder(9, 5), finder()])
+    joint = Joint([Finder("5", "1", "9"), Finder("9", "5"), Finder()])
     (found, other) = joint.retrieve(topics("a", "b"), 2)
     assert depths == [1000] * 3
-    assert found.documents.tolist() == other.documents.tolist() == [5, 9]
+    assert found.ids == other.ids == ("5", "9")
     np.testing.assert_allclose(found.scores, [1 / 61 + 1 / 62, 1 / 61 + 1 / 63])
-    assert found.documents.dtype == np.int64
-    joint = Joint([finder(2, 10), finder(10, 2)], Fusion(weights=(1, 1)), depth=5)
+    joint = Joint([Finder("b", "a"), Finder("a", "b")], Fusion(weights=(1, 1)), depth=5)
     (found,) = joint.retrieve(topics("a"), 7)
-    # even in all, so the first indexed stands first
-    assert found.documents.tolist() == [2, 10]
+    # even in all, so the first id stands first
+    assert found.ids == ("a", "b")
     assert depths[-1] == 7
-    assert len(Joint([finder()]).retrieve(topics("a"), 5)[0]) == 0
+    assert len(Joint([Finder()]).retrieve(topics("a"), 5)[0]) == 0
 
 
 def test_stored_numbers_are_blended_in(index: IndexReader) -> None:
-    documents, scores = np.array([4, 15, 0, 19]), np.array([3.0, 2.0, 1.0, 0.0])
+    numbers, scores = np.array([4, 15, 0, 19]), np.array([3.0, 2.0, 1.0, 0.0])
     (topic,) = topics("anything")
-    ranking = Ranking(topic, documents, scores)
-    quality = strengths([TEXTS[number] for number in documents])
+    ranking = Ranking(topic, tuple(map(str, numbers)), scores)
+    quality = strengths([TEXTS[number] for number in numbers])
     np.testing.assert_array_equal(stored_measure(index, "quality")(topic, ranking), quality)
     found = blend_stored(index, "quality", 0.7, depth=3).apply(topic, ranking)
     sums = np.array([1, 0.5, 0]) + 0.7 * quality[:3]
     order = np.argsort(-sums)
-    assert found.documents.tolist() == [*documents[:3][order].tolist(), 19]
+    assert places(found) == [*numbers[:3][order].tolist(), 19]
     np.testing.assert_allclose(found.scores[:3], sums[order])

@@ -18,7 +18,7 @@ from sicetnon.retrieval.scoring import Coverage, FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25, DirichletLM
 from support.plain_models import PlainCollection, bm25, bose_einstein, dirichlet, relevance_model
-from support.small_indexes import opened
+from support.small_indexes import by_place, opened
 
 WORDS = ("ban", "tax", "school", "vote", "gun", "teacher", "tenure", "q", "uniform", "law", "x1")
 
@@ -57,7 +57,7 @@ def as_ranked(
     index: IndexReader, score: FieldScore, feedback: Feedback, title: str
 ) -> dict[int, float]:
     retriever = LocalRetriever(index, [score], feedback, threads=1)
-    return dict(retriever.retrieve([Topic("1", title)], 1000)[0])
+    return by_place(retriever.retrieve([Topic("1", title)], 1000)[0])
 
 
 QUERIES = [
@@ -146,4 +146,4 @@ def test_feedback_that_leaves_a_question_without_weight_finds_it_all_the_same() 
     with opened([{"title": "q", "text": "q q"}, {"title": "law", "text": "q"}]) as index:
         score = Coverage(("title",))
         retriever = LocalRetriever(index, [score], RM3(original=0.0), threads=1)
-        assert dict(retriever.retrieve([Topic("1", "q")], 10)[0]) == {0: 0.0}
+        assert by_place(retriever.retrieve([Topic("1", "q")], 10)[0]) == {0: 0.0}

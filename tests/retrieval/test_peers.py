@@ -17,7 +17,7 @@ from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25, DPH, PL2, DirichletLM, WeightingModel
 from support.plain_models import PlainCollection, pl2
-from support.small_indexes import opened
+from support.small_indexes import by_place, opened
 
 COUNT, K = 400, 1000
 NEAR = 1e-4
@@ -55,7 +55,7 @@ def index() -> Iterator[IndexReader]:
 
 def ours(index: IndexReader, model: WeightingModel, query: str) -> dict[int, float]:
     retriever = LocalRetriever(index, [FieldScore(model)], threads=1)
-    return dict(retriever.retrieve([Topic("1", query)], K)[0])
+    return by_place(retriever.retrieve([Topic("1", query)], K)[0])
 
 
 def assert_near(mine: dict[int, float], theirs: dict[int, float]) -> None:

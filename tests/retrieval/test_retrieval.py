@@ -23,15 +23,15 @@ from sicetnon.index.writing import (
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.feedback import RM3, Bo1
 from sicetnon.retrieval.formulas import UNSEEN
-from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Score
+from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
 from sicetnon.retrieval.searcher import LocalRetriever, _best
 from sicetnon.retrieval.weighting import BM25, DLH, DPH, PL2, TFIDF, DirichletLM, JelinekMercer
 from sicetnon.tasks import general
 from sicetnon.tasks.touche_2020_task_1 import TASK
-from support.small_indexes import build, corpus, opened, passing_folder
+from support.small_indexes import build, by_place, corpus, opened, passing_folder, places
 
 WORDS = ("vote", "votes", "voting", "voter", "tax", "taxes", "school", "teacher", "ban", "gun")
-SCORES: list[Score] = [
+SCORES: list[Scoring] = [
     *(FieldScore(m) for m in (BM25(), DirichletLM(), JelinekMercer(), DPH(), DLH(), PL2())),
     FieldScore(DirichletLM(50, "full"), {"premise": 1.0, "title": 0.3}, other_forms=0.1),
     FieldScore(TFIDF(), {"premise": 0.7}, weight=0.5, other_forms=0.1),
@@ -70,7 +70,7 @@ def topics(count: int = 40) -> list[Topic]:
 def same(ours: Ranking, theirs: Ranking) -> bool:
     return (
         ours.topic == theirs.topic
-        and ours.documents.tolist() == theirs.documents.tolist()
+        and ours.ids == theirs.ids
         and ours.scores.tolist() == theirs.scores.tolist()
     )
 
@@ -84,7 +84,7 @@ def test_k_smaller_and_larger_than_the_matches(index: IndexReader, k: int) -> No
     for topic in topics(8):
         everything = retriever.retrieve([topic], index.size)[0]
         found = retriever.retrieve([topic], k)[0]
-        assert found.documents.tolist() == everything.documents[: max(k, 0)].tolist()
+        assert found.ids == everything.ids[: max(k, 0)]
         assert found.scores.tolist() == everything.scores[: max(k, 0)].tolist()
 
 
@@ -93,20 +93,20 @@ def test_every_document_with_a_term_is_found_and_no_deleted_one(index: IndexRead
     numbers = [number for number in range(index.size) if index.number(str(number)) is not None]
     having = [
         number
-        for number, record in zip(numbers, index.records(numbers), strict=True)
+        for number, record in zip(numbers, index.records_at(numbers), strict=True)
         if {"tax", "gun"} & set(record.default_text().split())
     ]
     for score in SCORES[:6]:
         exact = FieldScore(score.model, other_forms=0.0)  # type: ignore[attr-defined]
         found = LocalRetriever(index, [exact]).retrieve([Topic("1", query)], 1000)[0]
-        assert sorted(found.documents.tolist()) == having
+        assert sorted(places(found)) == having
 
 
 @pytest.mark.parametrize("score", SCORES, ids=str)
-def test_ties_go_by_document_number(index: IndexReader, score: Score) -> None:
-    texts = {n: repr(record) for n, record in enumerate(index.records(range(index.size)))}
+def test_ties_go_by_document_number(index: IndexReader, score: Scoring) -> None:
+    texts = {n: repr(record) for n, record in enumerate(index.records_at(range(index.size)))}
     for ranking in LocalRetriever(index, [score]).retrieve(topics(), 1000):
-        order = list(ranking)
+        order = list(by_place(ranking).items())
         assert order == sorted(order, key=lambda found: (-found[1], found[0]))
         by_text: dict[str, set[float]] = {}
         for number, value in order:
@@ -122,7 +122,7 @@ def test_equal_documents_tie_though_their_forms_were_met_in_another_order() -> N
     with opened([text, backwards, text], "forms", [1, 2]) as index:
         score = FieldScore(DirichletLM(), other_forms=0.1)
         ranking = LocalRetriever(index, [score]).retrieve([Topic("1", "vote")], 10)[0]
-        assert ranking.documents.tolist() == [0, 1, 2]
+        assert places(ranking) == [0, 1, 2]
         assert len(set(ranking.scores.tolist())) == 1
 
 
@@ -308,13 +308,12 @@ def change_index(
     return kept
 
 
-def compare(changed: IndexReader, anew: IndexReader, score: Score, ids: list[str]) -> None:
+def compare(changed: IndexReader, anew: IndexReader, score: Scoring, ids: list[str]) -> None:
     for topic in topics(3):
         ours = LocalRetriever(changed, [score]).retrieve([topic], 1000)[0]
         theirs = LocalRetriever(anew, [score]).retrieve([topic], 1000)[0]
         assert ours.scores == pytest.approx(theirs.scores, rel=1e-9, abs=1e-12)
-        found = changed.identifiers(ours.documents)
-        assert found == [ids[number] for number in theirs.documents.tolist()]
+        assert list(ours.ids) == [ids[place] for place in places(theirs)]
 
 
 def test_a_replaced_document_is_found_by_its_new_words_alone(tmp_path: Path) -> None:
@@ -326,4 +325,4 @@ def test_a_replaced_document_is_found_by_its_new_words_alone(tmp_path: Path) -> 
         retriever = LocalRetriever(index, [FieldScore(BM25())])
         tax, gun = retriever.retrieve([Topic("1", "tax"), Topic("2", "gun")], 10)
         assert len(tax) == 0
-        assert index.identifiers(gun.documents) == ["0"]
+        assert gun.ids == ("0",)

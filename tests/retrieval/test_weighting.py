@@ -18,7 +18,7 @@ from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval import formulas
-from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Score
+from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import (
     BM25,
@@ -41,7 +41,7 @@ from support.plain_models import (
     pl2,
     tf_idf,
 )
-from support.small_indexes import opened
+from support.small_indexes import by_place, opened, places
 
 MODELS: list[tuple[WeightingModel, Formula]] = [
     (BM25(), bm25("lucene", 1.2, 0.75)),
@@ -132,19 +132,20 @@ def every_case(examples: int) -> Callable[[Callable[[Case], None]], Callable[[Ca
 
 
 def ranked(
-    index: IndexReader, scores: Sequence[Score], query: Sequence[str], k: int = 1000
+    index: IndexReader, scores: Sequence[Scoring], query: Sequence[str], k: int = 1000
 ) -> Ranking:
     return LocalRetriever(index, scores, threads=1).retrieve([Topic("1", " ".join(query))], k)[0]
 
 
 def assert_same(ranking: Ranking, plain: Mapping[int, float], what: object) -> None:
     """The same documents with the same scores in the same order, ties by number."""
-    assert sorted(ranking.documents.tolist()) == sorted(plain), what
-    for place, score in ranking:
+    assert sorted(places(ranking)) == sorted(plain), what
+    found = by_place(ranking)
+    for place, score in found.items():
         assert score == pytest.approx(plain[place], rel=1e-9, abs=1e-10), (what, place)
-    order = list(ranking)
-    assert order == sorted(order, key=lambda found: (-found[1], found[0])), what
-    expected = [plain[place] for place in ranking.documents.tolist()]
+    order = list(found.items())
+    assert order == sorted(order, key=lambda each: (-each[1], each[0])), what
+    expected = [plain[place] for place in found]
     for before, after in pairwise(expected):
         assert before >= after - 1e-9 * (1 + abs(after)), what
 
@@ -184,7 +185,7 @@ def test_other_forms_that_count_fully_are_stems(case: Case) -> None:
         scores = [FieldScore(model, case.weights) for model, _ in MODELS]
         for score in (*scores, Coverage(tuple(case.weights)), BM25F(case.weights, b=case.b)):
             ours, theirs = (ranked(index, [score], case.query) for index in (forms, stems))
-            assert_same(ours, dict(theirs), score)
+            assert_same(ours, by_place(theirs), score)
 
 
 @every_case(30)
@@ -267,9 +268,9 @@ def test_a_hand_worked_example() -> None:
     with opened(documents) as index:
         ranking = ranked(index, [FieldScore(BM25())], ["ban"])
         expected = math.log(1 + 2.5 / 1.5) * 2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 2))
-        assert list(ranking) == [(0, pytest.approx(expected, rel=1e-12))]
+        assert list(ranking) == [("0", pytest.approx(expected, rel=1e-12))]
         ranking = ranked(index, [FieldScore(DirichletLM(10, "matched"))], ["tax"])
-        assert dict(ranking) == pytest.approx(
+        assert by_place(ranking) == pytest.approx(
             {0: math.log(13 / 10 * 10 / 13), 1: math.log(13 / 11)}, abs=1e-12
         )
 
@@ -278,7 +279,7 @@ def test_equal_shares_of_a_document_tie() -> None:
     documents = [{"text": f"{'ban ' * n} {'tax ' * n} {'gun ' * n}"} for n in range(1, 60)]
     with opened(documents) as index:
         ranking = ranked(index, [FieldScore(JelinekMercer())], ["tax"])
-        assert ranking.documents.tolist() == list(range(59))
+        assert places(ranking) == list(range(59))
 
 
 def test_an_unknown_field_is_refused_by_name() -> None:

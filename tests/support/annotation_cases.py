@@ -59,7 +59,7 @@ def check(folder: Path, expected: Documents, *wanted: Annotator) -> None:
             assert (annotation.model, annotation.reads) == (each.model, each.reads)
             found = found_by_id(index, annotation)
             assert set(found) == set(expected)
-            records = index.records([n for i in expected if (n := index.number(i)) is not None])
+            records = index.records([each for each in expected if index.number(each) is not None])
             # of vectors what is stored is close, not the same
             most = 0.01 if each.name == "embedding" else 0
             for identifier, given_ in zip(

@@ -74,6 +74,11 @@ def places(ranking: Ranking) -> list[int]:
     return [int(identifier) for identifier in ranking.ids]
 
 
+def by_place(ranking: Ranking) -> dict[int, float]:
+    """The scores of the documents in a ranking by their places, best first."""
+    return {int(identifier): score for identifier, score in ranking}
+
+
 @contextmanager
 def passing_folder() -> Iterator[Path]:
     """A folder for small indexes, in memory where that can be: they wait for the disk else."""

@@ -56,8 +56,7 @@ def first_pages(folder: Path, weights: dict[str, float] | None = None) -> list[i
         pages = from_index(index)
         system = TASK.system("default", pages) if weights is None else weighed(pages, weights)
         ranking = system.retrieve([topic], 12)[0]
-        names = index.identifiers(ranking.documents[:6])
-    return [int(name.removeprefix("p")) for name in names]
+    return [int(name.removeprefix("p")) for name in ranking.ids[:6]]
 
 
 def test_pages_that_compare_come_first(folder: Path) -> None:
@@ -81,22 +80,25 @@ def test_an_unknown_signal_is_refused(folder: Path) -> None:
 
 
 def test_no_page_is_fetched_for_what_the_list_of_results_tells() -> None:
-    pages = [WebPage(f"p{n}", "", "", f"http://a.org/{n}", "", 1e-9 * n, 80.0) for n in range(4)]
+    pages = {
+        f"p{n}": WebPage(f"p{n}", "", "", f"http://a.org/{n}", "", 1e-9 * n, 80.0) for n in range(4)
+    }
 
     class Found:
         def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
-            return [Ranking(t, np.arange(4), np.array([4.0, 3.0, 2.0, 1.0])) for t in topics]
+            scores = np.array([4.0, 3.0, 2.0, 1.0])
+            return [Ranking(topic, tuple(pages), scores) for topic in topics]
 
-    def shown(numbers: Sequence[int]) -> list[WebPage]:
-        return [pages[number] for number in numbers]
+    def shown(ranking: Ranking) -> list[WebPage]:
+        return [pages[identifier] for identifier in ranking.ids]
 
-    def fetched(numbers: Sequence[int]) -> list[WebPage]:
+    def fetched(ranking: Ranking) -> list[WebPage]:
         raise AssertionError("a page was fetched")
 
     source = PageSource("double", Found(), shown, fetched)
     weights = {"page-rank": 9.0, "spam-rank": 1.0, "host-kind": 1.0, "https": 1.0}
     ranking = weighed(source, weights).retrieve([Topic("1", "tea")], 4)[0]
-    assert ranking.documents.tolist() == [3, 2, 1, 0]
+    assert ranking.ids == ("p3", "p2", "p1", "p0")
 
 
 def test_the_names_of_the_objects_count_more_in_an_index(tmp_path: Path) -> None:
@@ -108,8 +110,10 @@ def test_the_names_of_the_objects_count_more_in_an_index(tmp_path: Path) -> None
             weight: weighed(from_index(index), {}, weight).retrieve([topic], 2)[0]
             for weight in (0.0, 5.0)
         }
-        first = {weight: index.identifiers(r.documents[:1])[0] for weight, r in found.items()}
-    assert first == {0.0: "better", 5.0: "both"}
+    assert {weight: ranking.ids[0] for weight, ranking in found.items()} == {
+        0.0: "better",
+        5.0: "both",
+    }
 
 
 def test_the_default_costs_nothing_on_the_recorded_topic(
@@ -121,8 +125,7 @@ def test_the_default_costs_nothing_on_the_recorded_topic(
     pages, qrels = recorded.recorded_pages(), load_qrels(data / "qrels" / recorded.QRELS)
 
     def score(system: System) -> float:
-        lines = recorded.run_lines(system.retrieve([recorded.TOPIC], 1000), lambda r: r.names)
-        found = evaluate(lines, qrels, ["nDCG@5"], rule="trec")[0]
+        found = evaluate(system.retrieve([recorded.TOPIC], 1000), qrels, ["nDCG@5"], rule="trec")[0]
         return found.values[recorded.TOPIC.number]
 
     with warnings.catch_warnings():

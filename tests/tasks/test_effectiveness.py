@@ -66,7 +66,7 @@ def measured(index: IndexReader, system: str, qrels: Qrels) -> tuple[float, floa
     condensed, strict = [], []
     for ranking in TASK.system(system, index).retrieve(topics, 1000):
         labels = qrels[ranking.topic.number]
-        found = index.identifiers(ranking.documents)
+        found = ranking.ids
         strict.append(ndcg(found, labels))
         condensed.append(ndcg([document for document in found if document in labels], labels))
     assert len(strict) == len(qrels) > 20

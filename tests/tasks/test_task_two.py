@@ -180,8 +180,8 @@ def test_other_records_are_read_as_pages() -> None:
 @pytest.mark.parametrize("scores", [[3.0, 2.0, 1.0, 0.5], [1.0] * 4, []])
 def test_blending_keeps_what_is_behind_in_place(scores: list[float]) -> None:
     topic = Topic("1", "t")
-    ranking = Ranking(topic, np.arange(len(scores)), np.array(scores))
-    stage = Blend([(lambda _, top: [float(n) for n in top.documents], 10.0)], depth=3)
+    ranking = Ranking(topic, ("0", "1", "2", "3")[: len(scores)], np.array(scores))
+    stage = Blend([(lambda _, top: [float(name) for name in top.ids], 10.0)], depth=3)
     after = stage.apply(topic, ranking)
-    assert after.documents.tolist() == [2, 1, 0, 3][: len(scores)]
+    assert after.ids == ("2", "1", "0", "3")[: len(scores)]
     assert (np.diff(after.scores) < 0).all()

@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -97,22 +98,22 @@ def test_names_of_objects_weigh_more(index: IndexReader) -> None:
 
 @given(st.permutations(range(60)))
 def test_stances_never_reorder(index: IndexReader, order: list[int]) -> None:
-    ranking = Ranking(
-        Topic("1", "", ("kayak", "canoe")), np.array(order), -np.arange(60, dtype=np.float64)
-    )
-    for stage in (RuleStances(ComparativeEvidence(index)), SameStance("NO")):
+    ids = tuple(index.identifiers(order))
+    topic = Topic("1", "", ("kayak", "canoe"))
+    ranking = Ranking(topic, ids, -np.arange(60, dtype=np.float64))
+    for stage in (Stances(ComparativeEvidence(index)), SameStance("NO")):
         after = stage.apply(ranking.topic, ranking)
-        assert after.documents.tolist() == order
+        assert after.ids == ids
         assert len(after.stances or ()) == 60
 
 
 def test_a_stance_does_not_hang_on_what_was_read_before(index: IndexReader) -> None:
     topic, other = Topic("1", "kayak or canoe?"), Topic("2", "oboe or flute?")
-    every = np.arange(60)
-    ranking = Ranking(topic, every, -every.astype(np.float64))
+    ids, scores = tuple(index.identifiers(range(60))), -np.arange(60, dtype=np.float64)
+    ranking = Ranking(topic, ids, scores)
     fresh = ComparativeEvidence(index).evidence(topic, ranking)
     used = ComparativeEvidence(index)
-    used.evidence(other, Ranking(other, every[::-1].copy(), -every.astype(np.float64)))
+    used.evidence(other, Ranking(other, ids[::-1], scores))
     assert used.evidence(topic, ranking) == fresh
 
 
@@ -138,38 +139,33 @@ def repeated(tmp_path: Path) -> IndexReader:
 
 
 def test_repeats_of_a_page_go_last(repeated: IndexReader) -> None:
-    ranking = Ranking(Topic("1", "kayak"), np.arange(6), -np.arange(6.0))
+    ids = tuple(PASSAGES)
+    ranking = Ranking(Topic("1", "kayak"), ids, -np.arange(6.0))
     after = RepeatsLast(repeated, share=0.9).apply(ranking.topic, ranking)
-    assert after.documents.tolist() == [0, 2, 3, 4, 5, 1]
+    assert after.ids == tuple(ids[place] for place in (0, 2, 3, 4, 5, 1))
     assert after.scores.tolist() == ranking.scores.tolist()
     after = RepeatsLast(repeated, share=0.8).apply(ranking.topic, ranking)
-    assert after.documents.tolist() == [0, 2, 3, 5, 1, 4]
+    assert after.ids == tuple(ids[place] for place in (0, 2, 3, 5, 1, 4))
     few = RepeatsLast(repeated, depth=2).apply(ranking.topic, ranking)
-    assert few.documents.tolist() == [0, 1, 2, 3, 4, 5]
+    assert few.ids == ids
 
 
-@given(st.permutations(range(6)), st.integers(0, 8))
-def test_no_passage_is_lost(order: list[int], depth: int) -> None:
-    index = _Texts(list(PASSAGES))
-    ranking = Ranking(Topic("1", "kayak"), np.array(order), -np.arange(6.0))
+@given(st.permutations(list(PASSAGES)), st.integers(0, 8))
+def test_no_passage_is_lost(order: list[str], depth: int) -> None:
+    index = _Texts()
+    ranking = Ranking(Topic("1", "kayak"), tuple(order), -np.arange(6.0))
     after = RepeatsLast(index, depth).apply(ranking.topic, ranking)  # type: ignore[arg-type]
-    assert sorted(after.documents.tolist()) == list(range(6))
-    assert after.documents[depth:].tolist() == order[depth:]
+    assert sorted(after.ids) == sorted(PASSAGES)
+    assert after.ids[depth:] == ranking.ids[depth:]
     again = RepeatsLast(index, depth).apply(ranking.topic, after)  # type: ignore[arg-type]
-    assert sorted(again.documents.tolist()) == list(range(6))
+    assert sorted(again.ids) == sorted(PASSAGES)
 
 
 class _Texts:
     """As much of an index as the stage asks for."""
 
-    def __init__(self, names: list[str]):
-        self._names = names
-
-    def identifiers(self, numbers: np.ndarray) -> list[str]:  # type: ignore[type-arg]
-        return [self._names[number] for number in numbers]
-
-    def records(self, numbers: np.ndarray) -> list[_Text]:  # type: ignore[type-arg]
-        return [_Text(PASSAGES[name]) for name in self.identifiers(numbers)]
+    def records(self, ids: Sequence[str]) -> list[_Text]:
+        return [_Text(PASSAGES[identifier]) for identifier in ids]
 
 
 class _Text:
