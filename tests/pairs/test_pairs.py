@@ -142,11 +142,10 @@ def test_any_question_has_at_most_k_distinct_pairs(
 ) -> None:
     topic = Topic("1", " ".join(["public", *words]))
     (ranking,) = default(index).retrieve([topic], k)
-    assert ranking.names is not None
     assert ranking.stances is not None
-    assert len(ranking) == len(ranking.names) == len(ranking.stances) <= k
+    assert len(ranking) == len(ranking.ids) == len(ranking.stances) <= k
     assert (np.diff(ranking.scores) <= 0).all()
-    assert len({frozenset(name.split(",")) for name in ranking.names}) == len(ranking)
+    assert len({frozenset(name.split(",")) for name in ranking.ids}) == len(ranking)
     assert {*ranking.stances} <= {"PRO", "CON", "Q0"}
 
 
@@ -154,13 +153,12 @@ def test_no_result_for_a_question_of_unknown_words(index: IndexReader) -> None:
     for title in ("", "?", "xyzzy plugh"):
         (ranking,) = default(index).retrieve([Topic("1", title)], 1000)
         assert len(ranking) == 0
-        assert ranking.names == ()
+        assert ranking.ids == ()
 
 
 def test_no_argument_floods_the_top(index: IndexReader) -> None:
     (ranking,) = default(index).retrieve([Topic("1", "Should public libraries stay open?")], 20)
-    assert ranking.names is not None
-    used = Counter(name.split("__")[0] for pair in ranking.names for name in pair.split(","))
+    used = Counter(name.split("__")[0] for pair in ranking.ids for name in pair.split(","))
     assert len(used) >= 5
     assert used.most_common(1)[0][1] <= 12
 
@@ -169,9 +167,8 @@ def test_unfit_sentences_are_used_where_there_are_too_few_pairs(tmp_path: Path) 
     texts = ["Uniforms.", "Good uniforms!", "Uniforms save families money every year."]
     with indexed(tmp_path, processed("a", "School uniforms are good", texts, "PRO")) as opened:
         (ranking,) = default(opened).retrieve([Topic("1", "Are school uniforms good?")], 1000)
-    assert ranking.names is not None
-    assert len(ranking.names) == 6
-    assert set(ranking.names[0].split(",")) == {"a__PREMISE__3", "a__CONC__1"}
+    assert len(ranking.ids) == 6
+    assert set(ranking.ids[0].split(",")) == {"a__PREMISE__3", "a__CONC__1"}
 
 
 def test_older_ids_and_the_side_of_a_pair(tmp_path: Path) -> None:
@@ -193,7 +190,7 @@ def test_older_ids_and_the_side_of_a_pair(tmp_path: Path) -> None:
     rows = old("a", "PRO", against, cost), old("b", "CON", equal, proud)
     with indexed(tmp_path, *rows) as opened:
         (ranking,) = default(opened).retrieve([Topic("1", "Should school uniforms be worn?")], 1000)
-    sides = dict(zip(map(frozenset, (n.split(",") for n in ranking.names or ())),
+    sides = dict(zip(map(frozenset, (n.split(",") for n in ranking.ids)),
                      ranking.stances or (), strict=True))  # fmt: skip
     assert sides[frozenset({"a_sent1", "a_sent2"})] == "CON"
     assert sides[frozenset({"b_sent1", "b_sent2"})] == "PRO"
@@ -278,7 +275,7 @@ def three(**changes: object) -> Candidates:
     """Two reasons and the conclusion of one argument."""
     columns = {
         "texts": ["r", "s", "c"], "ids": ["r", "s", "c"], "arguments": np.zeros(3, dtype=int),
-        "documents": np.zeros(3, dtype=int), "debates": np.zeros(3, dtype=int),
+        "debates": np.zeros(3, dtype=int),
         "positions": np.arange(3), "conclusions": np.array([False, False, True]),
         "fit": np.ones(3, dtype=bool), "relevance": np.zeros(3), "coverage": np.zeros(3),
         "strength": np.zeros(3), "salience": np.zeros(3), "negated": np.zeros(3, dtype=bool),
@@ -377,5 +374,5 @@ def test_stages_are_deterministic(index: IndexReader) -> None:
     stage = system.stages[-1]
     assert isinstance(stage, SentencePairs)
     first, second = (system.retrieve([topic], 1000)[0] for _ in range(2))
-    assert first.names == second.names
+    assert first.ids == second.ids
     assert first.scores.tolist() == second.scores.tolist()
