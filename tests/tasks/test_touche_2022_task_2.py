@@ -101,7 +101,7 @@ def test_stances_never_reorder(index: IndexReader, order: list[int]) -> None:
     ids = tuple(index.identifiers(order))
     topic = Topic("1", "", ("kayak", "canoe"))
     ranking = Ranking(topic, ids, -np.arange(60, dtype=np.float64))
-    for stage in (Stances(ComparativeEvidence(index)), SameStance("NO")):
+    for stage in (RuleStances(ComparativeEvidence(index)), SameStance("NO")):
         after = stage.apply(ranking.topic, ranking)
         assert after.ids == ids
         assert len(after.stances or ()) == 60

@@ -7,7 +7,7 @@ import functools
 import logging
 from collections import namedtuple
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -19,14 +19,13 @@ from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
 
 Reals: TypeAlias = NDArray[np.float64]
 
-COMPILED_FROM = 100_000
-"""Postings of a term from which compiling, which takes about a second, is worth its time."""
-
 _log = logging.getLogger("sicetnon.retrieval")
 
 
 class OwnModel(Protocol):
-    """What is needed of a model: one function."""
+    """What is needed of a model: one function, and from how many postings on it is compiled."""
+
+    compile_from: ClassVar[int]
 
     def score(
         self, tf: Reals, length: Reals, term: TermStatistics, collection: CollectionStatistics
@@ -66,7 +65,7 @@ def _scores(
     collection: CollectionStatistics,
 ) -> Reals:
     fields = _fields(model)
-    loop = _compiled(type(model)) if len(tf) >= COMPILED_FROM and fields is not None else None
+    loop = _compiled(type(model)) if len(tf) >= model.compile_from and fields is not None else None
     if loop is not None:
         try:
             return loop(fields, tf, lengths, term, collection)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -43,7 +43,13 @@ class WeightingModel:
 
     The models of this package compile a formula instead, and work out what depends on the document
     or the term alone only once.
+
+    Attributes:
+        compile_from: Postings of a term from which `score` is compiled, which takes about a second
+            once per process.
     """
+
+    compile_from: ClassVar[int] = 100_000
 
     def score(
         self, tf: Reals, length: Reals, term: TermStatistics, collection: CollectionStatistics
