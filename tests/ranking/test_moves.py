@@ -113,5 +113,5 @@ def test_unknown_keys_go_last() -> None:
 def test_wrong_bounds_are_refused(wrong: int) -> None:
     with pytest.raises(UsageError, match="expected 0 or more"):
         BoundedMoves(lambda *_: [], wrong)
-    with pytest.raises(UsageError, match="expected 1 and"):
+    with pytest.raises(UsageError, match="expected 1 or more"):
         Promotion(lambda *_: [], wrong)

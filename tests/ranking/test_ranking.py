@@ -173,7 +173,9 @@ def test_an_unknown_system_lists_the_choices(index: Index, arguments: Index) -> 
         TASK.system("bm52", arguments)
     with pytest.raises(UsageError, match=f"'bm52'; choose one of {choices}"):
         search_system("bm52", arguments)
-    with pytest.raises(UsageError, match=f"'bm52'; choose one of {', '.join(general.SYSTEMS)}"):
+    with pytest.raises(
+        UsageError, match=f"'bm52'; choose one of {', '.join(general.TASK.systems)}"
+    ):
         index.search("guns", system="bm52")
 
 
@@ -190,7 +192,7 @@ def test_tasks_are_found_by_their_ids() -> None:
 
 
 def test_an_index_of_no_task_is_searched_by_the_general_systems(index: Index) -> None:
-    for name in general.SYSTEMS:
+    for name in general.TASK.systems:
         found = index.search("ban", k=2, system=name)
         assert [answer.rank for answer in found] == [1, 2]
 

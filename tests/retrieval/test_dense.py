@@ -18,11 +18,11 @@ from sicetnon.index import annotations
 from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.annotations import Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
+from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint
-from sicetnon.ranking.stored import blend_stored, stored_measure
 from sicetnon.records import Ranking, Topic
-from sicetnon.retrieval.dense import Dense
+from sicetnon.retrieval.dense import Dense, required_annotation
 from support.small_indexes import build, opened, passing_folder, places
 from support.stand_ins import directions, strengths
 
@@ -137,7 +137,7 @@ def test_an_index_without_embeddings_or_with_others() -> None:
         command = f"sicetnon index annotate {index.folder} --with"
         for name, act in (
             ("embedding", lambda: Dense(index, embedder())),
-            ("quality", lambda: stored_measure(index, "quality")),
+            ("quality", lambda: required_annotation(index, "quality")),
         ):
             with pytest.raises(UsageError) as caught:
                 act()
@@ -183,8 +183,10 @@ def test_stored_numbers_are_blended_in(index: IndexReader) -> None:
     (topic,) = topics("anything")
     ranking = Ranking(topic, tuple(map(str, numbers)), scores)
     quality = strengths([TEXTS[number] for number in numbers])
-    np.testing.assert_array_equal(stored_measure(index, "quality")(topic, ranking), quality)
-    found = blend_stored(index, "quality", 0.7, depth=3).apply(topic, ranking)
+    annotation = required_annotation(index, "quality")
+    np.testing.assert_array_equal(annotation[index.numbers(ranking.ids)], quality)
+    stage = Blend([(lambda _, top: annotation[index.numbers(top.ids)], 0.7)], depth=3)
+    found = stage.apply(topic, ranking)
     sums = np.array([1, 0.5, 0]) + 0.7 * quality[:3]
     order = np.argsort(-sums)
     assert places(found) == [*numbers[:3][order].tolist(), 19]

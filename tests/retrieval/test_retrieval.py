@@ -205,7 +205,7 @@ STRANGE = [
 
 @pytest.fixture(scope="module")
 def all_systems(index: IndexReader) -> list[LocalRetriever]:
-    makers = {**general.SYSTEMS, **TASK.systems}
+    makers = {**general.TASK.systems, **TASK.systems}
     # those that compare embeddings have tests of their own
     by_words = [make for name, make in makers.items() if name not in ("dense", "hybrid")]
     retrievers = [make(index).retriever for make in by_words]
