@@ -86,11 +86,9 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 22])
-def test_every_layout_gives_the_same_arguments(
-    layout: str, chunk: int, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jsonarray, "CHUNK_BYTES", chunk)
-    assert list(read_arguments(write(LAYOUTS[layout]))) == [record(item) for item in THREE]
+def test_every_layout_gives_the_same_arguments(layout: str, chunk: int, write: Write) -> None:
+    reading = Reading(chunk_bytes=chunk)
+    assert list(read_arguments(write(LAYOUTS[layout]), reading)) == [record(item) for item in THREE]
 
 
 def test_reading_counts_the_bytes_on_disk(write: Write) -> None:
@@ -237,25 +235,19 @@ DAMAGED: dict[str, tuple[str | bytes, int | None, str]] = {
 
 @pytest.mark.parametrize("case", DAMAGED)
 @pytest.mark.parametrize("chunk", [2, 1 << 22])
-def test_damaged_files_are_refused(
-    case: str, chunk: int, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_files_are_refused(case: str, chunk: int, write: Write) -> None:
     text, line, part = DAMAGED[case]
-    monkeypatch.setattr(jsonarray, "CHUNK_BYTES", max(chunk, len(text) // 1000))
     path = write(text)
     with pytest.raises(DataError) as caught:
-        list(read_arguments(path))
+        list(read_arguments(path, Reading(chunk_bytes=max(chunk, len(text) // 1000))))
     assert caught.value.file == path
     assert line is None or caught.value.line == line
     assert part in str(caught.value)
 
 
-def test_a_file_of_something_else_is_given_up_in_bounded_memory(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jsonarray, "CHUNK_BYTES", 100)
-    monkeypatch.setattr(jsonarray, "LONGEST_ELEMENT", 1000)
-    reading, path = Reading(), write(json.dumps({"docs": [{"x": 1}] * 10_000}))
+def test_a_file_of_something_else_is_given_up_in_bounded_memory(write: Write) -> None:
+    reading = Reading(chunk_bytes=100, longest_element=1000)
+    path = write(json.dumps({"docs": [{"x": 1}] * 10_000}))
     with pytest.raises(DataError, match=r"no end of element 1 .* in 1,000 bytes"):
         list(read_arguments(path, reading))
 

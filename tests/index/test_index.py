@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sicetnon.errors import DataError
 from sicetnon.formats.corpora import ARGUMENT_FIELDS
-from sicetnon.index import builder, merge, writing
+from sicetnon.index import builder, merge
 from sicetnon.index.postings import MAX_FREQUENCY
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.storage import ArrayWriter
@@ -96,9 +96,9 @@ def test_spilled_builds_are_the_same_to_the_byte(
     build_index(entries(found), folder / "whole", BuildOptions(analysis))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(builder, "MIN_ROWS", 1)
-        patch.setattr(writing, "BATCH_DOCUMENTS", 2)
         patch.setattr(merge, "BLOCK_POSTINGS", 3)
-        build_index(entries(found), folder / "spilled", BuildOptions(analysis, memory=1))
+        options = BuildOptions(analysis, memory=1, batch_documents=2)
+        build_index(entries(found), folder / "spilled", options)
     assert files_of(folder / "spilled") == files_of(folder / "whole")
 
 
@@ -113,8 +113,8 @@ def test_a_small_memory_spills_many_runs(tmp_path: Path, monkeypatch: pytest.Mon
     build_index(entries(found), tmp_path / "whole", BuildOptions(PLAIN))
     monkeypatch.setattr(builder, "ArrayWriter", writer)
     monkeypatch.setattr(builder, "MIN_ROWS", 100)
-    monkeypatch.setattr(writing, "BATCH_DOCUMENTS", 1)
-    build_index(entries(found), tmp_path / "spilled", BuildOptions(PLAIN, memory=1))
+    options = BuildOptions(PLAIN, memory=1, batch_documents=1)
+    build_index(entries(found), tmp_path / "spilled", options)
     assert len(spilled) > 3 * 10
     assert files_of(tmp_path / "spilled") == files_of(tmp_path / "whole")
     assert content_of(tmp_path / "spilled") == counted(found, PLAIN)
@@ -145,10 +145,9 @@ def test_the_same_corpus_gives_the_same_bytes(small: Path, tmp_path: Path) -> No
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
 
 
-def test_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tells_how_far_it_is(tmp_path: Path) -> None:
     told: list[Progress] = []
-    monkeypatch.setattr(writing, "BATCH_DOCUMENTS", 2)
-    options = BuildOptions(PORTER, progress=told.append)
+    options = BuildOptions(PORTER, progress=told.append, batch_documents=2)
     build_index(entries({f"d{n}": ("text",) for n in range(5)}), tmp_path / "ix", options)
     assert [progress.documents for progress in told] == [0, 2, 4, 5]
 

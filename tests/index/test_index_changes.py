@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
-from sicetnon.index import writing
 from sicetnon.index.compaction import MAX_SEGMENTS
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import (
@@ -180,15 +179,15 @@ def test_an_index_forgets_its_source_when_it_is_changed(tmp_path: Path) -> None:
 # --- duplicates, and what does not fit ---
 
 
-def test_an_id_twice_in_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_twice_in_a_build(tmp_path: Path) -> None:
     twice = [Entry(i, {"text": text}) for i, text in ("a1", "b2", "a3", "c4", "a5", "b6")]
     with pytest.raises(DataError, match=r"^memory: the id 'a' occurs more than once"):
         build_index(corpus_of(twice), tmp_path / "ix", BuildOptions(PLAIN))
     assert not (tmp_path / "ix").exists()
     for size in (1, 2, 4, 100):
-        monkeypatch.setattr(writing, "BATCH_DOCUMENTS", size)
         errors: list[DataError] = []
-        build_index(corpus_of(twice), tmp_path / "ix", BuildOptions(PLAIN, on_error=errors.append))
+        options = BuildOptions(PLAIN, on_error=errors.append, batch_documents=size)
+        build_index(corpus_of(twice), tmp_path / "ix", options)
         assert len(errors) == 3
         found = counted({"a": ("1",), "b": ("2",), "c": ("4",)}, PLAIN)
         assert content_of(tmp_path / "ix").postings == found.postings

@@ -33,10 +33,15 @@ class Reading:
         on_error: Called with each unusable record's error. Raises it, unless the caller wants
             such records skipped.
         bytes_read: Bytes taken from the disk so far, over all files.
+        chunk_bytes: Bytes of a JSON file that are read at a time.
+        longest_element: Bytes that may stand between the ends of two elements of a JSON list; a
+            file that has more is something else.
     """
 
     on_error: Callable[[DataError], None] = _refuse
     bytes_read: int = field(default=0)
+    chunk_bytes: int = CHUNK_BYTES
+    longest_element: int = 1 << 28
 
 
 class _CountedFile(io.RawIOBase):

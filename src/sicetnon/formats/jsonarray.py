@@ -23,8 +23,6 @@ _OPEN_OBJECT, _CLOSE_OBJECT, _OPEN_LIST, _CLOSE_LIST = ord("{"), ord("}"), ord("
 
 
 BOM = b"\xef\xbb\xbf"
-LONGEST_ELEMENT = 1 << 28
-"""Bytes that may stand between the ends of two elements; a file that has more is something else."""
 _NOWHERE = -1
 
 
@@ -86,7 +84,7 @@ class JsonArray:
     Args:
         path: The file; gzip is fine.
         key: The name that the list has when the file is an object.
-        reading: Counts the bytes read.
+        reading: Counts the bytes read; says how many are read at a time.
     """
 
     def __init__(self, path: Path | str, key: str, reading: Reading | None = None):
@@ -96,7 +94,7 @@ class JsonArray:
         with open_bytes(self.path, self.reading) as file:
             pending = b""
             while len(pending) <= len(BOM) or not pending.removeprefix(BOM).strip():
-                if not (chunk := file.read(CHUNK_BYTES)):
+                if not (chunk := file.read(self.reading.chunk_bytes)):
                     break
                 pending += chunk
             if pending.startswith(BOM):
@@ -135,9 +133,9 @@ class JsonArray:
                 elements += 1
             pending, base = pending[used:], base + used
             scanned = len(pending)
-            if scanned > LONGEST_ELEMENT:
+            if scanned > self.reading.longest_element:
                 raise self._too_long(elements, base)
-            chunk = file.read(CHUNK_BYTES)
+            chunk = file.read(self.reading.chunk_bytes)
             pending += chunk
         self._check_end(state, elements, base)
         self._check_skeleton(head, pending, elements, base)
@@ -191,7 +189,8 @@ class JsonArray:
 
     def _too_long(self, elements: int, offset: int) -> DataError:
         return DataError(
-            f'found no end of element {elements + 1} of "{self.key}" in {LONGEST_ELEMENT:,} bytes; '
+            f'found no end of element {elements + 1} of "{self.key}" in '
+            f"{self.reading.longest_element:,} bytes; "
             f'expected {{"{self.key}": [{{…}}, …]}} or a list of objects',
             self.path,
             self.line_of(offset),

@@ -33,7 +33,7 @@ from sicetnon.index.storage import write_array
 from sicetnon.platforms import sync_folder
 from sicetnon.text.analysis import Analysis, encode
 
-BATCH_DOCUMENTS, BATCH_BYTES = 8192, 8 << 20
+_BATCH_BYTES = 8 << 20
 _LOG = logging.getLogger("sicetnon.index")
 
 
@@ -67,6 +67,7 @@ class BuildOptions:
         source: What the manifest shall say of the corpus.
         annotators: What annotates documents that are added to an index with annotations.
         annotated: Called now and then while it does.
+        batch_documents: Maximum number of documents that are analysed at a time.
     """
 
     analysis: Analysis
@@ -76,6 +77,7 @@ class BuildOptions:
     source: dict[str, Any] | None = None
     annotators: Sequence[Annotator] = ()
     annotated: Callback = lambda _: None
+    batch_documents: int = 8192
 
 
 def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest:
@@ -257,7 +259,7 @@ def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
             batch.texts.extend(texts)
             batch.records.append(stored)
             size += sum(map(len, texts))
-            if size >= BATCH_BYTES or len(batch.ids) >= BATCH_DOCUMENTS:
+            if size >= _BATCH_BYTES or len(batch.ids) >= options.batch_documents:
                 documents += len(batch.ids)
                 yield batch
                 batch, size = Batch(file=str(file)), 0
