@@ -12,7 +12,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from sicetnon.library.answers import search
 from sicetnon.library.sample import sample_index
 from sicetnon.terminal.answers import show_answers
 
@@ -26,7 +25,7 @@ def main() -> None:
     screen.print(Text(f'$ sicetnon search "{QUESTION}" -k 6', style="dim"))
     screen.print()
     with sample_index() as index:
-        show_answers(QUESTION, search(index, QUESTION, 6), screen)
+        show_answers(QUESTION, index.search(QUESTION, 6), screen)
     drawn = screen.export_svg(title="sicetnon search")
     # the picture must not fetch fonts from anywhere: any fixed-width one will do
     drawn = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)
