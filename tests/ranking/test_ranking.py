@@ -197,7 +197,7 @@ def test_an_index_of_no_task_is_searched_by_the_general_systems(index: Index) ->
         assert [answer.rank for answer in found] == [1, 2]
 
 
-def test_a_system_is_named_by_its_parts(index: IndexReader) -> None:
+def test_a_system_is_named_by_its_parts(index: Index) -> None:
     plain = LocalRetriever(index, [FieldScore(BM25(k1=0.9, b=0.4))])
     assert System(plain).name == "BM25(k1=0.9,b=0.4)"
     widened = LocalRetriever(index, [FieldScore(BM25())], RM3())

@@ -1,0 +1,158 @@
+"""`sicetnon.Index`: built from anything, searched, changed, and made into systems."""
+
+from __future__ import annotations
+
+import gc
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sicetnon
+from sicetnon import Index
+from sicetnon.errors import SicetnonError
+
+TEXTS = [
+    "Tenure protects academic freedom.",
+    "Tenure costs money that schools need.",
+    "School uniforms save parents money.",
+]
+
+
+def found(index: Index, question: str = "tenure money", **options: Any) -> list[str]:
+    return [answer.id for answer in index.search(question, **options)]
+
+
+def test_texts_have_their_places_for_ids() -> None:
+    with Index.build(TEXTS) as index:
+        answers = index.search("Should teachers get tenure?", k=5)
+        assert {answer.id for answer in answers} == {"0", "1"}
+        assert [answer.rank for answer in answers] == [1, 2]
+        assert answers[0].score >= answers[1].score
+        assert all("tenure" in answer.snippet.text.lower() for answer in answers)
+
+
+def test_own_fields_take_the_place_of_no_key() -> None:
+    own = {"rank": "first", "score": "high", "stance": "odd", "snippet": "own", "source": "paper"}
+    with Index.build([{"id": "a", "text": "tenure", "year": 1999, **own}]) as index:
+        (answer,) = index.search("tenure")
+    shown = answer.as_json()
+    assert (shown["rank"], shown["id"], shown["stance"]) == (1, "a", None)
+    assert shown["score"] == answer.score
+    assert shown["fields"] == {"text": "tenure", "year": 1999, **own}
+    assert json.loads(json.dumps(shown)) == shown
+
+
+def test_records_and_chosen_fields() -> None:
+    records = [
+        sicetnon.Argument(f"a{n}", "Tenure", (sicetnon.Premise(text, "PRO"),), {})
+        for n, text in enumerate(TEXTS)
+    ]
+    with Index.build(records) as index:
+        assert found(index, k=1) == ["a1"]
+        assert index.search("tenure")[0].stance == "PRO"
+    documents = [{"name": str(n), "claim": text, "note": "x"} for n, text in enumerate(TEXTS)]
+    with Index.build(documents, fields=["claim"], id_field="name") as index:
+        assert index.fields == ("claim",)
+        assert found(index, "x") == []
+
+
+def test_a_path_or_several(tmp_path: Path) -> None:
+    paths = []
+    for place, text in enumerate(TEXTS):
+        paths.append(tmp_path / f"{place}.jsonl")
+        paths[-1].write_text(json.dumps({"id": f"d{place}", "text": text}))
+    for source, count in ((paths[0], 1), (str(paths[0]), 1), (paths, 3)):
+        with Index.build(source) as index:
+            assert index.document_count == count
+            assert "d0" in found(index, "tenure")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ([], "found no document; expected at least one"),
+        ({"id": "a", "text": "x"}, "found one dictionary; expected an iterable of documents"),
+        (["text", {"text": "x"}], "document 1 cannot be used: found dict among"),
+        ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "a"),
+        ([{"text": 7}], "expected one with a text"),
+        ([7], "found int; expected a text, dictionary or record"),
+        ("no/such/file.jsonl", "there is no such file or directory"),
+        (Path("no-such-folder"), "there is no such file or directory"),
+    ],
+)
+def test_what_cannot_be_indexed_is_one_line(source: Any, message: str) -> None:
+    with pytest.raises(SicetnonError) as caught:
+        Index.build(source)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_temporary_folder_goes_with_its_index() -> None:
+    index = Index.build(TEXTS)
+    folder = index.folder
+    assert folder.is_dir()
+    index.close()
+    assert not folder.exists()
+    index = Index.build(TEXTS)
+    folder = index.folder
+    del index
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_a_named_folder_is_kept(tmp_path: Path) -> None:
+    with Index.build(TEXTS, tmp_path / "index") as index:
+        expected = found(index)
+    with Index.open(tmp_path / "index") as index:
+        assert found(index) == expected
+
+
+def test_changes_give_a_new_index_and_leave_the_old_one(tmp_path: Path) -> None:
+    for folder in (None, tmp_path / "index"):
+        old = Index.build([{"id": "a", "text": "tenure"}], folder)
+        added = old.add([{"id": "b", "text": "tenure tenure"}])
+        assert sorted(found(added, "tenure")) == ["a", "b"]
+        deleted = added.delete(["a", "unknown"])
+        assert found(deleted, "tenure") == ["b"]
+        assert found(old, "tenure") == ["a"]
+        with pytest.raises(SicetnonError, match="b"):
+            deleted.add([{"id": "b", "text": "other"}])
+        replaced = deleted.add([{"id": "b", "text": "uniforms"}], replace=True)
+        assert found(replaced, "tenure") == []
+        for index in (replaced, deleted, added, old):
+            index.close()
+
+
+def test_retrievers_take_models_fields_and_feedback() -> None:
+    documents = [{"title": "money", "text": text} for text in TEXTS]
+    topics = [sicetnon.Topic("1", "money")]
+    with Index.build(documents) as index:
+        for model in (None, sicetnon.BM25(k1=0.9, b=0.4), sicetnon.DirichletLM(mu=2000)):
+            (ranking,) = sicetnon.System(index.retriever(model)).retrieve(topics, 10)
+            assert len(ranking) == 3
+        (ranking,) = index.retriever(fields={"text": 1.0}).retrieve(topics, 10)
+        assert sorted(ranking.ids) == ["1", "2"]
+        (ranking,) = index.retriever(feedback=sicetnon.RM3()).retrieve(topics, 10)
+        assert len(ranking) == 3
+        with pytest.raises(SicetnonError, match="no field premise"):
+            index.retriever(fields={"premise": 1.0})
+
+
+def test_systems_have_names() -> None:
+    with Index.build(TEXTS) as index:
+        for name in ("default", "bm25", "dirichlet", "dph"):
+            assert index.system(name).name == name
+            assert sorted(found(index, "tenure", system=name)) == ["0", "1"]
+        with pytest.raises(SicetnonError, match="'bm52'; choose one of"):
+            index.system("bm52")
+        with pytest.raises(SicetnonError, match="sicetnon index annotate"):
+            index.system("dense")
+
+
+def test_threads_share_an_index() -> None:
+    with Index.build(TEXTS) as index, ThreadPoolExecutor(8) as threads:
+        expected = found(index)
+        assert all(each == expected for each in threads.map(lambda _: found(index), range(64)))

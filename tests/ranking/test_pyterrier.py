@@ -1,0 +1,92 @@
+"""PyTerrier: systems in its experiments and pipelines, its transformers as retrievers; no JVM."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import sicetnon
+from sicetnon.errors import DataError
+
+pandas = pytest.importorskip("pandas", reason="needs the extra pyterrier")
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # what PyTerrier's own dependencies deprecate
+    pt = pytest.importorskip("pyterrier", reason="needs the extra pyterrier")
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+TEXTS = ["tenure protects freedom", "tenure tenure costs money", "uniforms save money", "money"]
+TOPICS = [sicetnon.Topic("1", "tenure"), sicetnon.Topic("2", "money"), sicetnon.Topic("3", "x")]
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[sicetnon.Index]:
+    with sicetnon.Index.build(TEXTS) as opened:
+        yield opened
+
+
+@pytest.fixture
+def queries() -> Any:
+    return pandas.DataFrame([(t.number, t.title) for t in TOPICS], columns=["qid", "query"])
+
+
+@pytest.fixture(autouse=True)
+def no_jvm() -> Iterator[None]:
+    yield
+    assert not pt.java.started()
+
+
+def same(ours: list[sicetnon.Ranking], theirs: list[sicetnon.Ranking]) -> bool:
+    return [(r.topic.number, list(r)) for r in ours] == [(r.topic.number, list(r)) for r in theirs]
+
+
+def test_a_system_there_and_back_finds_the_same(index: sicetnon.Index) -> None:
+    for name in ("bm25", "dirichlet"):
+        system = index.system(name)
+        back = sicetnon.from_pyterrier(system.as_pyterrier())
+        assert same(back.retrieve(TOPICS, 10), system.retrieve(TOPICS, 10))
+        assert same(back.retrieve(TOPICS, 1), system.retrieve(TOPICS, 1))
+    assert "bm25" in repr(index.system("bm25").as_pyterrier())
+
+
+def test_an_experiment_takes_systems(index: sicetnon.Index, queries: Any) -> None:
+    qrels = pandas.DataFrame(
+        [("1", "1", 1), ("1", "0", 0), ("2", "3", 1)], columns=["qid", "docno", "label"]
+    )
+    systems = [index.system(name).as_pyterrier() for name in ("bm25", "dirichlet")]
+    table = pt.Experiment(systems, queries, qrels, ["map", "recip_rank"])
+    assert len(table) == 2
+    ours = sicetnon.evaluate(
+        index.system("bm25").retrieve(TOPICS, 1000), qrels, ["AP"], rule="trec"
+    )
+    judged = ours[0].values
+    assert table["map"][0] == pytest.approx((judged["1"] + judged["2"]) / 2)
+
+
+def test_pipelines_take_systems(index: sicetnon.Index, queries: Any) -> None:
+    bm25, dirichlet = (index.system(name).as_pyterrier() for name in ("bm25", "dirichlet"))
+    whole = bm25(queries)
+    assert list(whole.columns) == ["qid", "query", "docno", "score", "rank"]
+    first = (bm25 % 1)(queries)
+    assert sorted(first["qid"]) == ["1", "2"]
+    doubled = bm25 >> pt.apply.doc_score(lambda row: 2 * row["score"])
+    assert doubled(queries)["score"].max() == pytest.approx(2 * whole["score"].max())
+    features = (bm25 >> (pt.transformer.IdentityTransformer() ** dirichlet))(queries)
+    assert all(len(each) == 2 for each in features["features"])
+    retriever = sicetnon.from_pyterrier(bm25 % 1)
+    assert [len(ranking) for ranking in retriever.retrieve(TOPICS, 10)] == [1, 1, 0]
+
+
+def test_no_query_finds_nothing(index: sicetnon.Index, queries: Any) -> None:
+    found = index.system("bm25").as_pyterrier()(queries.head(0))
+    assert len(found) == 0
+    assert list(found.columns) == ["qid", "query", "docno", "score", "rank"]
+
+
+def test_missing_columns_are_one_clear_line() -> None:
+    keeps = pt.apply.generic(lambda frame: frame)
+    with pytest.raises(DataError, match="gives the columns qid, query; expected qid, docno and"):
+        sicetnon.from_pyterrier(keeps).retrieve(TOPICS, 10)
