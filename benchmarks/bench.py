@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sicetnon.evaluation import Qrels, Score, experiment
+from sicetnon.evaluation import Measure, Qrels, Score, experiment
 from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.reader import IndexReader
@@ -37,7 +37,7 @@ class Bench:
         self,
         topics: Sequence[Topic],
         qrels: Sequence[Qrels],
-        measures: Sequence[str],
+        measures: Sequence[str | Measure],
         k: int = 1000,
         judged_as: Callable[[Ranking], Sequence[str]] = lambda ranking: ranking.ids,
     ):

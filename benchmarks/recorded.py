@@ -57,7 +57,7 @@ def recorded_pages() -> PageSource:
     def read(ranking: Ranking) -> list[WebPage]:
         return [by_id[name] for name in ranking.ids]
 
-    return PageSource("recorded hits", Recorded(), read, read)
+    return PageSource(Recorded(), read, read)
 
 
 def _plain(marked: str) -> str:

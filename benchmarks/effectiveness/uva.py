@@ -16,10 +16,13 @@ import statistics
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.bench import DATA, Bench, in_order
 from benchmarks.recorded import QRELS as QRELS_2
@@ -32,22 +35,20 @@ from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.ranking.moves import BoundedMoves
 from sicetnon.ranking.penalties import said
-from sicetnon.ranking.stage import Stage
-from sicetnon.ranking.system import System
-from sicetnon.records import Ranking
+from sicetnon.ranking.system import Stage, System
+from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.text.analysis import named_analysis
-from sicetnon.uva import predictions as uva
 from sicetnon.uva import systems
+from sicetnon.uva import text_models as uva
 from sicetnon.uva.entities import entity_features
-from sicetnon.uva.fitting import fit_forest, fit_svm, fit_tree
-from sicetnon.uva.predictors import Predictor, predictor_of
+from sicetnon.uva.predictors import Predictor, SupportVectors, predictor_of
 from sicetnon.uva.ranknet import TopicFeatures, train
 from sicetnon.uva.representation import ENCODERS, named_encoder
-from sicetnon.uva.strength import ByText
 from sicetnon.uva.training import by_topic, is_good_of, train_argumentativeness
 
 CORPORA = {
@@ -115,12 +116,35 @@ def folds(groups: Sequence[object], seed: int = 0) -> Iterator[NDArray[np.bool_]
     return (mine == fold for fold in range(min(FOLDS, len(names))))
 
 
+@dataclass(frozen=True)
+class Trees:
+    """Trees of scikit-learn as a predictor."""
+
+    values: Callable[[Features], Features]
+
+    def predict(self, features: Features) -> Features:
+        """A number for each row, shape (n,)."""
+        return self.values(features)
+
+
+def fit_tree(features: Features, is_good: NDArray[np.bool_]) -> Trees:
+    """A decision tree by Gini impurity; above 0 is good."""
+    tree = DecisionTreeClassifier(random_state=0).fit(features, is_good)
+    return Trees(lambda rows: tree.predict_proba(rows)[:, 1] - 0.5)
+
+
+def fit_forest(features: Features, labels: Features, trees: int) -> Trees:
+    """Random forests of regression trees, RankLib's pointwise use of them."""
+    forest = RandomForestRegressor(trees, max_features=0.3, random_state=0).fit(features, labels)
+    return Trees(forest.predict)
+
+
 def accuracies(arguments: Sequence[JudgedArgument], vectors: NDArray[np.float32]) -> list[str]:
     """Accuracy of tree and SVM over ten folds, of random arguments and of whole topics."""
     is_good = is_good_of(arguments)
     cells = [f"{max(is_good.mean(), 1 - is_good.mean()):.3f}"]
     for groups in (range(len(arguments)), [argument.topic for argument in arguments]):
-        for fit in (fit_tree, fit_svm):
+        for fit in (fit_tree, SupportVectors.fit):
             right = 0
             for test in folds(groups):
                 model: Predictor = fit(vectors[~test], is_good[~test])
@@ -184,7 +208,7 @@ def ranked(
     extra = kept_entities()(texts) if with_entities else np.zeros((len(texts), 0))
     values: dict[int, list[float]] = {1: [], 5: []}
     for test in folds([argument.topic for argument in arguments]):
-        svm = fit_svm(vectors[~test], is_good[~test])
+        svm = SupportVectors.fit(vectors[~test], is_good[~test])
         label = (svm.predict(vectors) > 0)[:, None]
         features = np.hstack([vectors, label, extra]).astype(np.float64)
         learned, tested = (
@@ -232,7 +256,7 @@ def ranker_of(
     ]
     kept, texts = KeptVectors(encoder), [argument.text for argument in arguments]
     vectors = kept.encode(texts)
-    quality = uva.TextClassifier(fit_svm(vectors, is_good_of(arguments)), kept)
+    quality = uva.TextClassifier(SupportVectors.fit(vectors, is_good_of(arguments)), kept)
     features = uva.strength_features(texts, vectors, quality, with_entities)
     model = train(by_topic(arguments, features), "ranknet")
     return uva.StrengthRanker(model, quality, with_entities)
@@ -286,11 +310,11 @@ class TaskOne:
         texts = list(dict.fromkeys(text for texts in found for text in texts))
         strength = dict(zip(texts, ranker.score(texts), strict=True))
 
-        def score(texts: Sequence[str]) -> Features:
-            return np.array([strength[text] for text in texts])
+        def score(_: Topic, ranking: Ranking) -> list[float]:
+            return [strength[said(record)] for record in self.index.records(ranking.ids)]
 
         for depth in DEPTHS:
-            stage = ByText(self.index.records, score, depth)
+            stage = BoundedMoves(score, bound=None, depth=depth)
             rankings = [stage.apply(ranking.topic, ranking) for ranking in self.bm25]
             values = self._row(f"UvATask1LTR, best {depth}, {name}", rankings)
             if depth == systems.RERANKED:
@@ -334,7 +358,7 @@ def show_ablation(encoders: Sequence[str]) -> None:
 
     def row(name: str, *stages: Stage) -> None:
         for rule in ("trec", "condensed"):
-            measures = [str(parse_measure(measure, rule)) for measure in MEASURES[:3]]
+            measures = [parse_measure(measure, rule) for measure in MEASURES[:3]]
             found = Bench([TOPIC], [qrels], measures).scores(System(pages.retriever, stages))
             cells = " ".join(f"{score.values.get('1', float('nan')):.4f}" for score in found)
             print(f"{name:<28} {rule:<10} {cells}   judged@5 {found[1].judged:.2f}", flush=True)
