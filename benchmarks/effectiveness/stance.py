@@ -32,11 +32,11 @@ ROOT = Path(__file__).parents[2]
 from recipe import sources  # noqa: E402
 from recipe.configuration import FOLDER, configuration  # noqa: E402
 from recipe.corpus import fold_of  # noqa: E402
-from recipe.examples import COMPARISONS, Example  # noqa: E402
+from recipe.examples import Example  # noqa: E402
 from recipe.measures import interval, macro_f1  # noqa: E402
 from sicetnon.arguments.comparative.comparer import Comparer  # noqa: E402
 from sicetnon.arguments.comparative.model_stances import stances_by_model  # noqa: E402
-from sicetnon.arguments.model.classifiers import Comparison  # noqa: E402
+from sicetnon.arguments.model.classifiers import COMPARISONS, Comparison  # noqa: E402
 
 NEITHER = 2
 """From this class on a text takes no side; data with three classes does not say in which way."""
