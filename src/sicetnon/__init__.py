@@ -9,8 +9,6 @@ Everything that people need is imported from here, and loaded when it is first u
         print(answer.rank, answer.id, answer.snippet.text)
 """
 
-import logging
-
 import lazy_loader
 
 from sicetnon._version import VERSION
@@ -19,5 +17,3 @@ __version__ = VERSION
 
 # the names and their homes stand in __init__.pyi, where type checkers find them too
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-logging.getLogger("sicetnon").addHandler(logging.NullHandler())

@@ -16,7 +16,7 @@ from sicetnon._version import VERSION
 from sicetnon.cli import COMMANDS, parser
 from support.command_line import run_command
 
-HEAVY = ("numpy", "numba", "rich", "msgspec", "argcomplete")
+HEAVY = ("numpy", "numba", "rich", "msgspec", "argcomplete", "logging")
 
 
 def each_parser(root: argparse.ArgumentParser, name: str = "sicetnon") -> Iterator[str]:
