@@ -9,7 +9,7 @@ import pytest
 
 from sicetnon.cli import main
 from sicetnon.formats.runs import read_run
-from sicetnon.uva import predictions as uva
+from sicetnon.uva import text_models as uva
 from support.quality_files import BAD, GOOD, webis
 
 

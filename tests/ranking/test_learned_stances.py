@@ -36,7 +36,8 @@ class Judge:
     """A stand-in for the model: its answer is decided by the length of a text.
 
     Attributes:
-        calls: Texts with their objects, call by call. The first only says whether it can be used.
+        calls: Texts with their objects, call by call.
+        read: The same in one list, without the text that only tests whether the model works.
     """
 
     def __init__(self) -> None:
@@ -44,7 +45,7 @@ class Judge:
 
     @property
     def read(self) -> list[tuple[str, str, str]]:
-        return [each for call in self.calls[1:] for each in call]
+        return [each for call in self.calls for each in call if each != ("ready", "one", "other")]
 
     def identity(self) -> str:
         return "judge 1"

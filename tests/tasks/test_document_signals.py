@@ -95,7 +95,7 @@ def test_no_page_is_fetched_for_what_the_list_of_results_tells() -> None:
     def fetched(ranking: Ranking) -> list[WebPage]:
         raise AssertionError("a page was fetched")
 
-    source = PageSource("double", Found(), shown, fetched)
+    source = PageSource(Found(), shown, fetched)
     weights = {"page-rank": 9.0, "spam-rank": 1.0, "host-kind": 1.0, "https": 1.0}
     ranking = weighed(source, weights).retrieve([Topic("1", "tea")], 4)[0]
     assert ranking.ids == ("p3", "p2", "p1", "p0")

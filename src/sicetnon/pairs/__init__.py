@@ -1,1 +1,1 @@
-"""Sentence pairs (Touché 2022, task 1): candidates, coherence, strength, worth."""
+"""Pairs of sentences (Touché 2022, task 1): candidates, coherence, strength, score."""

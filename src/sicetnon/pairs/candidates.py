@@ -1,9 +1,8 @@
-"""The sentences of the arguments found for a topic, as columns, with what is known of each."""
+"""Candidate sentences for pairs: those of the arguments found for a topic, as columns."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import cast
 
@@ -31,22 +30,22 @@ class Candidates:
     """Sentences, one a row; all arrays have shape (sentences,) unless said otherwise.
 
     Attributes:
-        texts: What they say.
-        ids: Their ids.
-        arguments: The place of each one's argument in the ranking, from 0.
-        debates: The same number for all whose arguments have the same conclusion.
-        positions: Where each stands in its argument, from 0.
-        conclusions: Which are conclusions.
-        fit: Which may stand in a result.
-        relevance: The score of each one's argument, less that of the best one: 0 or below.
-        coverage: The share of the question that each covers, from 0 to 1.
-        strength: How strong each is as an argument; 0 for those that are not fit.
-        salience: How much of what its argument says each says, from 0 to 1.
-        negated: Which hold an odd number of negations; none that is not fit.
-        premise_sides: The side of each one's argument towards its own conclusion: 1, -1 or 0.
-        sides: The side of each one's argument towards the topic, likewise; 0 where unknown. That
-            of a conclusion is the conclusion's own.
-        terms: The distinct stems of each, as (sentence, stem), shape (n, 2), in order.
+        texts: The text of each sentence.
+        ids: Its id.
+        arguments: The place of its argument in the ranking, from 0.
+        debates: The number of its debate: arguments with the same conclusion have the same.
+        positions: Its position in the argument, from 0.
+        conclusions: Whether it is a conclusion.
+        fit: Whether it may be part of a result.
+        relevance: The score of its argument, less that of the best one: 0 or below.
+        coverage: The share of the question that it covers, from 0 to 1.
+        strength: Its strength as an argument; 0 where it is not fit.
+        salience: Its similarity to its whole argument, from 0 to 1.
+        negated: Whether it holds an odd number of negations; false where it is not fit.
+        premise_sides: The side of its premise towards the argument's conclusion: 1, -1 or 0.
+        sides: The side of its argument towards the topic, likewise; 0 where unknown. For a
+            conclusion: the side of the conclusion itself.
+        terms: The distinct stems of all sentences, as (sentence, stem), sorted, shape (n, 2).
         weights: The weight of each stem, shape (stems,).
     """
 
@@ -71,7 +70,7 @@ class Candidates:
         return len(self.ids)
 
     def taken(self, places: Numbers) -> Candidates:
-        """The sentences at some places, in that order, none twice."""
+        """The sentences at the given places, in that order; no place may occur twice."""
         at = places.tolist()
         renumbered = np.full(len(self), -1, dtype=np.int64)
         renumbered[places] = np.arange(len(places))
@@ -91,15 +90,15 @@ class Candidates:
         )
 
     def cosines(self) -> NDArray[np.float32]:
-        """How alike the sentences are: the cosine of their weighted stems.
+        """The cosine of the weighted stems of each two sentences.
 
         Returns:
-            Shape (sentences, sentences), 0 where one has no word. The diagonal says nothing.
+            Shape (sentences, sentences), 0 for a sentence without words. The diagonal is not used.
         """
         rows, stems = self.terms.T
         weights = self.weights[stems]
         lengths = np.sqrt(np.bincount(rows, weights=weights**2, minlength=len(self)))
-        # a stem that one sentence has alone makes it longer, but is shared with none
+        # a stem of one sentence alone adds to its length, but to no product
         shared = np.bincount(stems, minlength=len(self.weights))[stems] > 1
         _, columns = np.unique(stems[shared], return_inverse=True)
         vectors = np.zeros((len(self), columns.max(initial=-1) + 1), dtype=np.float32)
@@ -113,25 +112,18 @@ class CandidateReader:
 
     Args:
         index: An index of processed arguments.
-        strength: How strong a sentence is.
-        is_candidate: Whether a sentence (the flag: a conclusion) may stand in a result.
 
     Raises:
         BrokenIndexError: The index holds other documents.
     """
 
-    def __init__(
-        self,
-        index: IndexReader,
-        strength: Callable[[str], float] = sentences.strength,
-        is_candidate: Callable[[str, bool], bool] = sentences.is_candidate,
-    ):
+    def __init__(self, index: IndexReader):
         if index.manifest.records != "processed":
             raise BrokenIndexError(
                 f"{index.folder}: holds {index.manifest.records}, which have no sentences; index "
                 "args_processed_04_01.csv"
             )
-        self._index, self._strength, self._is_candidate = index, strength, is_candidate
+        self._index = index
         self._analyzer = index.analysis.analyzer()
         self._stems: dict[str, int] = {}
         self._stem_of_term = np.empty(0, dtype=np.int64)
@@ -145,7 +137,7 @@ class CandidateReader:
         rows = [(s, r) for r in records for s in r.sentences]
         texts = [" ".join(s.text.split()) for s, _ in rows]
         conclusions = np.array([_is_conclusion(s.id, s.text, r) for s, r in rows], dtype=bool)
-        fit, strength, negated = self._looked_at(texts, conclusions)
+        fit, strength, negated = _judged(texts, conclusions)
         terms, weights = self._terms(texts)
         towards = [agreement(topic.title, r.argument.conclusion, self._weight) for r in records]
         premise_sides = np.array([SIDES[r.argument.stance] for r in records], dtype=np.int64)
@@ -171,23 +163,11 @@ class CandidateReader:
             weights=weights,
         )
 
-    def _looked_at(self, texts: list[str], conclusions: Bools) -> tuple[Bools, Reals, Bools]:
-        """Which sentences are fit, how strong those are, which of those are negated."""
-        fit = np.zeros(len(texts), dtype=bool)
-        strength = np.zeros(len(texts))
-        negated = np.zeros(len(texts), dtype=bool)
-        for place, (text, conclusion) in enumerate(zip(texts, conclusions.tolist(), strict=True)):
-            if self._is_candidate(text, conclusion):
-                fit[place] = True
-                strength[place] = self._strength(text)
-                negated[place] = sentences.is_negated(text)
-        return fit, strength, negated
-
     def _terms(self, texts: list[str]) -> tuple[Numbers, Reals]:
         """The distinct stems of each text, shape (n, 2), and the weight of each stem.
 
-        A stem weighs ln(1 + n/s) where s of the n texts hold it: words of the topic, which most
-        of them hold, say little about what two of them share.
+        The weight is ln(1 + n/s), where s of the n texts hold the stem: most texts hold words of
+        the topic, so that these say little about two of them.
         """
         words, ends = self._analyzer.word_numbers(*join([encode(text) for text in texts]))
         owners = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
@@ -200,7 +180,7 @@ class CandidateReader:
         return pairs, np.log1p(len(texts) / np.maximum(having, 1))
 
     def _number_stems(self) -> None:
-        """Number the stems of all terms that the analyzer has met since the last time."""
+        """Number the stems of all terms that are new to the analyzer since the last call."""
         new = self._analyzer.terms.words(len(self._stem_of_term))
         stems = self._analyzer.stem(new) if self._index.analysis.forms else new
         numbers = [self._stems.setdefault(stem, len(self._stems)) for stem in stems]
@@ -231,6 +211,18 @@ class CandidateReader:
         return self._stems.setdefault(stem, len(self._stems))
 
 
+def _judged(texts: list[str], conclusions: Bools) -> tuple[Bools, Reals, Bools]:
+    """Whether each sentence is fit, its strength, and whether it is negated; 0 where not fit."""
+    fit, negated = np.zeros((2, len(texts)), dtype=bool)
+    strength = np.zeros(len(texts))
+    for place, (text, conclusion) in enumerate(zip(texts, conclusions.tolist(), strict=True)):
+        if sentences.is_candidate(text, conclusion):
+            fit[place] = True
+            strength[place] = sentences.strength(text)
+            negated[place] = sentences.is_negated(text)
+    return fit, strength, negated
+
+
 def _debates(records: list[ProcessedArgument]) -> Numbers:
     numbers: dict[str, int] = {}
     conclusions = (" ".join(r.argument.conclusion.casefold().split()) for r in records)
@@ -244,7 +236,7 @@ def _is_conclusion(identifier: str, text: str, record: ProcessedArgument) -> boo
 
 
 def _salience(owners: Numbers, terms: Numbers, weights: Reals) -> Reals:
-    """The cosine of each text with all texts of its argument: what it says of what is said."""
+    """The cosine of each text with all texts of its argument together."""
     squares = weights[terms[:, 1]] ** 2
     keys = owners[terms[:, 0]] * len(weights) + terms[:, 1]
     _, at, inverse, counts = np.unique(

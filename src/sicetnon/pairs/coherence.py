@@ -1,4 +1,4 @@
-"""Coherence: whether two sentences belong together, and do not contradict each other."""
+"""Coherence: whether two sentences belong together, and whether they contradict each other."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import numpy as np
 
 from sicetnon.pairs.candidates import Bools, Candidates, Numbers, Reals
 
-# by judged pairs: below the first a pair has too little in common, from the second on too much
+# chosen by judged pairs: cosines below the first are too low, above the second too high
 _ENOUGH, _TOO_MUCH, _THE_SAME = 0.1, 0.5, 0.9
-# sharing so much, two sentences of which one is negated say opposite things
+# from this cosine on, two sentences of which one is negated contradict each other
 _SAME_CLAIM = 0.5
 _NEAR = 3
 
 
 def cohesion(candidates: Candidates, first: Numbers, second: Numbers, similar: Reals) -> Reals:
-    """How well pairs hold together, from 0 to 1.5.
+    """The coherence of pairs, from 0 to 1.5.
 
-    Up to 1 for words in common, neither too few nor too many; a half for standing next to each
-    other in their argument, falling with the distance, or being its conclusion and a reason.
+    Words in common give up to 1, if they are neither too few nor too many. Two sentences of one
+    argument get up to a half more: the less, the further apart they stand; the whole for its
+    conclusion with a reason.
 
     Args:
         candidates: The sentences.
@@ -35,11 +36,10 @@ def cohesion(candidates: Candidates, first: Numbers, second: Numbers, similar: R
 
 
 def contradicts(candidates: Candidates, first: Numbers, second: Numbers, similar: Reals) -> Bools:
-    """Which pairs contradict themselves.
+    """Whether the sentences of each pair contradict each other.
 
-    Two sentences on different sides of the question, or of one conclusion: so does a reason
-    against a conclusion beside that conclusion. And two that say nearly the same, one of them
-    negated.
+    They do on different sides of the question, or of one conclusion (such as a conclusion with a
+    reason against it), and where they say nearly the same and one of them is negated.
 
     Args:
         candidates: The sentences.
@@ -58,7 +58,7 @@ def contradicts(candidates: Candidates, first: Numbers, second: Numbers, similar
 
 
 def on_one_side(candidates: Candidates, first: Numbers, second: Numbers) -> Bools:
-    """Which pairs are known to take one side: of the question, or of one conclusion."""
+    """Whether the sentences of each pair take one side of the question, or of one conclusion."""
     own = own_sides(candidates)
     same = (candidates.sides[first] == candidates.sides[second]) & (candidates.sides[first] != 0)
     debate = candidates.debates[first] == candidates.debates[second]

@@ -1,4 +1,4 @@
-"""Diversity: near duplicates are folded, and no argument floods the top."""
+"""Diversity: fold near duplicates, and spread results over sentences and arguments."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def fold(
     """The places of texts that are no near duplicates of better ones, best first.
 
     Args:
-        cosines: How alike the texts are, shape (texts, texts).
-        worth: What each text is worth, shape (texts,). Of equal ones the first is better.
+        cosines: The cosine of each two texts, shape (texts, texts).
+        worth: The score of each text, shape (texts,). Of equal ones the first is better.
         threshold: The cosine from which two texts are near duplicates.
     """
     order = np.argsort(-worth, kind="stable")
@@ -39,19 +39,19 @@ def spread(
     cost: float,
     count: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The best results one by one, each paying for what better ones have used before.
+    """The best results one by one, with a cost for each use of the same sentence or argument.
 
-    Carbonell and Goldstein's maximal marginal relevance (SIGIR 1998), where what is redundant is
-    not a similar text but another use of the same sentence or argument.
+    This is maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998), with repeated use in
+    place of similarity.
 
     Args:
-        scores: Shape (results,).
-        uses: What each result uses, such as its sentences and arguments.
-        cost: What each former use of each of these costs.
-        count: How many results are wanted.
+        scores: The score of each result, shape (results,).
+        uses: The items that each result uses, such as its sentences and arguments.
+        cost: The cost of each use of an item by a better result.
+        count: Largest number of results.
 
     Returns:
-        The places of at most `count` results and what they score after paying, never rising.
+        The places of the results, and their scores less the costs, which never rise.
     """
     used: Counter[Hashable] = Counter()
     worth_of: list[float] = scores.tolist()
@@ -62,7 +62,7 @@ def spread(
     while waiting and len(places) < count:
         worth, place = heapq.heappop(waiting)
         paid = cost * sum(map(used.__getitem__, uses[place])) - worth_of[place]
-        # costs only grow, so whatever still leads after paying is the best
+        # costs only grow, so a result that leads after its costs is the best
         if waiting and paid > worth and (paid, place) > waiting[0]:
             heapq.heappush(waiting, (paid, place))
             continue

@@ -1,14 +1,12 @@
-"""Pairs of sentences: from a ranking of arguments to a ranking of what two sentences say best.
+"""Pairs of sentences: turn a ranking of arguments into a ranking of pairs of their sentences.
 
-Each part is a function or a small class of its own, and can be replaced: which sentences stand
-for the arguments, which of them are paired, what a pair is worth, which side it takes, how the
-results are spread over arguments.
+The steps: choose sentences of each argument (`Pairing.represent`), pair them (`Pairing.pair`),
+refuse contradictions, score the pairs (`Worth`), and spread the results over the arguments.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -25,9 +23,9 @@ class Pairs:
     """Pairs of sentences, one a row; all arrays have shape (pairs,).
 
     Attributes:
-        sentences: What is paired.
-        first: The places of the first sentences among them.
-        second: The places of the second ones; never that of the first.
+        sentences: The sentences that are paired.
+        first: The place of each pair's first sentence among them.
+        second: The place of its second sentence, which is another one.
         similar: The cosine of the two.
     """
 
@@ -40,35 +38,25 @@ class Pairs:
         return len(self.first)
 
     def taken(self, places: Numbers) -> Pairs:
-        """The pairs at some places, in that order."""
+        """The pairs at the given places, in that order."""
         return Pairs(self.sentences, self.first[places], self.second[places], self.similar[places])
 
 
-class PairWorth(Protocol):
-    """What pairs, and sentences before they are paired, are worth. A learned one fits in here."""
-
-    def __call__(self, pairs: Pairs) -> Reals:
-        """The score of each pair, shape (pairs,)."""
-
-    def alone(self, sentences: Candidates) -> Reals:
-        """What each sentence brings into a pair, shape (sentences,)."""
-
-
-# more than anything that a pair can be worth
+# more than the score of any pair
 _UNFIT = 100.0
 
 
 @dataclass(frozen=True)
 class Worth:
-    """What a pair is worth: a weighted sum of what was judged in 2022, part by part.
+    """The score of a pair: a weighted sum of measures for the dimensions judged in 2022.
 
     Attributes:
-        weakest: For the share of the question that the sentence which covers less of it covers.
-        strongest: For the share that the other one covers.
-        argument: For the scores of both arguments, relative to the best one.
-        strength: For the strength of both sentences.
-        coherence: For how well they hold together.
-        summary: For how much of what their arguments say both sentences say.
+        weakest: Weight of the coverage of the question by the sentence that covers less.
+        strongest: Weight of the coverage by the other sentence.
+        argument: Weight of the scores of both arguments, relative to the best one.
+        strength: Weight of the strength of both sentences.
+        coherence: Weight of the coherence of the pair.
+        summary: Weight of the salience of both sentences in their arguments.
     """
 
     weakest: float = 2.0
@@ -90,7 +78,7 @@ class Worth:
         return score
 
     def alone(self, sentences: Candidates) -> Reals:
-        """What each sentence brings into a pair, shape (sentences,)."""
+        """The part that each sentence adds to the score of a pair, shape (sentences,)."""
         score: Reals = (self.weakest + self.strongest) / 2 * sentences.coverage
         score += self.argument * sentences.relevance + self.strength * sentences.strength
         return score + self.summary * sentences.salience
@@ -98,12 +86,13 @@ class Worth:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which sentences stand for the arguments, and which of them are paired.
+    """The choice of sentences, and of pairs of them.
 
     Attributes:
-        per_argument: Sentences of an argument that are paired with one another.
-        across: The best sentences of all, each paired with all others on its side.
-        across_per_argument: How many of these come from one argument at most.
+        per_argument: Number of sentences of an argument that are paired with each other.
+        across: Number of best sentences of all arguments; each is paired with the others on its
+            side.
+        across_per_argument: Largest number of these per argument.
     """
 
     per_argument: int = 6
@@ -122,15 +111,15 @@ class Pairing:
 
         Args:
             sentences: The sentences, best first.
-            unlike: Which are no near duplicates of better ones; the others stay with their own
-                argument.
+            unlike: Whether each is no near duplicate of a better one; near duplicates are paired
+                within their argument only.
         """
         first, second = np.triu_indices(len(sentences), 1)
         within = sentences.arguments[first] == sentences.arguments[second]
         leading = unlike & (_places_within(sentences.arguments) < self.across_per_argument)
         leading &= np.cumsum(leading) <= self.across
         across = leading[first] & leading[second] & on_one_side(sentences, first, second)
-        # a conclusion that several arguments share is paired with each one's reasons within it
+        # a conclusion that several arguments share is paired with their reasons within each
         shared = sentences.debates[first] == sentences.debates[second]
         shared &= sentences.conclusions[first] | sentences.conclusions[second]
         chosen = within | (across & ~shared)
@@ -142,18 +131,18 @@ class SentencePairs:
 
     Args:
         reader: Reads the sentences of arguments.
-        worth: What a pair is worth.
-        pairing: What is paired.
-        depth: How many of the best arguments are read.
-        cost: What each former use of a sentence or an argument costs a pair.
-        fewest: Sentences unfit for a result are used where there are fewer pairs than this.
-        most: The most pairs a topic.
+        worth: The score of a pair.
+        pairing: The choice of sentences and pairs.
+        depth: Number of the best arguments that are read.
+        cost: The cost of each use of a sentence or an argument by a better pair.
+        fewest: With fewer pairs than this, sentences unfit for a result are paired as well.
+        most: Largest number of pairs per topic.
     """
 
     def __init__(
         self,
         reader: CandidateReader,
-        worth: PairWorth | None = None,
+        worth: Worth | None = None,
         pairing: Pairing | None = None,
         depth: int = 100,
         cost: float = 0.05,
@@ -165,7 +154,7 @@ class SentencePairs:
         self._depth, self._cost, self._fewest, self._most = depth, cost, fewest, most
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
-        """The pairs, best first, named by the ids of their sentences, each with its side."""
+        """The pairs, best first, with their sides. An id is two ids of sentences and a comma."""
         places = np.arange(min(len(ranking), self._depth))
         sentences = self._reader.read(topic, ranking.taken(places, ranking.scores[places]))
         pairs = self.pairs(sentences, fit_only=True)
@@ -177,7 +166,7 @@ class SentencePairs:
         return _ranking(topic, pairs.taken(chosen), worths)
 
     def pairs(self, sentences: Candidates, fit_only: bool) -> Pairs:
-        """All pairs that may be shown."""
+        """All pairs that may be results, without contradictions and near duplicates."""
         worth = self._worth.alone(sentences)
         chosen = sentences.taken(self._pairing.represent(sentences, worth, fit_only))
         cosines, alone = chosen.cosines(), self._worth.alone(chosen)
@@ -193,7 +182,7 @@ class SentencePairs:
 
 
 def _places_within(arguments: Numbers) -> Numbers:
-    """How many of the same argument stand before each."""
+    """The number of sentences of the same argument before each."""
     order = np.argsort(arguments, kind="stable")
     starts = np.flatnonzero(np.diff(arguments[order], prepend=-1))
     lengths = np.diff(np.append(starts, len(order)))

@@ -1,7 +1,7 @@
-"""Sentences: which ones argue and can be read alone, and how strong they are.
+"""Sentences: which of them argue and can be read alone, and how strong they are.
 
-Hundreds of thousands are looked at for a set of topics, so that words are looked up in sets; a
-regular expression of the same words takes ten times as long.
+A run reads hundreds of thousands of sentences. Words are looked up in sets, since a regular
+expression of the same words takes ten times as long.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import math
 import re
 
 FEWEST_WORDS = 5
-# a conclusion is often a slogan; a premise as short is a leftover
+# a conclusion is often a slogan; a premise as short as that is a fragment
 FEWEST_WORDS_OF_CONCLUSION = 3
-# from so many words on, a verb is taken for granted rather than looked up
+# a sentence of so many words is assumed to have a verb
 _SURELY_WHOLE = 9
 _FULL_LENGTH = 30
 _MOST_WORDS = 120
@@ -75,20 +75,20 @@ _VERBS = _words("""
 """)
 
 
-# the same sentence is asked about several times in a row
+# several functions read the same sentence one after the other
 @functools.lru_cache(maxsize=8)
 def _said(text: str) -> tuple[str, list[str], frozenset[str]]:
-    """A text in small letters, its words, and its distinct words."""
+    """A text in lower case, its words, and its distinct words."""
     lower = text.lower()
     words = _WORD.findall(lower)
     return lower, words, frozenset(words)
 
 
 def is_candidate(text: str, conclusion: bool = False) -> bool:
-    """Whether a sentence may stand in a result: it says something, and says it alone.
+    """Whether a sentence may be part of a result: it makes a point, and can be read alone.
 
-    Left out are fragments, lists of sources, greetings and other words that run a debate,
-    questions put to the opponent, and walls of text that hide where their sentences end.
+    Refused are fragments, lists of sources, greetings and other words that run a debate, questions
+    to the opponent, and walls of text without ends of sentences.
 
     Args:
         text: The sentence.
@@ -110,10 +110,10 @@ def is_candidate(text: str, conclusion: bool = False) -> bool:
 
 
 def strength(text: str) -> float:
-    """How strong a sentence is as an argument, about 0 to 2.
+    """The strength of a sentence as an argument, about 0 to 2.
 
-    It says much (up to 30 words), gives reasons and evidence, and neither questions, addresses
-    the reader, speaks of its author, mentions the debate, nor leans on a sentence before it. The
+    Words (up to 30), reasons and evidence add to it. Questions, links, addressing the reader,
+    speaking of oneself, mentioning the debate and leaning on a sentence before take from it. The
     weights are those of a ridge regression on the judged pairs of the odd topics, rounded.
     """
     lower, in_order, words = _said(text)

@@ -1,1 +1,1 @@
-"""What reorders a ranking: stages, each usable alone."""
+"""Systems, and stages that reorder or label a ranking; each stage can be used alone."""

@@ -1,4 +1,4 @@
-"""Blending: other measures of a document added to how well it fits the question."""
+"""Blending: add measures of a document to the score of its relevance."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from sicetnon.records import Ranking, Topic
 class Blend:
     """A stage: adds weighted measures to the scores of the best documents, and sorts them again.
 
-    The scores are brought to 0 … 1 first, so that weights mean the same for every retriever. The
-    documents behind the best keep their places behind them.
+    The scores are scaled to 0 … 1 first, so that weights mean the same for every retriever. The
+    other documents keep their places behind the best.
 
     Args:
         measures: Measures from 0 to 1, each with its weight.
-        depth: How many of the best documents are looked at.
+        depth: Number of the best documents that are measured.
     """
 
     def __init__(self, measures: Sequence[tuple[Measure, float]], depth: int = 100):
         self._measures, self._depth = tuple(measures), depth
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
-        """The reordered ranking. Its scores are the sums; behind the best they go on below."""
+        """The reordered ranking. Scores are the sums; those of the others continue below."""
         count = min(self._depth, len(ranking))
         if not count:
             return ranking

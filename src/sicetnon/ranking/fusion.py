@@ -1,4 +1,4 @@
-"""Fusion: several runs into one, by ranks or by scores, and by vote on the stances.
+"""Fusion: combine runs by ranks or by scores, and vote on the stances.
 
     fused = fuse([load_run("a.txt"), load_run("b.txt.gz")], Fusion("sum", weights=(2, 1)))
 
@@ -8,11 +8,10 @@ Combination of multiple searches, TREC-2, 1994; the normalisations are as in Mon
 Relevance score normalization for metasearch, CIKM 2001, and Lee, Analyses of multiple evidence
 combination, SIGIR 1997 (by rank).
 
-ranx has all of these and more, but it reads the score column alone: not the ranks, which are what
-the organisers go by, nor the stances; it cannot read a tag with spaces, as official runs have, and
-it leaves the order of ties to the order of the runs. Besides, it brings SciPy, pandas, matplotlib
-and fastparquet, 380 MB more than is here. On the official runs of 2022 task 2 its fused scores and
-these are the same to 12 digits where both read the same order.
+ranx has these methods and more, but reads neither ranks, by which the organisers order a run, nor
+stances nor tags with spaces; it orders ties by the order of the runs, and needs another 380 MB of
+libraries. On the official runs of 2022 task 2 its fused scores equal these to 12 digits, where both
+read the same order.
 """
 
 from __future__ import annotations
@@ -42,25 +41,25 @@ _Reals = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Fusion:
-    """How runs are fused.
+    """A method of fusion, with its parameters.
 
-    Every run gives every document that it holds a value, and 0 to all others; a document's fused
-    score is the weighted sum of its values. The methods differ in the value: `rrf` takes
-    1 / (constant + rank), with ranks from 1; `sum` (CombSUM) the normalised score; `mnz` (CombMNZ)
-    as well, and multiplies the sum by the number of runs that hold the document.
+    The fused score of a document is the weighted sum of a value per run, 0 where the run lacks the
+    document. For `rrf` the value is 1 / (constant + rank), with ranks from 1; for `sum` (CombSUM)
+    the normalised score; for `mnz` (CombMNZ) as well, and the sum is multiplied by the number of
+    runs with the document.
 
     Attributes:
-        method: See above.
-        normalise: How the scores of a topic become comparable: `min-max` (from 0 to 1), `sum` (the
-            lowest 0, all together 1), `z-score` (in standard deviations above the lowest: the
-            usual mean of 0 would put a document that a run lacks above half of those it holds),
-            `rank` (1 for the first of n, 1/n for the last). Nothing to `rrf`.
-        weights: One a run, none below 0; only their ratios matter. A run with weight 0 is left
-            out altogether. All are 1 when left out.
-        constant: Of `rrf`: the higher, the less the first places count for.
+        method: `rrf`, `sum` or `mnz`.
+        normalise: How the scores of a topic become comparable, for `sum` and `mnz`: `min-max` (from
+            0 to 1), `sum` (lowest 0, sum 1), `z-score` (in standard deviations above the lowest: a
+            mean of 0 would put a document that a run lacks above half of those that it has), or
+            `rank` (1 for the first of n, 1/n for the last).
+        weights: A number from 0 for each run; only their ratios matter. A run with weight 0 is left
+            out. All are 1 when left out.
+        constant: The constant of `rrf`: the higher, the less weight the first ranks have.
 
     Raises:
-        UsageError: There is no such method or normalisation, or a number is not of that kind.
+        UsageError: There is no such method or normalisation, or a number is out of range.
     """
 
     method: Method = "rrf"
@@ -83,14 +82,7 @@ class Fusion:
             raise UsageError("found no weight above 0; expected one at least")
 
     def values(self, ranking: Ranking) -> _Reals:
-        """What a run gives its documents of a topic, before weights.
-
-        Args:
-            ranking: The run's ranking for the topic.
-
-        Returns:
-            Shape (n,), never rising, none below 0.
-        """
+        """The value of each document in a run's ranking, shape (n,), never rising, from 0."""
         count = len(ranking)
         if self.method == "rrf":
             return 1 / (self.constant + np.arange(1, count + 1))
@@ -99,17 +91,17 @@ class Fusion:
         return _normalised(ranking.scores, self.normalise)
 
     def shares(self, runs: int) -> _Reals:
-        """The weights of the runs, the highest of them 1.
+        """The weights of the runs, scaled so that the highest is 1.
 
         Args:
-            runs: How many there are.
+            runs: Number of runs.
 
         Raises:
-            UsageError: There are more weights than runs, or fewer.
+            UsageError: The number of weights is another one.
         """
         weights = np.ones(runs) if self.weights is None else np.array(self.weights, np.float64)
         if len(weights) != runs:
-            raise UsageError(f"found {len(weights)} weights for {runs} runs; expected one a run")
+            raise UsageError(f"found {len(weights)} weights for {runs} runs; expected one per run")
         return weights / weights.max(initial=0) if runs else weights
 
 
@@ -118,22 +110,22 @@ def fuse(
 ) -> Run:
     """Fuse runs, topic by topic. The order of the runs makes no difference, to the last digit.
 
-    Documents with equal scores stand in the order of the best rank that a run gives them, then of
-    their ids. A topic that some runs leave out is made of the others. Pairs are one however they
-    are written, and come out in alphabetical order.
+    Documents with equal scores are ordered by their best rank in a run, then by their ids. A topic
+    is fused from the runs that have it. The two orders of a pair of sentences are the same pair;
+    the result writes it in alphabetical order.
 
-    A document's stance is the one with the highest sum of weights among the runs that hold the
-    document; `Q0` abstains. Of stances that are even, the one wins that is said by the run which
-    ranks the document higher.
+    A document's stance is the one with the highest sum of weights among the runs that have the
+    document; `Q0` is no vote. Of stances with equal sums, the one of the run that ranks the
+    document higher wins.
 
     Args:
-        runs: What is fused, at least one.
-        fusion: How; reciprocal rank fusion without weights when left out.
-        depth: Documents a topic at most.
+        runs: The runs, at least one.
+        fusion: The method; reciprocal rank fusion without weights when left out.
+        depth: Largest number of documents per topic.
         name: Name and tag of the result.
 
     Raises:
-        UsageError: There is no run, or the weights do not fit.
+        UsageError: There is no run, or the number of weights is not that of the runs.
     """
     if not runs:
         raise UsageError("found no run to fuse; expected at least one")
@@ -155,13 +147,13 @@ def fuse(
 
 
 def are_usable(scores: _Reals) -> bool:
-    """Whether the scores of a topic say more than its ranks do, and nothing else.
+    """Whether scores agree with the ranks and add to them.
 
-    They do not if they rise somewhere down the ranks (something else made the order), are all the
-    same, or infinite. Then evenly spaced scores stand in for them.
+    They do not if they rise somewhere down the ranks, are all equal, or infinite. Fusion then uses
+    evenly spaced scores instead.
 
     Args:
-        scores: Shape (n,), in the order of the ranks.
+        scores: The scores of a topic in the order of the ranks, shape (n,).
     """
     return bool(
         len(scores) > 1
@@ -176,7 +168,7 @@ def _normalised(scores: _Reals, how: Normalisation) -> _Reals:
         return np.ones(len(scores))
     if not are_usable(scores):
         scores = -np.arange(len(scores), dtype=np.float64)
-    scores = scores / np.abs(scores).max()  # so that no difference is infinite
+    scores = scores / np.abs(scores).max()  # avoids infinite differences
     above: _Reals = scores - scores[-1]
     unit = {"min-max": above[0], "sum": above.sum(), "z-score": above.std()}[how]
     return above / float(unit)
@@ -184,7 +176,7 @@ def _normalised(scores: _Reals, how: Normalisation) -> _Reals:
 
 def fuse_rankings(rankings: Sequence[tuple[Ranking, float]], fusion: Fusion, depth: int) -> Ranking:
     """The fused ranking of a topic, from the ranking of each run and its weight."""
-    # in the order of ids, which a stable sort keeps where all else is equal
+    # in the order of ids, which the stable sort below keeps among equals
     names = sorted({document for ranking, _ in rankings for document in ranking.ids})
     numbers = {document: number for number, document in enumerate(names)}
     values = np.zeros((len(names), len(rankings)))
@@ -193,7 +185,7 @@ def fuse_rankings(rankings: Sequence[tuple[Ranking, float]], fusion: Fusion, dep
         places = np.array([numbers[document] for document in ranking.ids], dtype=np.int64)
         values[places, column] = share * fusion.values(ranking)
         best[places] = np.minimum(best[places], np.arange(len(ranking)))
-    # a sum of floats depends on the order of its terms; sorted, the order of the runs is gone
+    # a sum of floats depends on the order of its terms; sorting removes the order of the runs
     values.sort(axis=1)
     scores = values.sum(axis=1)
     if fusion.method == "mnz":
@@ -206,7 +198,7 @@ def fuse_rankings(rankings: Sequence[tuple[Ranking, float]], fusion: Fusion, dep
 def _holders(
     rankings: Sequence[tuple[Ranking, float]], numbers: dict[str, int]
 ) -> NDArray[np.int64]:
-    """How many runs hold each document."""
+    """The number of runs that hold each document."""
     held = np.zeros(len(numbers), dtype=np.int64)
     for ranking, _ in rankings:
         held[[numbers[document] for document in ranking.ids]] += 1
@@ -235,7 +227,7 @@ def _elected(
 
 
 def _standing(votes: tuple[str, list[tuple[float, int]]]) -> tuple[float, int, str]:
-    """What puts a stance before others: its weight, the best rank among its voters, its name."""
+    """The sort key of a stance: its weight, the best rank among its runs, its name."""
     stance, cast = votes
     return -math.fsum(share for share, _ in cast), min(rank for _, rank in cast), stance
 
@@ -245,7 +237,7 @@ def _documents(runs: Iterable[Run]) -> Iterable[str]:
 
 
 def _natural(topic: str) -> tuple[bool, int, str, str]:
-    """Numbers by size, before anything else by its letters."""
+    """The sort key of a topic: numbers by size, then anything else by its letters."""
     if topic.isascii() and topic.isdecimal():
         digits = topic.lstrip("0")
         return False, len(digits), digits, topic

@@ -1,4 +1,4 @@
-"""Several retrievers fused into one."""
+"""Fuse retrievers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from sicetnon.records import Ranking, Retriever, Topic
 
 
 class Joint:
-    """A retriever: asks others, and fuses what they find as runs are fused.
+    """A retriever that fuses the rankings of others, as runs are fused.
 
     Args:
-        retrievers: What is asked.
-        fusion: How; reciprocal rank fusion without weights when left out.
-        depth: How many documents each finds at least: what one finds late another may find early.
+        retrievers: The other retrievers.
+        fusion: The method; reciprocal rank fusion without weights when left out.
+        depth: Number of documents that each of them finds at least.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Penalties: what a text's faults cost it."""
+"""Penalties: subtract the faults of a text from its score."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sicetnon.records import Ranking, Topic, said
 
 
 class Penalties:
-    """A stage: takes weighted faults of a text from the scores of the best documents.
+    """A stage: subtracts weighted faults of their texts from the scores of the best documents.
 
     Args:
-        index: Where the texts are.
-        faults: Measures of a text, each with what 1 of it costs in units of the score.
-        depth: How many of the best documents are looked at; those behind may rise past them.
+        index: The documents.
+        faults: Measures of a text, each with its weight in units of the score.
+        depth: Number of the best documents that are measured; others may rise past them.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class Penalties:
         self._index, self._faults, self._depth = index, dict(faults), depth
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
-        """The ranking with the penalties taken; documents with equal scores keep their order."""
+        """The reordered ranking; documents with equal scores keep their order."""
         top = ranking.ids[: self._depth]
         scores = ranking.scores.copy()
         texts = [said(record) for record in self._index.records(top)]

@@ -1,8 +1,9 @@
-"""Repeats: passages that say nearly what a better one of the same page has said."""
+"""Repeats: passages with nearly the words of a better one from the same page."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,19 +11,20 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 
 _SHINGLE = 3
+_Shingles: TypeAlias = frozenset[tuple[str, ...]]
 
 
 class RepeatsLast:
-    """A stage: moves passages behind the best ones that repeat a better passage of their page.
+    """A stage: moves passages that repeat a better passage of their page behind the best.
 
-    Two passages repeat each other where they share enough of their runs of three words, measured
-    on the shorter one. The order is kept otherwise, and no passage is lost.
+    Two passages repeat each other where they share most of the shorter one's shingles (sequences of
+    three words). Otherwise the order is kept, and no passage is dropped.
 
     Args:
-        index: Where the texts are.
-        depth: How many of the best passages are looked at.
-        share: The part of the shorter passage's runs from which it is a repeat.
-        separator: What separates the page's id from the passage's number.
+        index: The passages.
+        depth: Number of the best passages that are compared.
+        share: The share of the shorter passage's shingles from which it is a repeat.
+        separator: The text between the page's id and the passage's number in an id.
     """
 
     def __init__(
@@ -32,34 +34,33 @@ class RepeatsLast:
         self._separator = separator
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
-        """The ranking with repeats behind the best; scores go on falling."""
+        """The ranking with repeats behind the best; scores stay in place."""
         count = min(self._depth, len(ranking))
         pages = [self._page(identifier) for identifier in ranking.ids[:count]]
         shared = [place for place in range(count) if pages.count(pages[place]) > 1]
         records = self._index.records([ranking.ids[place] for place in shared])
-        seen: dict[str, list[frozenset[tuple[str, ...]]]] = defaultdict(list)
+        seen: dict[str, list[_Shingles]] = defaultdict(list)
         later = []
         for place, record in zip(shared, records, strict=True):
-            runs = _runs(record.default_text())
-            if any(self._repeats(runs, other) for other in seen[pages[place]]):
+            shingles = _shingles(record.default_text())
+            if any(self._repeats(shingles, other) for other in seen[pages[place]]):
                 later.append(place)
-            seen[pages[place]].append(runs)
+            seen[pages[place]].append(shingles)
         if not later:
             return ranking
         first = [place for place in range(count) if place not in later]
         places = np.array([*first, *later, *range(count, len(ranking))], dtype=np.int64)
-        # the scores stay with the places, so that they fall as before
         return ranking.taken(places, ranking.scores)
 
     def _page(self, name: str) -> str:
         return name.rpartition(self._separator)[0] or name
 
-    def _repeats(self, runs: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-        least = min(len(runs), len(other))
-        return bool(least) and len(runs & other) >= self._share * least
+    def _repeats(self, shingles: _Shingles, other: _Shingles) -> bool:
+        least = min(len(shingles), len(other))
+        return bool(least) and len(shingles & other) >= self._share * least
 
 
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
+def _shingles(text: str) -> _Shingles:
     words = text.lower().split()
     length = min(_SHINGLE, len(words))
     return frozenset(tuple(words[at : at + length]) for at in range(len(words) - length + 1))

@@ -1,4 +1,4 @@
-"""Stances: the second column of a comparative run, which never reorders it."""
+"""Stances: label the results of a comparative run, without reordering them."""
 
 from __future__ import annotations
 

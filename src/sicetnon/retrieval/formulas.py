@@ -1,10 +1,9 @@
-"""The formulas of the weighting models, and the compiled loops over postings they are put in.
+"""The formulas of the weighting models, and the compiled loops that apply them to postings.
 
-Each is a plain function of a term frequency, a document's norm (what its length comes to in the
-model) and two constants of the term; `weighting` works norms and constants out. It can be called
-from Python as it stands.
+Each formula is a plain function of a term frequency, a document's norm (a function of its length)
+and two constants of the term; `weighting` computes norms and constants. Python can call it, too.
 
-Formulas and loops share this file on purpose: numba's cache notices changes by the file.
+Formulas and loops share this file, since numba's cache notices changes by the file.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from sicetnon.compiled import compiled
 
 UNSEEN = -np.inf
-"""The score of a document that holds no term of the question."""
+"""The score of a document without any term of the query."""
 
 LOG2_E = math.log2(math.e)
 
@@ -39,7 +38,7 @@ def formula(function: Formula) -> Formula:
 
 
 def accumulator(function: Formula) -> Accumulate:
-    """The compiled loop that adds a term's scores, by a formula, to those of its documents."""
+    """The compiled loop that adds the scores of a term, by a formula, to those of its documents."""
 
     @compiled
     def accumulate(
@@ -57,7 +56,7 @@ def accumulator(function: Formula) -> Accumulate:
             for field in range(len(field_weights)):
                 tf += field_weights[field] * frequencies[posting, field]
             document = documents[posting]
-            # a number that is out of range can only be damage; it must not reach past the array
+            # a damaged index may hold any number; it must not write outside the array
             if tf > 0.0 and 0 <= document < scores.size:
                 score = query_weight * function(tf, norms[document], a, b)
                 known = scores[document]

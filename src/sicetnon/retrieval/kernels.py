@@ -1,4 +1,4 @@
-"""The compiled loops of searching, besides those of the formulas."""
+"""The compiled loops of the searcher, except those of the formulas."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def gather(
     """Add the weighted frequencies of one form of a term to those of its other forms.
 
     Args:
-        documents: The form's postings, shape (postings,).
-        frequencies: Likewise, shape (postings, fields).
-        field_weights: One a field.
-        form_weight: What an occurrence of this form counts.
-        sums: Sums by document, 0 where nothing was added yet; added to.
-        seen: The documents with a sum; appended to.
-        count: How many there are.
+        documents: The documents that hold the form, shape (postings,).
+        frequencies: Its frequencies, shape (postings, fields).
+        field_weights: The weight of each field.
+        form_weight: The weight of an occurrence of this form.
+        sums: The sum of each document, 0 for one that was not seen; changed.
+        seen: The documents with a sum; changed: new ones are put behind the others.
+        count: Number of documents in `seen`.
 
     Returns:
-        How many there are now.
+        The new number of documents in `seen`.
     """
     for posting in range(documents.size):
         tf = 0.0
@@ -52,7 +52,7 @@ def gather(
 def take(
     seen: NDArray[np.int32], sums: NDArray[np.float64], live: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The live documents that were seen with their sums, shape (n,) and (n, 1); sums become 0."""
+    """The live documents in `seen`, shape (n,), and their sums, shape (n, 1); `sums` becomes 0."""
     documents, frequencies = np.empty_like(seen), np.empty((seen.size, 1))
     count = 0
     for document in seen:
@@ -67,7 +67,7 @@ def take(
 def add_document_weights(
     scores: NDArray[np.float64], lengths: NDArray[np.float64], query_length: float, mu: float
 ) -> None:
-    """Add |q| · ln(µ / (µ + length)) to every document that was seen."""
+    """Add |q| · ln(µ / (µ + length)) to every document with a score."""
     for document in range(scores.size):
         if scores[document] != UNSEEN:
             scores[document] += query_length * math.log(mu / (mu + lengths[document]))
@@ -75,7 +75,7 @@ def add_document_weights(
 
 @compiled
 def add_scores(scores: NDArray[np.float64], part: NDArray[np.float64], weight: float) -> None:
-    """Add weighted scores to others; a document unseen in one of them counts 0 there."""
+    """Add weighted scores to others; a document without a score in one of them has 0 there."""
     for document in range(scores.size):
         if part[document] != UNSEEN:
             known = scores[document]
@@ -107,15 +107,15 @@ def best(
     """The k best documents above a threshold, unordered; of equal ones those with lower numbers.
 
     Args:
-        scores: Shape (documents,), `UNSEEN` for those that are out.
+        scores: Shape (documents,), `UNSEEN` for those without a score.
         live: 0 for deleted documents; of size 0 when none is.
-        k: How many are wanted.
-        threshold: Documents that score this or less are out.
-        found: Room for document numbers, more than k.
-        found_scores: Room for their scores, as many.
+        k: Number of documents.
+        threshold: Documents with this score or a lower one are left out.
+        found: Output: document numbers; longer than k.
+        found_scores: Output: their scores; as long as `found`.
 
     Returns:
-        How many were found.
+        Number of documents found.
     """
     filled = 0
     for document in range(scores.size):

@@ -1,4 +1,4 @@
-"""Retrieval for comparative questions: the objects' names weigh more than the rest."""
+"""Retrieval for comparative questions: more weight on the names of the objects."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from sicetnon.retrieval.searcher import LocalRetriever
 
 
 class ObjectsRetriever:
-    """Searches for a topic's title, with more weight on the names of its two objects.
+    """A retriever that searches for a topic's title, with more weight on its two objects.
 
     Args:
         retriever: Searches the index.
-        objects: Gives the objects of a topic, None where it has none.
-        weight: What is added to the weight of each term of an object. Each object gets it once in
-            all, so that a long name does not outvote a short one.
+        objects: Gives the names of a topic's two objects, or None.
+        weight: The additional weight of each object. The terms of its name share it equally, so
+            that a long name counts no more than a short one.
     """
 
     def __init__(

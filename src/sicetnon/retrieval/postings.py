@@ -1,4 +1,4 @@
-"""A term's postings over weighted fields, and over the forms of its stem."""
+"""The postings of a term over weighted fields, and over the forms of its stem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
 _KNOWN_TERMS = 10_000
 
 ALL_LIVE = np.empty(0, dtype=np.uint8)
-"""Stands for a segment without deleted documents."""
+"""The mask of a segment without deleted documents."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class TermPostings:
     """A term's postings in each segment of an index.
 
     Attributes:
-        statistics: Documents and occurrences in the whole index, deleted documents left out.
-        segments: For each segment the documents, shape (n,), and frequencies, shape (n, columns).
+        statistics: Documents and occurrences in the whole index, without deleted documents.
+        segments: The documents, shape (n,), and frequencies, shape (n, columns), of each segment.
         columns: The weight of each column of the frequencies.
     """
 
@@ -37,7 +37,7 @@ class TermPostings:
 
 
 def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np.float64]:
-    """The weight of each field of an index, shape (fields,); 1 throughout for no fields.
+    """The weight of each field of an index, shape (fields,); all 1 where no field is named.
 
     Raises:
         BrokenIndexError: The index lacks one of the fields.
@@ -54,13 +54,13 @@ def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np
 
 
 class PostingsReader:
-    """Reads postings of an index over weighted fields. One at a time: it keeps working memory.
+    """Reads postings of an index over weighted fields. Each thread needs a reader of its own.
 
     Args:
         index: The index.
-        fields: Field names with their weights; all with weight 1 when empty.
-        other_forms: What an occurrence of another form of the same stem counts, where the index
-            keeps forms apart; 1 makes no difference between them, 0 leaves them out.
+        fields: Field names with their weights; all fields with weight 1 when empty.
+        other_forms: The weight of an occurrence of another form of the same stem, where the index
+            keeps forms apart; 1 counts all forms alike, 0 leaves the others out.
     """
 
     def __init__(self, index: IndexReader, fields: Mapping[str, float], other_forms: float = 1.0):
@@ -77,7 +77,7 @@ class PostingsReader:
         self.collection = CollectionStatistics(documents, occurrences, average)
 
     def read(self, term: str) -> TermPostings:
-        """The postings of a term; no document where it occurs nowhere."""
+        """The postings of a term, empty where it does not occur."""
         if self._plainly:
             known = self._known.get(term)
             if known is None:
@@ -95,7 +95,7 @@ class PostingsReader:
         return TermPostings(TermStatistics(documents, occurrences), segments, (1.0,))
 
     def _is_plain(self) -> bool:
-        """Whether postings can be used as they are stored."""
+        """Whether stored postings can be used without change."""
         whole = all(segment.live is None for segment in self._index.segments)
         return whole and all(self._columns) and not self._index.analysis.forms
 
@@ -114,12 +114,12 @@ class PostingsReader:
         return TermPostings(TermStatistics(documents, occurrences), tuple(segments), columns)
 
     def _forms(self, segment: Segment, term: str, stem: str) -> list[tuple[int, float]]:
-        """The terms of a segment that count for a term, with their weights."""
+        """The forms of a term in a segment, with their weights."""
         number = segment.terms.number(term)
         own = [] if number is None else [(number, 1.0)]
         if segment.forms is None or not self._other_forms:
             return own
-        # by the alphabet: equal documents get equal sums in whatever segment they are
+        # sorted, so that equal documents get equal sums in any segment
         found = sorted(segment.forms.of(stem), key=segment.terms.word)
         others = (form for form in found if form != number)
         return own + [(form, self._other_forms) for form in others]

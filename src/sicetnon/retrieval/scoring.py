@@ -102,8 +102,8 @@ class BM25F:
 
     Attributes:
         fields: Field names with their weights; all fields with weight 1 when left empty.
-        k1: How slowly repeated terms saturate.
-        b: Field names with how far their lengths are normalised, from 0 to 1 (0.75 unless named).
+        k1: Saturation of repeated terms, from 0; the higher, the slower.
+        b: Field names with the normalisation of their lengths, from 0 to 1 (0.75 unless named).
         weight: The weight of this score in a sum of several.
     """
 

@@ -1,4 +1,4 @@
-"""Searching a local index: questions in, rankings out."""
+"""Search a local index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAMPLE_STEP = 64
 
 
 class _Worker:
-    """The bound scores and the working memory of one thread."""
+    """The parts of the score and the working memory for one thread."""
 
     def __init__(self, index: IndexReader, scores: Sequence[Scoring]):
         self._parts_of_score = [(score.bind(index), score.weight) for score in scores]
@@ -69,14 +69,14 @@ class _Worker:
 class LocalRetriever:
     """Ranks the documents of an index by a sum of scores.
 
-    Every document that holds a term of the question is found. Of documents with equal scores the
-    one that was indexed first stands first, so that the same question has the same answer always.
+    It finds every document with a term of the query. Of documents with equal scores the one that
+    was indexed first stands first, so that a query has the same results always.
 
     Args:
         index: An opened index.
-        scores: What is summed.
-        feedback: Widens a question by terms of the documents that it finds first.
-        threads: Topics searched at a time; all cores when left out.
+        scores: The parts of the score, which are added.
+        feedback: Expands the query by terms of the documents that it finds first.
+        threads: Number of topics searched at a time; one per core when left out.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class LocalRetriever:
             return list(pool.map(lambda topic: self._retrieve(topic, k), topics))
 
     def terms(self, text: str) -> dict[str, float]:
-        """The terms of a text with how often each occurs, in the order of the text."""
+        """The terms of a text with their frequencies, in the order of the text."""
         with self._analyzer_lock:
             return {term: float(n) for term, n in Counter(self._analyzer.terms_of(text)).items()}
 
@@ -120,10 +120,10 @@ class LocalRetriever:
 
         Args:
             query: Terms, as the index's analysis makes them, with their weights.
-            k: How many documents are wanted.
+            k: Number of documents.
 
         Returns:
-            Their numbers and scores, best first.
+            Document numbers and scores, best first, shape (n,) each.
         """
         with self._worker() as worker:
             return worker.search(query, k)
@@ -148,7 +148,7 @@ class LocalRetriever:
 
     @contextlib.contextmanager
     def _worker(self) -> Iterator[_Worker]:
-        """A worker for this thread alone: one that is free, else a new one."""
+        """A worker for this thread alone: a free one, or else a new one."""
         try:
             worker = self._workers.get_nowait()
         except queue.Empty:
@@ -178,8 +178,8 @@ def _best(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The k best documents, unordered, with their scores.
 
-    A sample of the scores says where the k-th best must about lie, so that few documents need to
-    be compared; when it lies, all are.
+    A sample of the scores estimates that of the k-th best document, so that few documents need to
+    be compared. Where the estimate is too high, all documents are compared.
     """
     k = min(k, len(scores))
     if k < 1:

@@ -1,4 +1,4 @@
-"""What a weighting model knows of a term and of the collection."""
+"""Statistics of a term and of the collection, for weighting models."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ class TermStatistics(NamedTuple):
     """The distribution of a term over the collection.
 
     Attributes:
-        documents: Documents that hold it.
-        occurrences: How often it occurs in all.
+        documents: Number of documents with the term.
+        occurrences: Number of its occurrences in all documents.
     """
 
     documents: int
@@ -22,8 +22,8 @@ class CollectionStatistics(NamedTuple):
 
     Attributes:
         documents: Number of documents.
-        occurrences: Terms in all of them.
-        average_length: Terms per document.
+        occurrences: Number of terms in all documents.
+        average_length: Number of terms per document.
     """
 
     documents: int

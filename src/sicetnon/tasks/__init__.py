@@ -1,1 +1,1 @@
-"""The Touché tasks: one file a task, which reads like the method section of a paper."""
+"""The Touché tasks, one file per task: each reads like the method section of a paper."""

@@ -20,14 +20,13 @@ from sicetnon.uva import systems as uva
 
 
 def default(index: IndexReader) -> System:
-    """Query likelihood that prefers the exact word; titles; no housekeeping, no shouting.
+    """Query likelihood that prefers the exact word; titles; penalties for two faults.
 
-    1. The premise is scored by query likelihood with Dirichlet smoothing, µ = 3,000. Another form
-       of a word's stem counts a tenth of the word itself: it finds what the word misses, and does
-       not outvote it.
-    2. To this the share of the question is added that conclusion and discussion title cover.
-    3. The best 100 arguments pay for phrases that run a debate instead of arguing (0.3 for one in
-       a hundred words) and for shouting (2 for capitals or repetition throughout).
+    1. Query likelihood with Dirichlet smoothing, µ = 3,000, scores the premise. Other forms of a
+       word's stem count a tenth of the word itself.
+    2. The share of the question that conclusion and discussion title cover is added.
+    3. The best 100 arguments lose points for phrases that run a debate instead of arguing (0.3 for
+       one per hundred words), and for shouting (2 for capitals or repetition throughout).
 
     Parameters were chosen on the odd topics; docs/figures/effectiveness.md says what that is worth.
     """
@@ -43,22 +42,22 @@ def dirichlet(index: IndexReader) -> System:
 
 
 def bm25(index: IndexReader) -> System:
-    """BM25 set for long arguments (k1 = 3.2, b = 0.2): the usual setting favours short ones."""
+    """BM25 for long arguments (k1 = 3.2, b = 0.2); the usual parameters favour short ones."""
     return System(LocalRetriever(index, [FieldScore(BM25(3.2, 0.2))]))
 
 
 def dph(index: IndexReader) -> System:
-    """DPH, which has no parameter."""
+    """DPH (no parameters)."""
     return System(LocalRetriever(index, [FieldScore(DPH())]))
 
 
 def dirichlet_rm3(index: IndexReader) -> System:
-    """The organisers' baseline, its question widened by the first ten arguments' words."""
+    """The organisers' baseline; terms of the first ten arguments expand the query (RM3)."""
     return System(LocalRetriever(index, [FieldScore(DirichletLM(2000))], RM3()))
 
 
 def hybrid(index: IndexReader) -> System:
-    """The default system and embeddings, their scores summed, the default's counting double."""
+    """The default system and embeddings: the sum of scores, with double weight for the first."""
     return general.hybrid(default(index), index)
 
 

@@ -26,12 +26,12 @@ from sicetnon.uva import systems as uva
 DEPTH = 30
 OBJECTS = 0.25
 WEIGHTS: Mapping[str, float] = {"comparatives": 0.15, "host-kind": 0.01, "advertising": 0.01}
-# what a list of results tells already, so that no page has to be fetched for it
+# signals that a list of results shows; no page has to be fetched for them
 _SHOWN = frozenset({"page-rank", "spam-rank", "host-kind", "https"})
 
 
 def cues_of(kinds: Collection[str]) -> Signal:
-    """How argumentative pages are by some kinds of cues."""
+    """The signal of argumentativeness by some kinds of cues."""
 
     def measure(pages: Sequence[WebPage]) -> NDArray[np.float64]:
         return np.array([argumentativeness(page.default_text(), kinds) for page in pages])
@@ -44,19 +44,19 @@ MEASURES: Mapping[str, Signal] = (
     | {"arguing": cues_of(tuple(CUES)), "credibility": Credibility()}
     | dict(SIGNALS)
 )
-"""What can be switched on: each kind of cue, all of them, each sign of trust, all of them."""
+"""All signals: each kind of cue, all cues, each sign of trust, and all signs."""
 
 
 def default(pages: PageSource) -> System:
-    """BM25 with weight on both objects; pages that compare gain, and a little those to be trusted.
+    """BM25 with weight on both objects; then cues of comparison, and a little trust.
 
-    1. Pages are found by BM25 on the whole title. In an index of the user's own the name of each
-       object counts a quarter more; ChatNoir's own ranking is taken as it is.
-    2. Scores are brought to 0 … 1. The best 30 gain up to 0.15 for comparatives in their texts, and
-       up to 0.01 each for the kind of their host and for little advertising.
+    1. BM25 searches the whole title. In an index of the user the name of each object adds a quarter
+       to the weight; ChatNoir's own ranking is kept.
+    2. Scores are scaled to 0 … 1. Each of the best 30 gains up to 0.15 for comparatives in its
+       text, and up to 0.01 each for the kind of its host and for little advertising.
 
-    All other signals are switched off, PageRank and spam rank first of all. `weighed` switches
-    them on; docs/figures/documents.md shows the effect of each.
+    All other signals are off, among them PageRank and spam rank. `weighed` switches them on;
+    docs/figures/documents.md shows the effect of each.
     """
     return weighed(pages)
 
@@ -67,17 +67,16 @@ def weighed(
     objects: float = OBJECTS,
     depth: int = DEPTH,
 ) -> System:
-    """As the default system, with other signals.
+    """The default system with other weights.
 
     Args:
-        pages: Where pages come from.
-        weights: By the name of a measure in `MEASURES`, what a page gains by it at most. A measure
-            that is left out is switched off.
-        objects: How much more the name of each object counts in an index of the user's own.
-        depth: How many of the best pages are looked at.
+        pages: The source of pages.
+        weights: The largest gain by each signal, by its name in `MEASURES`; others are off.
+        objects: The additional weight of each object's name, in an index of the user.
+        depth: Number of the best pages that are measured.
 
     Raises:
-        UsageError: There is no such measure.
+        UsageError: There is no such signal.
     """
     if unknown := sorted(set(weights) - set(MEASURES)):
         raise UsageError(f"unknown signal {', '.join(unknown)}; there are {', '.join(MEASURES)}")
@@ -93,7 +92,7 @@ def weighed(
 
 
 def every_signal(pages: PageSource) -> System:
-    """BM25; all cues of arguing and all signs of trust reorder the best 100 (0.05 each)."""
+    """BM25; all cues of arguing and all signs of trust blended into the best 100 (0.05 each)."""
     return weighed(pages, {"arguing": 0.05, "credibility": 0.05}, 0.0, 100)
 
 

@@ -18,17 +18,17 @@ DEPTH = 100
 def default(index: IndexReader) -> System:
     """Strong, coherent pairs of sentences on one side, from the best arguments.
 
-    1. The best 100 arguments are found as in 2020 task 1.
-    2. Sentences that argue and can be read alone stand for their argument, the six best of each;
-       near duplicates are folded.
-    3. Each is paired with the others of its argument, and the 80 best of all with one another
-       where they take the same side. No pair contradicts itself.
-    4. A pair is worth what both sentences cover of the question, how strong they are, how well
-       they hold together, and how much of their arguments they sum up.
-    5. A sentence or argument that was used by better pairs makes a pair pay for it.
+    1. The default system of 2020 task 1 finds the best 100 arguments.
+    2. The six best sentences of each that argue and can be read alone are chosen; near duplicates
+       are folded.
+    3. Each is paired with the others of its argument, and the 80 best of all with each other where
+       they take the same side. Pairs that contradict themselves are refused.
+    4. The score of a pair adds the coverage of the question, the strength of both sentences, their
+       coherence, and how well they sum up their arguments.
+    5. Each use of a sentence or an argument by a better pair lowers the score.
 
-    The side of a pair is the premise's towards its conclusion, times the conclusion's towards the
-    topic by rules. See docs/figures/pairs.md.
+    The side of a pair is that of the premise towards its conclusion, times that of the conclusion
+    towards the topic, which rules find. See docs/figures/pairs.md.
     """
     arguments = touche_2020_task_1.default(index)
     pairs = SentencePairs(CandidateReader(index), depth=DEPTH)
