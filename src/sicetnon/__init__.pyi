@@ -16,6 +16,8 @@ from .formats.runs import write_run as write_run
 from .formats.topics import read_topics as read_topics
 from .library.answers import Answer as Answer
 from .library.index import Index as Index
+from .library.ir_dataset import load_ir_dataset as load_ir_dataset
+from .library.ir_dataset import register_ir_dataset as register_ir_dataset
 from .ranking.fusion import Fusion as Fusion
 from .ranking.fusion import fuse as fuse
 from .ranking.joint import Joint as Joint
