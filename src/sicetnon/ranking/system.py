@@ -24,11 +24,11 @@ class Stage(Protocol):
 
 
 class Labelling(Stage, Protocol):
-    """A stage that gives results their stance and leaves all else as it is."""
+    """A stage that labels results with stances, and changes nothing else."""
 
     @property
     def method(self) -> str:
-        """How stances are found, in a few words."""
+        """A few words on how it finds stances."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class System:
     Attributes:
         retriever: Finds documents.
         stages: Reorder them, in this order.
-        depth: Number of documents that the stages see at least, however few are wanted.
-        labelling: Gives the results that are returned their stance, and reads no others.
+        depth: Smallest number of documents that the stages get.
+        labelling: Labels the returned results with stances.
         name: What tables call the system; made of the retriever and the stages when left out.
         progress: Called with the number of labelled results, and of results in all.
     """

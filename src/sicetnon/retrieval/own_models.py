@@ -23,7 +23,7 @@ _log = logging.getLogger("sicetnon.retrieval")
 
 
 class OwnModel(Protocol):
-    """What is needed of a model: one function, and from how many postings on it is compiled."""
+    """A model: one function, and the number of postings from which it is compiled."""
 
     compile_from: ClassVar[int]
 

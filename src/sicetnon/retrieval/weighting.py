@@ -4,8 +4,8 @@ A model's score of a document is the sum over the question's terms of
 
     query weight · formula(term frequency, norm of the document, constants of the term)
 
-where the norms of all documents are worked out once an index, and the constants once a term. The
-formulas themselves are in `formulas`.
+The norms of all documents are computed once per index, the constants once per term and query. The
+formulas are in the module `formulas`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ DirichletVariant = Literal["full", "matched", "clipped"]
 
 
 class WeightingModel:
-    """A weighting model: how much a term that occurs in a document adds to its score.
+    """A weighting model: the score that a term adds to a document in which it occurs.
 
-    A model of one's own is a subclass with `score`, and fields for its parameters::
+    To add a model, write a subclass with `score`, and with a field for each parameter::
 
         @dataclass(frozen=True)
         class LogLogistic(sicetnon.WeightingModel):
@@ -41,8 +41,8 @@ class WeightingModel:
                 share = term.documents / collection.documents
                 return np.log((share + tf) / share)
 
-    The models of this package compile a formula instead, and work out what depends on the document
-    or the term alone only once.
+    The models of this package compile a formula instead, and compute once what depends on the
+    document or the term alone.
 
     Attributes:
         compile_from: Postings of a term from which `score` is compiled, which takes about a second
@@ -101,9 +101,9 @@ class BM25(WeightingModel):
     """Okapi BM25 (Robertson, Walker, Jones, Hancock-Beaulieu and Gatford, TREC-3, 1994).
 
     Attributes:
-        k1: How slowly repeated terms saturate.
-        b: How far length is normalised, from 0 to 1.
-        variant: Which inverse document frequency and shape:
+        k1: Saturation of repeated terms, from 0; the higher, the slower.
+        b: Normalisation of length, from 0 (none) to 1.
+        variant: The inverse document frequency and the shape of the formula:
             `lucene`: ln(1 + (N − n + ½)/(n + ½)), without the factor k1 + 1 (Lucene 8 on);
             `robertson`: max(ε, ln((N − n + ½)/(n + ½))), with the factor k1 + 1;
             `atire`: ln(N/n), with the factor k1 + 1 (Trotman, Jia and Crane, OSIR 2012);
@@ -140,7 +140,7 @@ class BM25(WeightingModel):
 def inverse_document_frequency(
     variant: str, term: TermStatistics, collection: CollectionStatistics
 ) -> float:
-    """The inverse document frequency of a variant of BM25 (see there)."""
+    """The inverse document frequency of a variant of `BM25`."""
     total, having = collection.documents, term.documents
     if variant == "atire":
         return math.log(total / having)
@@ -155,12 +155,12 @@ class DirichletLM(WeightingModel):
     """Query likelihood with Dirichlet smoothing (Zhai and Lafferty, TOIS 2004, table I).
 
     Attributes:
-        mu: How many terms of the collection a document is mixed with.
-        variant: What the length of a document is charged for:
-            `full`: every term of the question, as in the paper, equation 6 (for a score that
-            stands alone: in a sum, a document that another score found is not charged by this one);
-            `matched`: the terms that occur in it (Terrier);
-            `clipped`: likewise, but no term counts less than 0 (Lucene, PISA).
+        mu: Number of terms of the collection that are added to each document.
+        variant: The terms of the query for which long documents lose:
+            `full`: all, as in the paper, equation 6. In a sum of several scores, only documents
+            with a score of this part lose;
+            `matched`: those that occur in the document (Terrier);
+            `clipped`: as `matched`, but no term scores less than 0 (Lucene, PISA).
     """
 
     mu: float = 2000.0
@@ -248,7 +248,7 @@ class PL2(WeightingModel):
     Amati and van Rijsbergen, TOIS 2002, equations 11, 26 and 34.
 
     Attributes:
-        c: How far length is normalised; larger is less.
+        c: Normalisation of length, above 0; the higher, the less.
     """
 
     c: float = 1.0
@@ -272,7 +272,7 @@ class TFIDF(WeightingModel):
     """TF-IDF with pivoted length (Singhal, Buckley and Mitra, SIGIR 1996; Singhal, 2001, table 1).
 
     Attributes:
-        slope: How far length is normalised, from 0 to 1.
+        slope: Normalisation of length, from 0 (none) to 1.
     """
 
     slope: float = 0.2

@@ -1,4 +1,4 @@
-"""Named entities: whether a text holds numbers that mean something, and names (extra `entities`).
+"""Named entities: whether a text holds quantities, and names (extra `entities`).
 
 The two binary features of UvATask1LTR (University of Amsterdam, CLEF 2020): numerical entities are
 percentages, quantities and money; others are people, places and organisations.
@@ -25,7 +25,7 @@ _UNUSED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "senter")
 
 
 def entity_features(texts: Sequence[str]) -> NDArray[np.float32]:
-    """For each text, whether it has numerical and whether it has other entities.
+    """Whether each text has numerical entities, and whether it has others.
 
     Args:
         texts: Any texts; the first 20,000 characters of each are read.

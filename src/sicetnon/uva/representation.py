@@ -1,4 +1,4 @@
-"""A text as a vector: by a small language model, or by hashed words where there is none.
+"""Texts as vectors: by a small language model, or by hashed words where there is none.
 
 UvATask1LTR takes the first 512 tokens, and suggests the average of windows of 512 instead.
 """
@@ -29,7 +29,7 @@ class Encoder(Protocol):
     """Turns texts into vectors.
 
     Attributes:
-        name: What parameters trained on its vectors remember it by.
+        name: The name that the card of parameters gives for their encoder.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Encoder(Protocol):
 
 
 class HashedWords:
-    """Words counted in 512 buckets: what there is where no language model is installed.
+    """Counts of words in 512 buckets, for use without a language model.
 
-    A word's bucket is its CRC-32 modulo 512; a count c weighs 1 + ln c. It knows no meaning.
+    A word's bucket is its CRC-32 modulo 512; the weight of a count c is 1 + ln c.
 
     Args:
         windows: `first` takes the first 512 words, `averaged` the mean over windows of 512.
@@ -141,7 +141,7 @@ def _load_minilm() -> Any:
     import importlib
     import os
 
-    # all of it is on disk; nothing is looked for elsewhere
+    # the model is on disk; this prevents requests to the hub
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         package = importlib.import_module(_MODEL)

@@ -79,7 +79,7 @@ def forums_first(pages: PageSource) -> Stage:
 
 
 def arguments_first(pages: PageSource, classifier: TextClassifier | None = None) -> Stage:
-    """Step 4 of UvATask2SVM, by the trained classifier unless another is given."""
+    """Step 4 of UvATask2SVM, by the trained classifier or another one."""
     trained = classifier or TextClassifier.read(ARGUMENTATIVENESS)
 
     def is_argumentative(found: Sequence[WebPage]) -> NDArray[np.float64]:

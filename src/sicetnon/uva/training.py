@@ -1,4 +1,4 @@
-"""Training: learned parts of systems from files of judged texts."""
+"""Train the learned parts of the systems from files of judged texts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def is_good_of(arguments: Sequence[JudgedArgument]) -> NDArray[np.bool_]:
 
 
 def grades_of(arguments: Sequence[JudgedArgument]) -> NDArray[np.float64]:
-    """What the ranker learns: the label less 1, or the quarter of the combined score, 0 to 3."""
+    """The grades for the ranker: the label less 1, or the quarter of the combined score, 0 to 3."""
     combined = np.array([a.scores["combined"] for a in arguments if "combined" in a.scores])
     quarters = np.quantile(combined, [0.25, 0.5, 0.75]) if len(combined) else np.zeros(3)
     return np.array(
@@ -59,7 +59,7 @@ def grades_of(arguments: Sequence[JudgedArgument]) -> NDArray[np.float64]:
 def by_topic(
     arguments: Sequence[JudgedArgument], features: NDArray[np.float64]
 ) -> list[TopicFeatures]:
-    """Features and grades by topic; topics where all are equally good teach nothing and go."""
+    """Features and grades by topic, without topics where all grades are equal."""
     grades = grades_of(arguments)
     places: dict[str, list[int]] = defaultdict(list)
     for place, argument in enumerate(arguments):
@@ -69,7 +69,7 @@ def by_topic(
 
 
 def held_out(count: int, seed: int = SEED) -> NDArray[np.bool_]:
-    """Which tenth of some texts is kept for testing, shape (count,)."""
+    """Whether each of some texts is among the tenth that is held out for testing."""
     chosen = np.zeros(count, dtype=np.bool_)
     chosen[np.random.default_rng(seed).permutation(count)[: max(count // _HELD_OUT, 1)]] = True
     return chosen
@@ -78,7 +78,7 @@ def held_out(count: int, seed: int = SEED) -> NDArray[np.bool_]:
 def classifier_accuracy(
     vectors: NDArray[np.float32], is_good: NDArray[np.bool_], is_test: NDArray[np.bool_]
 ) -> float:
-    """The accuracy on the texts held out of a support vector machine trained on the others."""
+    """Train a support vector machine, and give its accuracy on the held-out texts."""
     svm = SupportVectors.fit(vectors[~is_test], is_good[~is_test])
     return float(((svm.predict(vectors[is_test]) > 0) == is_good[is_test]).mean())
 
@@ -100,7 +100,7 @@ def train_quality(files: Sequence[str], encoder: Encoder) -> LearnedParameters:
 
 
 def train_ranker(files: Sequence[str], with_entities: bool) -> LearnedParameters:
-    """The ranker, on features of the quality classifier that is there."""
+    """The ranker, with features by the present quality classifier."""
     arguments, quality = _read(files), uva.TextClassifier.read(uva.QUALITY)
     texts = [argument.text for argument in arguments]
     vectors = quality.encoder.encode(texts)
@@ -125,10 +125,10 @@ def train_ranker(files: Sequence[str], with_entities: bool) -> LearnedParameters
 def train_argumentativeness(
     arguments: Sequence[str], others: Sequence[str], encoder: Encoder
 ) -> LearnedParameters:
-    """The classifier of argumentative pages: texts of one corpus against those of another.
+    """The classifier of argumentative pages, from texts of one corpus and of another.
 
-    At most 3,000 texts of each are drawn. Arguments are cut to lengths drawn from the others', so
-    that length does not tell the two apart.
+    It draws at most 3,000 texts of each. It cuts arguments to lengths drawn from the other texts,
+    so that the classifier does not learn length.
     """
     good, bad = _sample(arguments), _sample(others)
     lengths = np.random.default_rng(SEED).choice([len(text.split()) for text in bad], len(good))
