@@ -17,6 +17,7 @@ from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.datasets import load_dataset, read_dataset, to_record
 from sicetnon.formats.files import Reading
 from sicetnon.formats.processed import COLUMNS
+from sicetnon.library.index import Index
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Sentence
 from support.corpus_files import PASSAGE, PREMISES, lines, put, row, table
 
@@ -81,7 +82,13 @@ def test_fields_may_be_chosen(tmp_path: Path) -> None:
         ("x.jsonl", lines({"a": "x"}), [], None, "found the fields a; expected one of id, docno"),
         ("x.jsonl", lines({"id": "1", "a": "x"}), [], "key", "expected key with the id"),
         ("x.jsonl", lines({"id": "1", "a": "x"}), ["a", "b"], None, "no field b; there are id, a"),
-        ("x.jsonl", lines({"id": "1", "a": 5}), [], None, "no text beside its 'id'"),
+        (
+            "x.jsonl",
+            lines({"id": "1", "a": 5}),
+            [],
+            None,
+            "found the fields id, a; expected one with a text",
+        ),
         ("x.csv", "id,a\n", [], None, "the file holds no record"),
         ("x.csv", "", [], None, "the file holds no record"),
         ("x.jsonl", "nonsense\n", [], None, "line 1: the line cannot be used"),
@@ -308,3 +315,33 @@ def test_own_documents_are_shown_for_and_against_their_claim(
     shown = capsys.readouterr().out
     assert shown.count("Ban tea") >= 1
     assert shown.lower().index("for") < shown.lower().index("against")
+
+
+LINKED = [
+    {"id": "a", "reason": "Tea stains teeth.", "site": "", "stand": "for", "claim": "Ban tea"},
+    {"id": "b", "reason": "https://a.example says so.", "site": "http://b.example/2", "stand": ""},
+]
+
+
+@pytest.mark.parametrize("name", [None, "own.jsonl", "own.csv"])
+def test_links_are_kept_and_shown_as_the_source(name: str | None, tmp_path: Path) -> None:
+    source: Path | list[dict[str, str]] = LINKED
+    if name:
+        source = tmp_path / name
+        rows = [",".join(LINKED[0]), *(",".join(row.values()) for row in LINKED)]
+        texts = rows if name.endswith(".csv") else [json.dumps(row) for row in LINKED]
+        source.write_text("\n".join(texts))
+    with Index.build(source, stance_field="stand", claim_field="claim") as index:
+        assert index.fields == ("reason", "claim")
+        (first,) = index.search("teeth")
+        assert (first.stance, first.heading, first.source) == ("PRO", "Ban tea", "")
+        (second,) = index.search("says")
+        assert (second.stance, second.source) == (None, "http://b.example/2")
+        third = {"id": "c", "reason": "Tea wakes.", "stand": "con", "site": "https://c.example"}
+        with index.add([third], stance_field="stand") as larger:
+            (found,) = larger.search("wakes")
+            assert (found.stance, found.source) == ("CON", "https://c.example")
+    with Index.build(source, fields=["reason", "site"]) as index:
+        assert index.fields == ("reason", "site")
+    with pytest.raises(DataError, match="found no field position; there are id, reason"):
+        Index.build(source, stance_field="position")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import DataError
-from sicetnon.formats.entries import read_entries
+from sicetnon.formats.entries import EntryFields, read_entries
 from sicetnon.formats.files import Reading
 from sicetnon.formats.passages import read_passages
 from sicetnon.formats.processed import COLUMNS, read_processed
@@ -250,7 +250,7 @@ def test_bad_tirex_documents_may_be_skipped(tmp_path: Path) -> None:
     ],
 )
 def test_entries_are_read(name: str, text: str, tmp_path: Path) -> None:
-    first, second = read_entries(put(tmp_path, name, text), ["a", "b"], "no")
+    first, second = read_entries(put(tmp_path, name, text), EntryFields(("a", "b"), "no"))
     assert first == Entry("1", {"a": "x, y", "b": "z"}, {"n": "5"})
     assert (second.id, second.texts) == ("2", {"a": "w", "b": ""})
     assert second.default_text() == "w"
@@ -274,7 +274,7 @@ def test_entries_are_read(name: str, text: str, tmp_path: Path) -> None:
 def test_bad_entries_are_refused(name: str, text: str, part: str, tmp_path: Path) -> None:
     path = put(tmp_path, name, text)
     with pytest.raises(DataError, match=part) as caught:
-        list(read_entries(path, ["a", "b"], "no"))
+        list(read_entries(path, EntryFields(("a", "b"), "no")))
     assert caught.value.file == path
     assert caught.value.line
 
@@ -289,7 +289,10 @@ def test_bad_entries_are_refused(name: str, text: str, part: str, tmp_path: Path
 def test_bad_entries_may_be_skipped(name: str, text: str, tmp_path: Path) -> None:
     errors: list[DataError] = []
     reading = Reading(on_error=errors.append)
-    found = [item.id for item in read_entries(put(tmp_path, name, text), ["a"], "no", reading)]
+    found = [
+        item.id
+        for item in read_entries(put(tmp_path, name, text), EntryFields(("a",), "no"), reading)
+    ]
     header = name == "x.csv"
     assert found == ["1", "3"]
     assert [error.line for error in errors] == [2 + header, 3 + header]

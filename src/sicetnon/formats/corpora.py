@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats import argsme, datasets, entries, passages, processed, tirex, webpages
+from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes
 from sicetnon.formats.page_scores import SideFiles, side_files_in
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
@@ -88,7 +87,7 @@ def open_corpus(
     Args:
         sources: A directory, one or several files of one format, or an id of ir_datasets.
         fields: For JSON Lines and CSV of no known corpus: the fields to index. Left out, all
-            text fields of the first record are taken.
+            text fields of the first records but links are taken.
         id_field: Likewise: the field with the id.
         side_files: With scores of pages of the web; those in a directory when left out.
         stance_field: For JSON Lines and CSV: the field with the side, `PRO` or `CON`, `for` or
@@ -105,8 +104,8 @@ def open_corpus(
     files = [file for source in sources for file in _files(source)]
     if any(webpages.is_pages(file) for file in files):
         return _pages(sources, files, side_files)
-    sides = _Sides(stance_field, claim_field)
-    kinds = [_recognise(file, fields, id_field, sides) for file in files]
+    named = EntryFields(tuple(fields), id_field, stance_field, claim_field)
+    kinds = [_recognise(file, named) for file in files]
     first = kinds[0]
     for file, kind in zip(files, kinds, strict=True):
         if (kind.records, kind.fields) != (first.records, first.fields):
@@ -169,29 +168,20 @@ def _files_of_directory(directory: Path) -> list[Path]:
     )
 
 
-class _Sides(NamedTuple):
-    """The fields with the side and the claim."""
-
-    stance_field: str | None = None
-    claim_field: str | None = None
-
-
-def _recognise(
-    file: Path | str, fields: Sequence[str], id_field: str | None, sides: _Sides
-) -> Corpus:
+def _recognise(file: Path | str, named: EntryFields) -> Corpus:
     if isinstance(file, str):
         return _dataset(file)
     if not file.is_file():
         raise UsageError(f"{file}: is no regular file, but a corpus is read twice; save it first")
-    if fields or id_field or any(sides):
-        return _entries(file, fields, id_field, sides)
+    if any(named):
+        return _entries(file, named)
     with open_bytes(file) as opened:
         head = opened.read(_HEAD_BYTES)
     if entries.is_table(file):
         header = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
         if set(processed.COLUMNS) <= {name.strip('"') for name in header.split(",")}:
             return Corpus("processed", ARGUMENT_FIELDS, (file,), processed.read_processed)
-        return _entries(file, fields, id_field, sides)
+        return _entries(file, named)
     first_line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     if not first_line or _LIST_START.match(first_line) or _LIST_LATER.search(first_line):
         return Corpus("arguments", ARGUMENT_FIELDS, (file,), argsme.read_arguments)
@@ -199,38 +189,30 @@ def _recognise(
         return Corpus("passages", ("contents",), (file,), passages.read_passages)
     if re.search(rb'"docno"\s*:', head) and re.search(rb'"text"\s*:', head):
         return Corpus("entries", ("text",), (file,), tirex.read_documents)
-    return _entries(file, fields, id_field, sides)
+    return _entries(file, named)
 
 
-def _entries(file: Path, fields: Sequence[str], id_field: str | None, sides: _Sides) -> Corpus:
-    first = entries.known_fields(file)
-    names = list(first)
-    identifier = id_field or next((name for name in entries.ID_NAMES if name in names), "")
-    if identifier not in names:
-        wanted = id_field or f"one of {', '.join(entries.ID_NAMES)}"
+def _entries(file: Path, named: EntryFields) -> Corpus:
+    values = entries.values_in(file)
+    missing = [name for name in named.texts if name not in values]
+    if missing:
+        raise DataError(f"found no field {', '.join(missing)}; there are {', '.join(values)}", file)
+    try:
+        fields = entries.complete(named, values)
+    except ValueError as error:
+        raise DataError(str(error), file) from None
+    if fields.id not in values:
+        wanted = fields.id or f"one of {', '.join(entries.ID_NAMES)}"
         raise DataError(
-            f"found the fields {', '.join(names)[:200]}; expected {wanted} with the id. Name it "
+            f"found the fields {', '.join(values)[:200]}; expected {wanted} with the id. Name it "
             "with --id-field",
             file,
         )
-    missing = [name for name in (*fields, *filter(None, sides)) if name not in names]
-    if missing:
-        raise DataError(f"found no field {', '.join(missing)}; there are {', '.join(names)}", file)
-    chosen = tuple(fields) or tuple(
-        name
-        for name, value in first.items()
-        if name not in (identifier, sides.stance_field) and isinstance(value, str)
-    )
-    if not chosen:
-        raise DataError(f"the first records have no text beside its {identifier!r}", file)
-    read = functools.partial(_read_entries, fields=chosen, id_field=identifier, sides=sides)
-    return Corpus("entries", chosen, (file,), read)
 
+    def read(path: Path | str, reading: Reading) -> Iterator[Entry]:
+        return entries.read_entries(path, fields, reading)
 
-def _read_entries(
-    path: Path | str, reading: Reading, fields: tuple[str, ...], id_field: str, sides: _Sides
-) -> Iterator[Entry]:
-    return entries.read_entries(path, fields, id_field, reading, *sides)
+    return Corpus("entries", fields.texts, (file,), read)
 
 
 def _dataset(identifier: str) -> Corpus:

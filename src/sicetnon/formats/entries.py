@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import numbers
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
@@ -17,60 +16,89 @@ from sicetnon.formats.tables import read_table
 from sicetnon.records import Entry, PremiseStance
 
 LOOKED_AT = 100
-ID_NAMES = ("id", "docno", "doc_id", "_id", "docid")
+"""Number of the first records that tell the fields of the others."""
 
+ID_NAMES = ("id", "docno", "doc_id", "_id", "docid")
 
 _STANCES: dict[str, PremiseStance] = {"pro": "PRO", "for": "PRO", "con": "CON", "against": "CON"}
 
 
+class EntryFields(NamedTuple):
+    """The names of the fields of own documents.
+
+    Attributes:
+        texts: The fields whose texts are indexed.
+        id: The field with the id; None where a document's place is its id.
+        stance: The field with the side: `PRO` or `for`, `CON` or `against`, in any case; empty
+            where it is not known.
+        claim: The field with the claim that the document is for or against.
+    """
+
+    texts: tuple[str, ...] = ()
+    id: str | None = None
+    stance: str | None = None
+    claim: str | None = None
+
+
 def read_entries(
-    path: Path | str,
-    fields: Sequence[str],
-    id_field: str,
-    reading: Reading | None = None,
-    stance_field: str | None = None,
-    claim_field: str | None = None,
+    path: Path | str, fields: EntryFields, reading: Reading | None = None
 ) -> Iterator[Entry]:
     """Stream the documents of a `.csv`, `.tsv` or JSON Lines file.
 
     Args:
-        path: The file; gzip is fine. What it holds is told by its name.
-        fields: The fields whose texts are indexed.
-        id_field: The field that holds the id.
-        reading: Counts bytes; decides what becomes of unusable records.
-        stance_field: The field that holds the side: `PRO` or `for`, `CON` or `against`, in any
-            case; empty where it is not known.
-        claim_field: The field that holds the claim which the document is for or against.
+        path: The file; gzip is fine. Its name tells its format.
+        fields: The names of its fields.
+        reading: Counts bytes; handles unusable records.
 
     Raises:
-        DataError: A record lacks its id or all of its texts, or holds another side, and
-            `reading.on_error` raises.
+        DataError: A record is unusable as in `entry_of`, and `reading.on_error` raises.
     """
     reading = reading or Reading()
     for line, row in _rows(path, reading):
         try:
-            entry = _entry(row, fields, id_field)
-            if stance_field or claim_field:
-                stance = _stance(stance_field, row.get(stance_field or ""))
-                claim = " ".join(str(row.get(claim_field or "") or "").split())
-                entry = msgspec.structs.replace(entry, stance=stance, claim=claim)
-            yield entry
+            yield entry_of(row, fields)
         except ValueError as error:
             reading.on_error(DataError(f"the record cannot be used: {error}", path, line))
 
 
-def known_fields(path: Path | str) -> Mapping[str, Any]:
-    """The fields of the first records of a file (a hundred), each with the first value it has.
+def entry_of(row: Mapping[str, Any], fields: EntryFields, place: int = 0) -> Entry:
+    """An own document as a record.
+
+    Args:
+        row: Its fields.
+        fields: Their names.
+        place: Its place among all documents, from 0.
+
+    Raises:
+        ValueError: It lacks its id or all of its texts, or holds another side or no text.
+    """
+    identifier = row.get(fields.id) if fields.id else place
+    if isinstance(identifier, bool) or not isinstance(identifier, str | numbers.Integral):
+        raise ValueError(f"found no id in {fields.id!r}")
+    check_identifier(str(identifier))
+    texts = {name: row.get(name) for name in fields.texts}
+    if all(text is None for text in texts.values()):
+        raise ValueError(f"found none of the fields {', '.join(fields.texts)}")
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise ValueError(f"field {name!r} holds {type(text).__name__}; expected a text")
+    return Entry(
+        str(identifier),
+        {name: text or "" for name, text in texts.items()},
+        {name: value for name, value in row.items() if name not in texts and name != fields.id},
+        _stance(fields.stance, row.get(fields.stance or "")),
+        " ".join(str(row.get(fields.claim or "") or "").split()),
+    )
+
+
+def values_in(path: Path | str) -> dict[str, list[Any]]:
+    """The values of each field in the first records of a file, as in `field_values`.
 
     Raises:
         DataError: The file holds no record.
     """
-    found: dict[str, Any] = {}
     errors: list[DataError] = []
-    for _, row in itertools.islice(_rows(path, Reading(errors.append)), LOOKED_AT):
-        for name, value in row.items():
-            if found.get(name) is None:
-                found[name] = value
+    found = field_values(row for _, row in _rows(path, Reading(errors.append)))
     if not found and errors:
         raise errors[0]
     if not found:
@@ -78,8 +106,55 @@ def known_fields(path: Path | str) -> Mapping[str, Any]:
     return found
 
 
+def field_values(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The values of each field in the first records, without None."""
+    found: dict[str, list[Any]] = {}
+    for row in itertools.islice(rows, LOOKED_AT):
+        for name, value in row.items():
+            found.setdefault(name, []).extend([] if value is None else [value])
+    return found
+
+
+def complete(named: EntryFields, values: Mapping[str, Sequence[Any]]) -> EntryFields:
+    """The named fields, with the usual ones where none is named.
+
+    All texts are indexed but the id, the side and links; links are kept beside them.
+
+    Args:
+        named: The fields that the user has named.
+        values: As from `field_values`.
+
+    Raises:
+        ValueError: A named field is missing, or no field holds texts.
+    """
+    missing = [name for name in (named.stance, named.claim) if name and name not in values]
+    if missing:
+        raise ValueError(f"found no field {', '.join(missing)}; there are {', '.join(values)}")
+    identifier = named.id or next((name for name in ID_NAMES if name in values), None)
+    texts = named.texts or tuple(
+        name
+        for name, found in values.items()
+        if name not in (identifier, named.stance) and _are_texts(found)
+    )
+    if not texts:
+        raise ValueError(f"found the fields {', '.join(values)}; expected one with a text")
+    return named._replace(texts=texts, id=identifier)
+
+
+def is_link(value: object) -> bool:
+    """Whether a value is a link to a page of the web."""
+    return isinstance(value, str) and value.strip().lower().startswith(("http://", "https://"))
+
+
+def _are_texts(values: Sequence[Any]) -> bool:
+    if not values or not isinstance(values[0], str):
+        return False
+    filled = [value for value in values if value != ""]
+    return not filled or not all(map(is_link, filled))
+
+
 def is_table(path: Path | str) -> bool:
-    """Whether a file's name says that it is CSV or TSV."""
+    """Whether a file is CSV or TSV by its name."""
     return Path(path).name.removesuffix(".gz").lower().endswith((".csv", ".tsv"))
 
 
@@ -95,21 +170,6 @@ def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str
             reading.on_error(DataError("the row has more columns than the header", path, line))
         else:
             yield line, dict(itertools.zip_longest(header, row))
-
-
-def _entry(row: Mapping[str, Any], fields: Sequence[str], id_field: str) -> Entry:
-    identifier = row.get(id_field)
-    if isinstance(identifier, bool) or not isinstance(identifier, str | int):
-        raise ValueError(f"found no id in {id_field!r}")
-    check_identifier(str(identifier))
-    texts = {name: row.get(name) for name in fields}
-    if all(text is None for text in texts.values()):
-        raise ValueError(f"found none of the fields {', '.join(fields)}")
-    for name, text in texts.items():
-        if text is not None and not isinstance(text, str):
-            raise ValueError(f"field {name!r} holds {type(text).__name__}; expected a text")
-    rest = {name: value for name, value in row.items() if name not in texts and name != id_field}
-    return Entry(str(identifier), {name: text or "" for name, text in texts.items()}, rest)
 
 
 def _stance(field: str | None, side: object) -> PremiseStance | None:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from sicetnon.arguments.comparative.comparer import ComparativeStance
 from sicetnon.arguments.comparative.questions import objects_of
+from sicetnon.formats.entries import is_link
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import (
     Argument,
@@ -154,8 +155,9 @@ def _parts(record: Record) -> tuple[str, str, str, PremiseStance | None]:
 
 
 def _entry_parts(record: Entry) -> tuple[str, str, str, PremiseStance | None]:
-    given = record.extra.get("url") or record.extra.get("source")
-    link = given if isinstance(given, str) else ""
+    named = (record.extra.get(name) for name in ("url", "link", "source"))
+    others = filter(is_link, record.extra.values())
+    link = next((value for value in (*named, *others) if value and isinstance(value, str)), "")
     if record.claim:
         reasons = (text for text in record.texts.values() if " ".join(text.split()) != record.claim)
         return "\n".join(filter(None, reasons)) or record.claim, record.claim, link, record.stance

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
+from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import Reading
 from sicetnon.formats.memory import Document, memory_corpus
 from sicetnon.index.reader import IndexReader
@@ -50,6 +51,8 @@ class Index(IndexReader):
         analysis: str | None = None,
         fields: Sequence[str] = (),
         id_field: str | None = None,
+        stance_field: str | None = None,
+        claim_field: str | None = None,
         on_error: Callable[[DataError], None] | None = None,
     ) -> Self:
         """Build an index and open it.
@@ -61,9 +64,11 @@ class Index(IndexReader):
             folder: Where the index is kept, in place of the one that may be there. Left out, it is
                 kept in a temporary folder until it is closed or no longer used.
             analysis: How texts become terms; the one that suits the documents when left out.
-            fields: For dictionaries, JSON Lines and CSV: the fields to index; all texts when left
-                out.
+            fields: For dictionaries, JSON Lines and CSV: the fields to index; all texts but links
+                when left out. The other fields are kept beside them.
             id_field: Likewise: the field with the id.
+            stance_field: Likewise: the field with the side, `PRO` or `for`, `CON` or `against`.
+            claim_field: Likewise: the field with the claim that a document is for or against.
             on_error: Called with the error of each document that cannot be used. It raises the
                 error when left out.
 
@@ -73,7 +78,8 @@ class Index(IndexReader):
             MissingExtraError: An id of ir_datasets is named, which needs an extra.
             OSError: The disk is full or not writable. Nothing has changed in any of these cases.
         """
-        corpus = _corpus(source, fields, id_field)
+        named = EntryFields(tuple(fields), id_field, stance_field, claim_field)
+        corpus = _corpus(source, named)
         options = BuildOptions(
             named_analysis(analysis or analysis_for(corpus.records)),
             on_error=on_error or Reading().on_error,
@@ -93,17 +99,29 @@ class Index(IndexReader):
 
     _remove: weakref.finalize[..., Index] | None = None
 
-    def add(self, source: Source, *, replace: bool = False) -> Self:
+    def add(
+        self,
+        source: Source,
+        *,
+        replace: bool = False,
+        id_field: str | None = None,
+        stance_field: str | None = None,
+        claim_field: str | None = None,
+    ) -> Self:
         """Add documents, and open the changed index. This one stays as it is.
 
         Args:
             source: As in `build`; documents of the same kind and fields.
             replace: Whether a document whose id is there already takes the place of that one.
+            id_field: As in `build`, like the other fields.
+            stance_field: Likewise.
+            claim_field: Likewise.
 
         Raises:
             DataError: The documents are of another kind, or an id is taken and `replace` is false.
         """
-        corpus = _corpus(source, self.fields if self.manifest.records == "entries" else (), None)
+        texts = self.fields if self.manifest.records == "entries" else ()
+        corpus = _corpus(source, EntryFields(texts, id_field, stance_field, claim_field))
         add_documents(corpus, self.folder, BuildOptions(self.analysis), replace)
         return self._reopened()
 
@@ -184,17 +202,27 @@ class Index(IndexReader):
     _origin: Index | None = None
 
 
-def _corpus(source: Source, fields: Sequence[str], id_field: str | None) -> Corpus:
+def _corpus(source: Source, named: EntryFields) -> Corpus:
     if isinstance(source, str | Path):
-        return open_corpus([source], fields, id_field)
+        return _files([source], named)
     if isinstance(source, Mapping):
         raise UsageError("found one dictionary; expected an iterable of documents, or a path")
     documents = iter(source)
     first = next(documents, None)
     if isinstance(first, Path):
-        return open_corpus([first, *documents], fields, id_field)  # type: ignore[list-item]
+        return _files([first, *documents], named)  # type: ignore[list-item]
     together = [] if first is None else _chained(first, documents)  # type: ignore[arg-type]
-    return memory_corpus(together, fields, id_field)
+    return memory_corpus(together, named)
+
+
+def _files(sources: Sequence[str | Path], named: EntryFields) -> Corpus:
+    return open_corpus(
+        sources,
+        named.texts,
+        named.id,
+        stance_field=named.stance,
+        claim_field=named.claim,
+    )
 
 
 def _chained(first: Document, rest: Iterable[Document]) -> Iterable[Document]:
