@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -140,14 +142,55 @@ def test_lines_records_and_frames(tmp_path: Path) -> None:
     assert validate(frame[["qid", "docno", "score"]], ARGUMENTS, TOPICS).errors
     assert validate([], ARGUMENTS, TOPICS).errors[0].rule == "empty-file"
     assert validate(records, ARGUMENTS, TOPICS, name="made").errors[0].file == "made"
+    frame.loc[8, "docno"] = "two words"
+    finding = validate(frame, ARGUMENTS, TOPICS).errors[0]
+    assert (finding.rule, finding.line, finding.found) == ("column-count", 9, "the id 'two words'")
 
 
-@pytest.mark.parametrize("size", [1, 7, 64, 1000])
-def test_the_size_of_blocks_does_not_matter(validated: Validated, size: int) -> None:
+def test_a_file_a_zipped_file_and_lines_give_the_same_findings(validated: Validated) -> None:
     lines = sorted(pair_lines(), key=lambda line: int(line.split()[3]))
     lines[150:150] = ["", "1 PRO x 51", "1 PRO a,a 1 nan other", lines[3], " ".join(lines[9])]
-    expected = str(validated(lines, PAIRS))
-    assert str(validated(lines, PAIRS, block_bytes=size)) == expected
+    expected = validated(lines, PAIRS)
+    assert len(expected.findings) > 5
+    zipped = gzip.compress("".join(f"{line}\n" for line in lines).encode())
+    assert validated(zipped, PAIRS) == expected
+    for given_lines in (lines, iter(lines), [f"{line}\n" for line in lines]):
+        assert validate(given_lines, PAIRS, TOPICS, name=expected.file) == expected
+
+
+def test_a_long_run_does_not_fill_the_memory() -> None:
+    def peak(topics: int) -> int:
+        numbers = [str(number) for number in range(topics)]
+        lines = (
+            f"{number} Q0 document-{rank}-of-{number} {rank} {-rank} t"
+            for number in numbers
+            for rank in range(1, 501)
+        )
+        tracemalloc.start()
+        try:
+            assert validate(lines, ARGUMENTS, numbers).findings == ()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(1)  # what is allocated once for all
+    bytes_per_line = (peak(22) - peak(2)) / (20 * 500)
+    assert bytes_per_line < 16
+
+
+def test_a_corpus_is_asked_for_many_ids_at_once(validated: Validated) -> None:
+    batches: list[int] = []
+
+    def known(identifiers: Sequence[str]) -> Sequence[str]:
+        batches.append(len(identifiers))
+        return identifiers
+
+    lines = [f"1 Q0 d{rank} {rank} {-rank} t" for rank in range(1, 1001)]
+    lines += [f"2 Q0 e{rank} {rank} {-rank} t" for rank in range(1, 301)]
+    assert validated(lines, topics=["1", "2"], known_documents=known).findings == ()
+    assert batches == [1000, 300]
+    assert validated(sound_lines(), known_documents=known).findings == ()
+    assert batches == [1000, 300, 15]
 
 
 def test_a_line_without_end_does_not_fill_the_memory(validated: Validated) -> None:

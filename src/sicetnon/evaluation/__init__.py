@@ -5,14 +5,12 @@ from sicetnon.evaluation.corpus import JudgedCoverage, check_corpus
 from sicetnon.evaluation.experiment import Experiment, experiment
 from sicetnon.evaluation.measures import OFFICIAL_NDCG, Measure, parse_measure
 from sicetnon.evaluation.qrels import Qrels, load_qrels
-from sicetnon.evaluation.rules import RULES
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.scores import EvaluationWarning, Score, evaluate
 from sicetnon.records import Run
 
 __all__ = [
     "OFFICIAL_NDCG",
-    "RULES",
     "EvaluationWarning",
     "Experiment",
     "JudgedCoverage",

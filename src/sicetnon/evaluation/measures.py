@@ -22,7 +22,7 @@ from sicetnon.evaluation.notation import (
     read_notation,
 )
 from sicetnon.evaluation.qrels import Qrels
-from sicetnon.evaluation.rules import Rule, Shortened, check_rule, shorten_all
+from sicetnon.evaluation.rules import ScoringRule, Shortened, check_rule, shorten_all
 from sicetnon.evaluation.trec_measures import UNJUDGED
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Run
@@ -45,7 +45,7 @@ class Measure:
     """
 
     text: str
-    rule: Rule = "trec"
+    rule: ScoringRule = "trec"
 
     def __str__(self) -> str:
         if self.rule == "trec":

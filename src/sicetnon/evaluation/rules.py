@@ -25,8 +25,8 @@ from sicetnon.evaluation.runs import order_by_score
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Ranking, Run
 
-Rule = Literal["official", "trec", "condensed"]
-RULES: tuple[Rule, ...] = get_args(Rule)
+ScoringRule = Literal["official", "trec", "condensed"]
+SCORING_RULES: tuple[ScoringRule, ...] = get_args(ScoringRule)
 
 
 class Shortened(NamedTuple):
@@ -37,22 +37,22 @@ class Shortened(NamedTuple):
     """The share of judged documents at the measure's depth, before any was dropped."""
 
 
-def check_rule(rule: str) -> Rule:
+def check_rule(rule: str) -> ScoringRule:
     """The rule of this name.
 
     Raises:
         UsageError: There is none.
     """
-    for known in RULES:
+    for known in SCORING_RULES:
         if rule == known:
             return known
-    raise UsageError(f"found the rule {rule!r}; expected {', '.join(RULES)}")
+    raise UsageError(f"found the rule {rule!r}; expected {', '.join(SCORING_RULES)}")
 
 
 def shorten(
     ranking: Ranking,
     judged: Collection[str],
-    rule: Rule,
+    rule: ScoringRule,
     depth: int | None,
     keep_unjudged: bool = False,
 ) -> Shortened:
@@ -81,7 +81,7 @@ def shorten(
 
 
 def shorten_all(
-    run: Run, qrels: Qrels, rule: Rule, depth: int | None, keep_unjudged: bool = False
+    run: Run, qrels: Qrels, rule: ScoringRule, depth: int | None, keep_unjudged: bool = False
 ) -> dict[str, Shortened]:
     """Apply a rule to every judged topic that a run answers.
 

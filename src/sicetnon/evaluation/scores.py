@@ -19,7 +19,7 @@ from sicetnon.evaluation.baseline import PairedComparison, compare, compare_stan
 from sicetnon.evaluation.intervals import SAMPLES, SEED, mean_interval
 from sicetnon.evaluation.measures import Measure, parse_measure
 from sicetnon.evaluation.qrels import Dimension, Qrels, load_qrels
-from sicetnon.evaluation.rules import Rule, check_rule
+from sicetnon.evaluation.rules import ScoringRule, check_rule
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import Source, Sources, each_source
 from sicetnon.formats.runs import unordered
@@ -63,7 +63,7 @@ class Score:
     tag: str
     qrels: str
     dimension: Dimension
-    rule: Rule
+    rule: ScoringRule
     measure: str
     mean: float
     low: float

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from sicetnon.errors import UsageError
 from sicetnon.evaluation.measures import parse_measure
 from sicetnon.evaluation.qrels import Qrels, load_qrels
-from sicetnon.evaluation.rules import Rule, shorten_all
+from sicetnon.evaluation.rules import ScoringRule, shorten_all
 from sicetnon.evaluation.runs import load_run, order_by_score
 from sicetnon.evaluation.scores import Score
 from sicetnon.evaluation.sources import Source, Sources, each_source
@@ -247,7 +247,7 @@ def _each_qrels(qrels: Sources) -> list[Qrels]:
 
 def _grouped(scores: Sequence[Score], judgments: Mapping[str, Qrels]) -> list[list[Score]]:
     """The scores of each section."""
-    groups: dict[tuple[str, Rule, str], list[Score]] = {}
+    groups: dict[tuple[str, ScoringRule, str], list[Score]] = {}
     for score in scores:
         if score.qrels not in judgments:
             raise UsageError(f"found scores on {score.qrels}, which is not among the judgments")

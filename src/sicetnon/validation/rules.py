@@ -7,6 +7,7 @@ be an oversight.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -249,24 +250,16 @@ class Log:
         self.file = file
         self._lenient = lenient
         self._findings: dict[str, Finding] = {}
-        self._counts: dict[str, int] = {}
-
-    def again(self, rule: Rule, count: int = 1) -> bool:
-        """Count a broken rule again; False where the rule was not broken before."""
-        if rule.name not in self._findings:
-            return False
-        self._counts[rule.name] += count
-        return True
+        self._counts: Counter[str] = Counter()
 
     def note(self, rule: Rule, line: int | None, found: str, expected: str, count: int = 1) -> None:
         """Record that a rule is broken, `count` times from `line` on."""
-        if self.again(rule, count):
-            return
-        self._counts[rule.name] = count
-        severity: Severity = "warning" if rule in self._lenient else rule.severity
-        self._findings[rule.name] = Finding(
-            rule.name, severity, self.file, line, found, expected, count, rule.advice
-        )
+        self._counts[rule.name] += count
+        if rule.name not in self._findings:
+            severity: Severity = "warning" if rule in self._lenient else rule.severity
+            self._findings[rule.name] = Finding(
+                rule.name, severity, self.file, line, found, expected, 0, rule.advice
+            )
 
     def findings(self) -> tuple[Finding, ...]:
         """All findings: errors first, then by line."""

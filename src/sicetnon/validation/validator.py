@@ -12,24 +12,21 @@ that is no number, a document twice) is an error here.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sicetnon.contracts import contract_of
-from sicetnon.errors import DataError
 from sicetnon.formats.topics import read_topics
-from sicetnon.records import Ranking, Run, Topic
+from sicetnon.records import Run, Topic
 from sicetnon.validation import rules
-from sicetnon.validation.blocks import BLOCK_BYTES, Blocks, RunSource
 from sicetnon.validation.checks import Checker, Known
-from sicetnon.validation.lines import COLUMNS, RowReader
+from sicetnon.validation.rows import COLUMNS, NO_NAME, RowReader, RunSource
 from sicetnon.validation.rules import Finding, Log
 
 _RUN_FILES = ("run.txt", "run.txt.gz")
 _LENIENT = frozenset((rules.UNKNOWN_TOPIC, rules.MISSING_TOPICS))
-_NO_NAME = "run"
 _NO_CORPUS = "whether the documents are in the corpus, since none was given"
 
 
@@ -95,7 +92,6 @@ def validate(
     topics: Path | str | Iterable[Topic | str] | None = None,
     known_documents: Known | None = None,
     name: str | None = None,
-    block_bytes: int = BLOCK_BYTES,
 ) -> Validation:
     """Check a run by the rules of its task.
 
@@ -110,7 +106,6 @@ def validate(
             that takes a list of ids and returns those it knows. It is asked for sentence ids
             where the task is about pairs. Left out, ids are not checked.
         name: The name of the run in messages; its path when left out.
-        block_bytes: Bytes that are read at once, about.
 
     Raises:
         UsageError: There is no such task, or the records lack a column.
@@ -119,19 +114,13 @@ def validate(
     contract = contract_of(task)
     expected = contract.topics if topics is None else _numbers(topics)
     log = Log(name or _name_of(run), _LENIENT if topics is None else frozenset())
-    reader = RowReader(log, contract.unit == "pair")
+    reader = RowReader(run, contract.unit == "pair", log)
     checker = Checker(contract, dict.fromkeys(expected), known_documents, log)
-    rankings, tag = _rankings(run)
-    blocks = Blocks([] if rankings else run, block_bytes)
-    for rows in map(reader.read, blocks):
-        checker.check(rows)
-    for ranking in rankings:
-        checker.check(reader.read_ranking(ranking, tag))
-    if blocks.error is None:
-        checker.finish()
+    for row in reader:
+        checker.check(row, reader.lines, reader.unusable)
+    checker.finish(reader.is_whole)
+    if reader.is_whole:
         _check_file(run, reader, log)
-    else:
-        _note_unreadable(blocks.error, blocks, reader, log)
     unchecked = (_NO_CORPUS,) if known_documents is None else ()
     return Validation(log.file, task, reader.lines, checker.topics, log.findings(), unchecked)
 
@@ -141,30 +130,12 @@ def _numbers(topics: Path | str | Iterable[Topic | str]) -> list[str]:
     return [topic.number if isinstance(topic, Topic) else str(topic) for topic in given]
 
 
-def _rankings(run: RunSource) -> tuple[Sequence[Ranking], str]:
-    """The rankings in what a caller gave, and their tag; none for other sources."""
-    if isinstance(run, Run):
-        return list(run.rankings.values()), run.tag or _NO_NAME
-    if isinstance(run, list | tuple) and run and isinstance(run[0], Ranking):
-        return run, _NO_NAME
-    return (), _NO_NAME
-
-
 def _name_of(run: RunSource) -> str:
     if isinstance(run, Run):
         return run.name
     if not isinstance(run, str | Path):
-        return _NO_NAME
+        return NO_NAME
     return "standard input" if str(run) == "-" else str(run)
-
-
-def _note_unreadable(error: DataError, blocks: Blocks, reader: RowReader, log: Log) -> None:
-    if blocks.zipped:
-        found, expected = "gzip data that is damaged or cut short", "data up to the end of the file"
-        log.note(rules.DAMAGED_GZIP, reader.lines + 1, found, expected)
-    else:
-        line = reader.lines + 1 if blocks.opened else None
-        log.note(rules.UNREADABLE, line, f"a file that {error.message}", "a run")
 
 
 def _check_file(run: RunSource, reader: RowReader, log: Log) -> None:
