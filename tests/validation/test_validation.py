@@ -240,6 +240,14 @@ def test_pair_form(validated: Validated, pair: str) -> None:
     assert finding.expected == "two different ids, one comma between"
 
 
+def test_a_pair_of_bad_form_counts_each_time(validated: Validated) -> None:
+    lines = [f"1 PRO a;b {rank} {-rank} mine" for rank in range(1, 101)]
+    found = {
+        finding.rule: finding.count for finding in validated(lines, PAIRS, topics=["1"]).errors
+    }
+    assert found == {"pair-form": 100, "duplicate-document": 99}
+
+
 @pytest.mark.parametrize("pair", ["a, b", "a ,b"])
 def test_white_space_in_a_pair(validated: Validated, pair: str) -> None:
     old = "S1-A1__CONC__1,S1-A1__PREMISE__5"

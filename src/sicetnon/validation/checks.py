@@ -169,30 +169,29 @@ class Checker:
             self._unasked.append((line, document))
             if len(self._unasked) == _IDS_ASKED_TOGETHER:
                 self._check_known()
-        key = hash(document)
-        if key in topic.seen:
+        mirrored = self._mirrored(document, line) if self._pairs else document
+        if hash(document) in topic.seen:
             found = f"{shown(document)} again for topic {shown(topic.name)}"
             self._log.note(rules.DUPLICATE, line, found, "each document once per topic")
-        elif not (self._pairs and self._is_reversed(topic, document, line)):
-            topic.seen.add(key)
+        elif hash(mirrored) in topic.seen:
+            place = f"for topic {shown(topic.name)}"
+            found = f"{shown(document)} {place}, the pair {shown(mirrored)} reversed"
+            self._log.note(rules.REVERSED_PAIR, line, found, "each pair in one order only")
+        else:
+            topic.seen.add(hash(document))
         maximum = self._contract.maximum
         if topic.count == maximum + 1:
             found = f"result number {maximum + 1:,} of topic {shown(topic.name)}"
             self._log.note(rules.TOO_MANY, line, found, f"at most {maximum:,}")
 
-    def _is_reversed(self, topic: _Topic, pair: str, line: int) -> bool:
-        """Check the form of a pair, and whether it stands in the other order on an earlier line."""
+    def _mirrored(self, pair: str, line: int) -> str:
+        """Check the form of a pair and give it in the other order; itself where the form is bad."""
         first, _, second = pair.partition(SEPARATOR)
-        if first == second or not is_pair(pair):
-            found, expected = f"the pair {shown(pair)}", "two different ids, one comma between"
-            self._log.note(rules.PAIR_FORM, line, found, expected)
-            return False
-        other = f"{second}{SEPARATOR}{first}"
-        if hash(other) not in topic.seen:
-            return False
-        found = f"{shown(pair)} for topic {shown(topic.name)}, the pair {shown(other)} reversed"
-        self._log.note(rules.REVERSED_PAIR, line, found, "each pair in one order only")
-        return True
+        if first != second and is_pair(pair):
+            return f"{second}{SEPARATOR}{first}"
+        found, expected = f"the pair {shown(pair)}", "two different ids, one comma between"
+        self._log.note(rules.PAIR_FORM, line, found, expected)
+        return pair
 
     def _check_known(self) -> None:
         """Ask the corpus for the ids that wait."""
