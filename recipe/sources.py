@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from recipe.examples import EITHER_NEUTRAL_OR_NO, Example, Split
-from sicetnon.text.sentences import split_sentences
+from recipe.sentences import split_sentences
 
 _MARKUP = re.compile(r"<[^>]*>")
 _SPACE = re.compile(r"\s+")

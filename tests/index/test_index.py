@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sicetnon.errors import DataError
 from sicetnon.formats.corpora import ARGUMENT_FIELDS
-from sicetnon.index import builder, merge
+from sicetnon.index import builder
 from sicetnon.index.postings import MAX_FREQUENCY
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.storage import ArrayWriter
@@ -88,17 +88,18 @@ def test_without_forms_terms_are_stems(small: Path) -> None:
 
 
 @SETTINGS
-@given(found=documents(3, most=10), analysis=st.sampled_from([PORTER, FORMS]))
+@given(
+    found=documents(3, most=10),
+    analysis=st.sampled_from([PORTER, FORMS]),
+    memory=st.sampled_from([1, 72, 240]),
+)
 def test_spilled_builds_are_the_same_to_the_byte(
-    found: Documents, analysis: Analysis, tmp_path_factory: pytest.TempPathFactory
+    found: Documents, analysis: Analysis, memory: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("spilled")
     build_index(entries(found), folder / "whole", BuildOptions(analysis))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(builder, "MIN_ROWS", 1)
-        patch.setattr(merge, "BLOCK_POSTINGS", 3)
-        options = BuildOptions(analysis, memory=1, batch_documents=2)
-        build_index(entries(found), folder / "spilled", options)
+    options = BuildOptions(analysis, memory=memory, batch_documents=2)
+    build_index(entries(found), folder / "spilled", options)
     assert files_of(folder / "spilled") == files_of(folder / "whole")
 
 
@@ -112,8 +113,7 @@ def test_a_small_memory_spills_many_runs(tmp_path: Path, monkeypatch: pytest.Mon
     found = {f"d{n}": (" ".join(f"w{n * 7 % m}" for m in range(1, 40)),) for n in range(60)}
     build_index(entries(found), tmp_path / "whole", BuildOptions(PLAIN))
     monkeypatch.setattr(builder, "ArrayWriter", writer)
-    monkeypatch.setattr(builder, "MIN_ROWS", 100)
-    options = BuildOptions(PLAIN, memory=1, batch_documents=1)
+    options = BuildOptions(PLAIN, memory=1600, batch_documents=1)
     build_index(entries(found), tmp_path / "spilled", options)
     assert len(spilled) > 3 * 10
     assert files_of(tmp_path / "spilled") == files_of(tmp_path / "whole")

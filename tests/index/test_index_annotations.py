@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
-from sicetnon.index import annotations, compaction
+from sicetnon.index import annotations
 from sicetnon.index.annotation_writer import AnnotationProgress, annotate_index
 from sicetnon.index.annotations import Annotation, Annotator, packed, unpacked
 from sicetnon.index.compaction import MAX_SEGMENTS
@@ -223,10 +223,7 @@ def test_what_is_added_is_annotated_too(small: Path) -> None:
     check(small, {**SMALL, **MORE, **changed}, *BOTH)
 
 
-def test_adding_merges_segments_with_their_annotations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(compaction, "_ROW_STEP", 3)
+def test_adding_merges_segments_with_their_annotations(tmp_path: Path) -> None:
     folder, expected = tmp_path / "index", dict(SMALL)
     build_index(entries(SMALL), folder, OPTIONS)
     annotate_index(folder, BOTH)
@@ -237,7 +234,7 @@ def test_adding_merges_segments_with_their_annotations(
     delete_documents(folder, ["d5", "x2"])
     expected = {i: texts for i, texts in expected.items() if i not in ("d5", "x2")}
     check(folder, expected, *BOTH)
-    compact_index(folder)
+    compact_index(folder, batch_documents=3)
     check(folder, expected, *BOTH)
 
 

@@ -16,7 +16,7 @@ from sicetnon.errors import DataError, SicetnonError
 from sicetnon.index.documents import DocumentWriter
 from sicetnon.index.forms import write_forms
 from sicetnon.index.manifest import SegmentEntry
-from sicetnon.index.merge import Source, merge_postings
+from sicetnon.index.merge import BLOCK_POSTINGS, Source, merge_postings
 from sicetnon.index.postings import count_terms, sort_rows
 from sicetnon.index.segment import STORE
 from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, stored_file, write_array
@@ -25,7 +25,7 @@ from sicetnon.text.analysis import Analysis, Analyzer
 from sicetnon.text.words import WordTable, join
 
 DEFAULT_MEMORY = 400 << 20
-MIN_ROWS, MAX_ROWS = 1 << 12, 1 << 28
+_MAX_ROWS = 1 << 28
 _WAITING_BATCHES = 2
 
 
@@ -99,17 +99,14 @@ class SegmentBuilder:
         on_error: Callable[[DataError], None],
         is_taken: Callable[[str], bool] = lambda _: False,
     ):
-        self._folder, self._fields, self._on_error, self._is_taken = (
-            folder,
-            fields,
-            on_error,
-            is_taken,
-        )
+        self._folder, self._fields = folder, fields
+        self._on_error, self._is_taken = on_error, is_taken
         self._analyzer = Analyzer(analysis)
         self._ids = WordTable()
         # a row, and its place in the sorted copy that is made to spill it
         row_bytes = (8 + 2 * fields) + (4 + 2 * fields)
-        self._rows = _Rows(min(max(memory // row_bytes, MIN_ROWS), MAX_ROWS), fields)
+        self._capacity = min(max(memory // row_bytes, 1), _MAX_ROWS)
+        self._rows = _Rows(self._capacity, fields)
         self._last_row = np.zeros(0, dtype=np.int64)
         self._lengths: list[NDArray[np.int32]] = []
         self._runs: list[dict[str, StoredFile]] = []
@@ -151,7 +148,9 @@ class SegmentBuilder:
             files |= write_forms(self._folder, self._analyzer.terms, self._analyzer.stem)
         lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
         files["lengths"] = write_array(self._folder / "lengths", lengths)
-        files |= merge_postings(self._sources(terms), terms, self._fields, self._folder)
+        sources = self._sources(terms)
+        block = min(self._capacity, BLOCK_POSTINGS)
+        files |= merge_postings(sources, terms, self._fields, self._folder, block)
         for run in range(len(self._runs)):
             for part in self._runs[run]:
                 self._run_file(run, part).unlink()

@@ -20,16 +20,20 @@ from sicetnon.text.words import WordTable
 MAX_SEGMENTS = 8
 """Segments an index may have before adding to it merges them: each costs every query a little."""
 
-_STORE_STEP, _ROW_STEP = 4096, 1 << 14
+BATCH_DOCUMENTS = 4096
+"""Number of documents that are copied at a time."""
 
 
-def compact(index: IndexReader, folder: Path, name: str) -> SegmentEntry:
+def compact(
+    index: IndexReader, folder: Path, name: str, batch_documents: int = BATCH_DOCUMENTS
+) -> SegmentEntry:
     """Write all live documents of an index as one segment.
 
     Args:
         index: The index.
         folder: An empty folder.
         name: The name that the folder will have.
+        batch_documents: The number of documents that are copied at a time.
     """
     terms = WordTable()
     term_maps = [terms.insert(segment.terms.words()) for segment in index.segments]
@@ -47,8 +51,8 @@ def compact(index: IndexReader, folder: Path, name: str) -> SegmentEntry:
     files |= merge_postings(sources, len(terms), len(index.fields), folder)
     for annotation, entry in index.manifest.annotations.items():
         name_of_file = annotation_file(annotation, entry)
-        files[name_of_file] = _copy_rows(index, renumbered, folder, name_of_file)
-    _copy_records(index, renumbered, folder)
+        files[name_of_file] = _copy_rows(index, renumbered, folder / name_of_file, batch_documents)
+    _copy_records(index, renumbered, folder / STORE, batch_documents)
     files[STORE] = stored_file(folder / STORE)
     return SegmentEntry(name, index.document_count, files)
 
@@ -87,27 +91,29 @@ def _live_identifiers(index: IndexReader, renumbered: list[NDArray[np.int32]]) -
 
 
 def _copy_rows(
-    index: IndexReader, renumbered: list[NDArray[np.int32]], folder: Path, file: str
+    index: IndexReader, renumbered: list[NDArray[np.int32]], path: Path, batch: int
 ) -> StoredFile:
-    """Copy an array with a row a document, without the rows of deleted ones."""
-    parts = [segment.array(file) for segment in index.segments]
-    writer = ArrayWriter(folder / file, parts[0].dtype, parts[0].shape[1:])
+    """Copy an array with a row per document, without the rows of deleted ones."""
+    parts = [segment.array(path.name) for segment in index.segments]
+    writer = ArrayWriter(path, parts[0].dtype, parts[0].shape[1:])
     try:
         for part, numbers in zip(parts, renumbered, strict=True):
-            for first in range(0, len(part), _ROW_STEP):
-                kept = numbers[first : first + _ROW_STEP] >= 0
-                writer.append(part[first : first + _ROW_STEP][kept])
+            for first in range(0, len(part), batch):
+                kept = numbers[first : first + batch] >= 0
+                writer.append(part[first : first + batch][kept])
         return writer.close()
     finally:
         writer.abandon()
 
 
-def _copy_records(index: IndexReader, renumbered: list[NDArray[np.int32]], folder: Path) -> None:
-    writer = DocumentWriter(folder / STORE)
+def _copy_records(
+    index: IndexReader, renumbered: list[NDArray[np.int32]], path: Path, batch: int
+) -> None:
+    writer = DocumentWriter(path)
     try:
         for segment, numbers in zip(index.segments, renumbered, strict=True):
-            for first in range(0, len(segment), _STORE_STEP):
-                rows = segment.store.raw(first, first + _STORE_STEP)
+            for first in range(0, len(segment), batch):
+                rows = segment.store.raw(first, first + batch)
                 kept = [(int(numbers[local]), record) for local, record in rows]
                 live = [(number, record) for number, record in kept if number >= 0]
                 if live:

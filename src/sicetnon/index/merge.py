@@ -14,7 +14,7 @@ from sicetnon.index.postings import copy_postings, count_live
 from sicetnon.index.storage import ArrayWriter, StoredFile, write_array
 
 BLOCK_POSTINGS = 1 << 22
-"""Postings merged at a time: bounds the memory that merging takes."""
+"""Number of postings that are merged at a time; it bounds the memory."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,20 @@ class Source:
 
 
 def merge_postings(
-    sources: Sequence[Source], terms: int, fields: int, folder: Path
+    sources: Sequence[Source],
+    terms: int,
+    fields: int,
+    folder: Path,
+    block_postings: int = BLOCK_POSTINGS,
 ) -> dict[str, StoredFile]:
     """Write the merged postings of several sources, whose documents follow one another.
 
     Args:
         sources: In the order of their merged document numbers.
-        terms: How many merged terms there are.
-        fields: Fields a document.
-        folder: Where the files go.
+        terms: The number of merged terms.
+        fields: The number of fields per document.
+        folder: The folder for the files.
+        block_postings: The number of postings that are merged at a time.
 
     Returns:
         The files written: `posting_offsets`, `documents`, `frequencies`, `sums`, `totals`.
@@ -75,7 +80,7 @@ def merge_postings(
         "totals": ArrayWriter(folder / "totals", np.int64, (fields,)),
     }
     try:
-        for first, end in _blocks(offsets):
+        for first, end in _blocks(offsets, block_postings):
             pieces: tuple[NDArray[Any], ...] = _merge_block(sources, offsets, first, end, fields)
             for writer, piece in zip(writers.values(), pieces, strict=True):
                 writer.append(piece)
@@ -87,11 +92,11 @@ def merge_postings(
     return files
 
 
-def _blocks(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Ranges of terms with about `BLOCK_POSTINGS` postings each (one term may have more)."""
+def _blocks(offsets: NDArray[np.int64], postings: int) -> list[tuple[int, int]]:
+    """Ranges of terms with at most so many postings each (one term may have more)."""
     blocks, first, terms = [], 0, len(offsets) - 1
     while first < terms:
-        wanted = offsets[first] + BLOCK_POSTINGS
+        wanted = offsets[first] + postings
         end = max(int(np.searchsorted(offsets, wanted, side="right")) - 1, first + 1)
         blocks.append((first, end))
         first = end

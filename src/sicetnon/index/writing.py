@@ -24,7 +24,7 @@ from sicetnon.formats.identifiers import check_identifier
 from sicetnon.index.annotation_writer import Callback, annotate_segment, fitting
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
-from sicetnon.index.compaction import MAX_SEGMENTS, compact
+from sicetnon.index.compaction import BATCH_DOCUMENTS, MAX_SEGMENTS, compact
 from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
@@ -194,17 +194,22 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
         return len(found)
 
 
-def compact_index(folder: Path) -> Manifest:
-    """Merge all segments into one, leaving deleted documents out."""
+def compact_index(folder: Path, batch_documents: int = BATCH_DOCUMENTS) -> Manifest:
+    """Merge all segments into one, without the deleted documents.
+
+    Args:
+        folder: The index.
+        batch_documents: The number of documents that are copied at a time.
+    """
     with locked(folder):
-        return _compact(folder)
+        return _compact(folder, batch_documents)
 
 
-def _compact(folder: Path) -> Manifest:
+def _compact(folder: Path, batch_documents: int = BATCH_DOCUMENTS) -> Manifest:
     with IndexReader.open(folder) as index:
         number = index.manifest.next_segment
         with building(folder, number) as (unfinished, name):
-            entry = compact(index, unfinished, name)
+            entry = compact(index, unfinished, name, batch_documents)
         changed = msgspec.structs.replace(
             index.manifest, segments=(entry,), next_segment=number + 1
         )

@@ -40,7 +40,7 @@ couldn't wouldn't shouldn't ain't isnt doesnt dont without cant nothing nobody s
 _FEELINGS = dict.fromkeys(_PRAISE.split(), "P") | dict.fromkeys(_BLAME.split(), "N")
 _SIGNS = {1: "+", -1: "-", 0: "0"}
 _NEGATIONS = frozenset(_NOT.split())
-_SENTENCE = re.compile(r"(?<=[.!?;])[\"'”’)]*\s+|\n+|\s[•|*–—]\s")
+_STATEMENT_END = re.compile(r"(?<=[.!?;])[\"'”’)]*\s+|\n+|\s[•|*–—]\s")
 _LONGEST = 80
 
 _ANY = r"(?:[^AB.]\S* )"
@@ -100,7 +100,7 @@ _PAIRS = (
         rf"(?:over )?from {_ANY}{{0,2}}?Y {_ANY}{{0,2}}?to {_ANY}{{0,2}}?X(?!\S)",
     ),
 )
-# it is faster than Y, in a sentence that does not name X
+# it is faster than Y, in a statement that does not name X
 _ALONE = re.compile(rf"(?P<n>! )?(?P<c>C[-+0]) {_ANY}{{0,4}}?than {_ANY}{{0,3}}?(?P<o>[AB])\b")
 _CHOSEN = re.compile(
     r"(?P<n>! )?(?:go with|went with|recommend|prefer|choose|chose|pick|opt for|stick with|use|get"
@@ -117,8 +117,8 @@ _REACH = 7
 _WEIGHT = {"+": 1.0, "-": -1.0, "0": 0.5, "P": 0.8, "N": -0.8}
 
 
-class KeyedSentence(NamedTuple):
-    """A sentence in words.
+class _Statement(NamedTuple):
+    """A sentence, or a part of one before a semicolon, dash or bullet, in words.
 
     Attributes:
         words: Its words and punctuation marks.
@@ -137,7 +137,7 @@ class Evidence:
         balance: Above 0 for the first object, below 0 for the second.
         amount: The sum of the absolute values of all evidence.
         mentions: How often each object is named.
-        weighs: The number of sentences that name and compare both.
+        weighs: The number of statements that name and compare both.
     """
 
     balance: float
@@ -173,19 +173,19 @@ class Comparer:
         both = min(evidence.mentions) > 0
         return "NEUTRAL" if both and (evidence.weighs or evidence.amount) else "NO"
 
-    def evidence(self, text: str | Sequence[KeyedSentence]) -> Evidence:
+    def evidence(self, text: str) -> Evidence:
         """The evidence in a passage.
 
         Args:
-            text: The passage, or its sentences as `sentences_of` gives them.
+            text: The passage.
         """
         values: list[float] = []
         named = [0, 0]
         weighs = 0
-        for sentence in sentences_of(text) if isinstance(text, str) else text:
-            if self._mentions.starts.isdisjoint(sentence.keys):
+        for statement in _statements(text):
+            if self._mentions.starts.isdisjoint(statement.keys):
                 continue
-            marked = self._mentions.marked(sentence.words, sentence.keys)
+            marked = self._mentions.marked(statement.words, statement.keys)
             counts = marked.count(FIRST), marked.count(SECOND)
             if not any(counts):
                 continue
@@ -211,14 +211,14 @@ class Comparer:
         return Mentions(self.first, self.second)
 
 
-def sentences_of(text: str) -> tuple[KeyedSentence, ...]:
-    """The sentences of a passage; a sentence over 80 words is cut."""
+def _statements(text: str) -> tuple[_Statement, ...]:
+    """The statements of a passage; one over 80 words is cut."""
     found = []
-    for sentence in _SENTENCE.split(text):
-        words = words_of(sentence)
+    for statement in _STATEMENT_END.split(text):
+        words = words_of(statement)
         for at in range(0, len(words), _LONGEST):
             part = tuple(words[at : at + _LONGEST])
-            found.append(KeyedSentence(part, tuple(map(key_of, part))))
+            found.append(_Statement(part, tuple(map(key_of, part))))
     return tuple(found)
 
 
@@ -260,7 +260,7 @@ def _tag(word: str) -> str:
 
 
 def _values(tags: str, counts: tuple[int, int]) -> list[float]:
-    """The evidence in a sentence: positive for the first object, negative for the second."""
+    """The evidence in a statement: positive for the first object, negative for the second."""
     if all(counts):
         values = _pair_values(tags, FIRST, SECOND)
         values += [-value for value in _pair_values(tags, SECOND, FIRST)]
