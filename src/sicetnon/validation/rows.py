@@ -142,8 +142,9 @@ class RowReader:
             rule, expected = rules.PAIR_FORM, "two ids joined by one comma alone"
             found = f"white space in the pair {shown(f'{words[2]} {words[3]}')}"
         elif len(words) == 6 or (len(words) > 6 and words[3].isdecimal() and _is_number(words[4])):
-            row = [*words[:5], text.split(None, 5)[5].rstrip()]
+            row = words
             if len(words) > 6:
+                row = [*words[:5], text.split(None, 5)[5].rstrip()]
                 self._log.note(rules.TAG_SPACE, self.lines, f"the tag {shown(row[5])}", "one word")
             if " ".join(row) != text:
                 self._log.note(rules.SEPARATORS, self.lines, _odd_separator(text), "single spaces")
