@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from sicetnon.errors import DataError
 from sicetnon.formats import jsonarray
-from sicetnon.formats.argsme import argument_id, java_hash, portal_files, read_arguments
+from sicetnon.formats.argsme import portal_files, read_arguments
 from sicetnon.formats.files import Reading
 from sicetnon.records import Argument, Premise
 
@@ -308,36 +308,6 @@ def test_invalid_json_inside_an_argument_is_one_error(write: Write) -> None:
         list(read_arguments(path))
 
 
-def test_java_hashes_are_those_of_java() -> None:
-    assert java_hash("") == 0
-    assert java_hash("hello") == 99162322
-    assert java_hash("polygenelubricants") == 0x80000000
-    assert java_hash("😀") == 31 * 0xD83D + 0xDE00 == 1772899
-    assert java_hash("\ud83d") == 0xD83D
-
-
-@modestly
-@given(st.text())
-def test_java_hash_is_a_polynomial_over_utf16_units(text: str) -> None:
-    data = text.encode("utf-16-be")
-    units = [int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2)]
-    powers = (pow(31, len(units) - 1 - place, 2**32) for place in range(len(units)))
-    assert java_hash(text) == sum(u * p for u, p in zip(units, powers, strict=True)) % 2**32
-
-
-def test_ids_have_no_leading_zeros() -> None:
-    assert argument_id("hello", "", "a") == "S5e918d2-A61"
-    assert argument_id("", "a", "hello") == f"S0-A{31 * 97 + 99162322:x}"
-
-
-def test_the_ids_of_the_sample_recompute() -> None:
-    found = list(arguments_of(SAMPLE))
-    assert len(found) >= 240
-    assert [argument_id(a.context["sourceUrl"], a.premise, a.conclusion) for a in found] == [
-        a.id for a in found
-    ]
-
-
 def arguments_of(directory: Path) -> Iterator[Argument]:
     for path in portal_files(directory):
         yield from read_arguments(path)
@@ -381,8 +351,3 @@ def test_the_official_corpus_is_read_whole(portal: str) -> None:
     checksum = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:16]
     ends = (ids[0], ids[-1]) if ids else (None, None)
     assert (len(ids), *ends, checksum) == OFFICIAL[portal]
-    addressed = [item for item in found if item.context.get("sourceUrl")]
-    assert all(
-        item.id == argument_id(item.context["sourceUrl"], item.premise, item.conclusion)
-        for item in addressed
-    )

@@ -15,7 +15,7 @@ from sicetnon.formats.entries import EntryFields, read_entries
 from sicetnon.formats.files import Reading
 from sicetnon.formats.passages import read_passages
 from sicetnon.formats.processed import COLUMNS, read_processed
-from sicetnon.formats.tirex import read_candidates, read_documents, read_queries
+from sicetnon.formats.tirex import read_documents, read_queries
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Sentence, Topic
 from support.corpus_files import EMPTY_PASSAGE, PASSAGE, PREMISES, SENTENCES, lines, put, row, table
 
@@ -208,9 +208,6 @@ def test_tirex_is_read(tmp_path: Path) -> None:
         Topic("1", "Which is better?", description="d"),
         Topic("7", "so"),
     ]
-    rerank = put(tmp_path, "r.gz", lines(Q1 | {"docno": "d1", "text": "t", "rank": 3, "score": 1}))
-    (found,) = read_candidates(rerank)
-    assert (found.qid, found.docno, found.rank, found.score) == ("1", "d1", 3, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +226,7 @@ def test_bad_queries_are_refused(text: str, part: str, tmp_path: Path) -> None:
 
 def test_bad_tirex_documents_may_be_skipped(tmp_path: Path) -> None:
     path = put(tmp_path, "d", lines({"docno": "a b", "text": ""}, {"docno": "c", "text": "t"}))
-    with pytest.raises(DataError, match="line 1: the id 'a b'"):
+    with pytest.raises(DataError, match="line 1: the line cannot be used: the id 'a b'"):
         list(read_documents(path))
     errors: list[DataError] = []
     assert [item.id for item in read_documents(path, Reading(on_error=errors.append))] == ["c"]

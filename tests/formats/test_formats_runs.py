@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.files import write_whole
-from sicetnon.formats.qrels import read_qrels, write_qrels
+from sicetnon.formats.qrels import read_qrels
 from sicetnon.formats.runs import check_tag, falling_scores, read_run, run_text, write_run
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Judgment, Ranking, RunLine, Topic
@@ -197,19 +197,6 @@ def test_bad_judgments_are_named(line: str, part: str, write: Write) -> None:
         list(read_qrels(path))
     assert (caught.value.file, caught.value.line) == (path, 2)
     assert part in str(caught.value)
-
-
-WORDS = st.from_regex(r"[!-~]{1,6}", fullmatch=True)
-LABELS = st.integers(-2, 5) | st.sampled_from(["FIRST", "SECOND", "NEUTRAL", "NO"])
-
-
-@modestly
-@given(st.lists(st.builds(Judgment, WORDS, WORDS, LABELS), max_size=8))
-def test_written_judgments_are_read_back(judgments: list[Judgment]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "x.qrels"
-        write_qrels(path, judgments)
-        assert list(read_qrels(path)) == judgments
 
 
 # topics

@@ -299,11 +299,11 @@ def _sum_up(index: Path, start: float, notes: Sequence[tuple[str, str]] = ()) ->
 def _facts(index: Path) -> list[tuple[str, str]]:
     """What an index is, for people."""
     from sicetnon.index.reader import IndexReader
-    from sicetnon.index.storage import total_size
 
     with IndexReader.open(index) as opened:
         manifest = opened.manifest
-        size = sum(total_size(entry.files.values()) for entry in manifest.segments)
+        files = (file for entry in manifest.segments for file in entry.files.values())
+        size = sum(file.size for file in files)
         return [
             ("index", str(index)),
             ("documents", f"{opened.document_count:,} {manifest.records}"),

@@ -1,7 +1,7 @@
 """Arguments with judged quality: Dagstuhl-15512 and Webis-ArgQuality-20.
 
 Dagstuhl-15512 ArgQuality (Wachsmuth et al., 2017): 320 arguments of 16 issues, 15 dimensions from
-1 (low) to 3 (high) by three annotators, as a table with a line an annotator; also as JSON with the
+1 (low) to 3 (high) by three annotators, as a table with a line per annotator; also as JSON with the
 means. Webis-ArgQuality-20 (Gienapp et al., 2020): 1,610 arguments of args.me for 20 topics, with
 rhetorical, logical, dialectical and combined quality as standardised scores.
 """
@@ -41,7 +41,7 @@ class JudgedArgument(msgspec.Struct, frozen=True):
 
     Attributes:
         id: As in its corpus.
-        topic: What it is about; arguments are ranked within a topic.
+        topic: The topic; arguments are ranked within one.
         text: The argument.
         scores: Quality by dimension, the higher the better.
         labels: Of Dagstuhl-15512, the label by dimension that most annotators chose, 1 to 3.

@@ -84,24 +84,3 @@ def decode_argument(data: bytes) -> Argument:
         raise ValueError(f'argument {argument.id!r} has no premise ("premises" is empty)')
     check_identifier(argument.id)
     return argument
-
-
-def java_hash(text: str) -> int:
-    """`String.hashCode` of Java: s[0]·31^(n-1) + … + s[n-1] over UTF-16 units, modulo 2³²."""
-    value = 0
-    data = text.encode("utf-16-le", "surrogatepass")
-    for low, high in zip(data[::2], data[1::2], strict=True):
-        value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
-    return value
-
-
-def argument_id(source: str, premise: str, conclusion: str) -> str:
-    """The official id of an argument: `S` and `A` with hashes in hexadecimal.
-
-    Args:
-        source: The address of the debate.
-        premise: The premise's text.
-        conclusion: The conclusion.
-    """
-    unit = (31 * java_hash(premise) + java_hash(conclusion)) & 0xFFFFFFFF
-    return f"S{java_hash(source):x}-A{unit:x}"

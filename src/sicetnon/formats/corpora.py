@@ -1,4 +1,4 @@
-"""A corpus from wherever it stands: a directory, files, or an id of ir_datasets."""
+"""A corpus from a directory, from files, or from an id of ir_datasets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Corpus:
     """Documents of one kind, from one or several files.
 
     Attributes:
-        records: What they are: `arguments`, `processed`, `passages`, `pages` or `entries`.
+        records: Their kind: `arguments`, `processed`, `passages`, `pages` or `entries`.
         fields: The names of the texts that are indexed.
         files: The files (or the one id of ir_datasets), in the order in which they are read.
         read: Streams the records of one of them.
@@ -46,7 +46,7 @@ class Corpus:
     side_files: tuple[Path, ...] = ()
 
     def texts(self, record: Record) -> tuple[str, ...]:
-        """The texts of a record, one a field."""
+        """The texts of a record, one per field."""
         if isinstance(record, Argument):
             return record.conclusion, record.premise, record.title
         if isinstance(record, ProcessedArgument):
@@ -58,7 +58,7 @@ class Corpus:
         return tuple(record.texts.get(name, "") for name in self.fields)
 
     def size(self) -> int:
-        """Bytes of all files, 0 where that is not known."""
+        """Bytes of all files; 0 if unknown."""
         return sum(Path(file).stat().st_size for file in self.files if Path(file).is_file())
 
     def checksum(self) -> str:
@@ -82,7 +82,7 @@ def open_corpus(
     stance_field: str | None = None,
     claim_field: str | None = None,
 ) -> Corpus:
-    """Recognise what some sources hold.
+    """Recognise the format of some sources.
 
     Args:
         sources: A directory, one or several files of one format, or an id of ir_datasets.

@@ -27,7 +27,7 @@ def _refuse(error: DataError) -> NoReturn:
 
 @dataclass
 class Reading:
-    """How a corpus is being read: how far, and what becomes of records that can't be used.
+    """The state of reading a corpus, and the handling of unusable records.
 
     Attributes:
         on_error: Called with each unusable record's error. Raises it, unless the caller wants

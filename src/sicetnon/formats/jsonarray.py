@@ -197,7 +197,7 @@ class JsonArray:
         )
 
     def _bad_glue(self, glue: bytes, offset: int, elements: int) -> DataError:
-        """What to say of bytes, found at an offset, that should only part two elements."""
+        """The error of bytes at an offset that are no separator of two elements."""
         place = f"after element {elements}" if elements else "before the first element"
         shown = glue.strip()[:40].decode("utf-8", "replace")
         rest = glue.lstrip().removeprefix(b",").lstrip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,26 +25,25 @@ def read_passages(path: Path | str, reading: Reading | None = None) -> Iterator[
     Raises:
         DataError: A line is no passage, and `reading.on_error` raises.
     """
-    reading = reading or Reading()
-    for line, passage in read_json_lines(path, Passage, EXPECTED, reading):
-        try:
-            check_identifier(passage.id)
-        except ValueError as error:
-            reading.on_error(DataError(f"{error}; expected {EXPECTED}", path, line))
-        else:
-            yield passage
+    for _, passage in read_json_lines(path, Passage, EXPECTED, reading, lambda each: each.id):
+        yield passage
 
 
 def read_json_lines(
-    path: Path | str, shape: type[Shape], expected: str, reading: Reading | None = None
+    path: Path | str,
+    shape: type[Shape],
+    expected: str,
+    reading: Reading | None = None,
+    identifier: Callable[[Shape], str] | None = None,
 ) -> Iterator[tuple[int, Shape]]:
     """Decode each line of a JSON Lines file, with its number; blank lines are passed over.
 
     Args:
         path: The file; gzip is fine.
-        shape: What a line must decode to, for msgspec.
+        shape: The type of a line, for msgspec.
         expected: An example of a good line, for messages.
-        reading: Counts bytes; decides what becomes of bad lines.
+        reading: Counts bytes; handles unusable lines.
+        identifier: Takes the id from a record; unusable ids make unusable lines.
     """
     reading = reading or Reading()
     decoder = msgspec.json.Decoder(shape)
@@ -55,11 +54,10 @@ def read_json_lines(
                 continue
             try:
                 record = decode(decoder, text)
+                if identifier is not None:
+                    check_identifier(identifier(record))
             except (ValueError, RecursionError) as error:
-                reading.on_error(
-                    DataError(
-                        f"the line cannot be used: {error}; expected {expected}", path, number
-                    )
-                )
+                what = f"the line cannot be used: {error}; expected {expected}"
+                reading.on_error(DataError(what, path, number))
             else:
                 yield number, record

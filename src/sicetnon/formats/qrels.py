@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import read_lines, write_whole
+from sicetnon.formats.files import read_lines
 from sicetnon.records import Judgment
 
 STANCES = ("FIRST", "SECOND", "NEUTRAL", "NO")
@@ -45,9 +45,3 @@ def _label(text: str, path: Path | str, line: int) -> int | str:
             line,
         )
     return int(value)
-
-
-def write_qrels(path: Path, judgments: Iterable[Judgment]) -> None:
-    """Write judgments, whole or not at all."""
-    lines = (f"{item.topic} 0 {item.document} {item.label}\n" for item in judgments)
-    write_whole({path: "".join(lines)})

@@ -44,7 +44,7 @@ class ResumableFile:
     Args:
         path: The file.
         log: The log beside it.
-        work: What the file is made of, such as task and model.
+        work: The sources of the file, such as task and model.
 
     Attributes:
         last: The last checkpoint.
@@ -151,7 +151,7 @@ class ResumableOutput(ResumableFile):
 
     Args:
         output: The output; gzipped where its name ends in `.gz`, each step by itself.
-        work: What the output is made of, such as task and model.
+        work: The sources of the output, such as task and model.
 
     Attributes:
         name: The output, as it was given.

@@ -39,7 +39,7 @@ class WebPages:
     Args:
         sources: Archives, pages, and folders of them.
         files: All that is in them.
-        side: Where scores are.
+        side: The files with scores.
 
     Raises:
         DataError: Two files would give pages of one id, or a side file cannot be read.
@@ -68,7 +68,7 @@ class WebPages:
 
 
 def _page_names(sources: Sequence[Path | str]) -> dict[Path, str]:
-    """What the pages of HTML files are called, by file."""
+    """The ids of the pages of HTML files, by file."""
     names: dict[Path, str] = {}
     for source in map(Path, sources):
         if source.is_dir():
@@ -130,7 +130,7 @@ def read_web_pages(
 
     Args:
         path: The file.
-        reading: How far it is read, and what becomes of pages that cannot be used.
+        reading: Counts bytes; handles unusable pages.
         name: The id of the page of an HTML file; the file's name without its ending when left out.
 
     Raises:
@@ -149,10 +149,10 @@ def read_page(identifier: str, data: bytes, url: str = "", charset: str | None =
     """A page from its HTML.
 
     Args:
-        identifier: What it is called.
+        identifier: Its id.
         data: The HTML.
-        url: Where it was; what the page says of itself when left out.
-        charset: What the server said of the encoding; guessed when left out or wrong.
+        url: Its address; the one that the page itself gives when left out.
+        charset: The encoding that the server gave; guessed when left out or wrong.
 
     Raises:
         ValueError: The id cannot stand in a run, or the HTML cannot be parsed.
@@ -189,32 +189,31 @@ class _Forward:
 
 
 def _archived(path: Path | str, reading: Reading) -> Iterator[WebPage]:
-    from fastwarc.warc import ArchiveIterator, WarcRecordType
-
     count = 0
-    with open_bytes(path, reading) as file:
-        kinds = WarcRecordType.response | WarcRecordType.resource
-        forward: Any = _Forward(file)
-        try:
-            for record in ArchiveIterator(forward, record_types=kinds, parse_http=False):
-                count += 1
-                page = _page_of(record, path, count, reading)
-                if page is not None:
-                    yield page
-        except OSError as error:
-            what = f"the archive is damaged after record {count} ({error}); copy it again"
-            reading.on_error(DataError(what, path))
+    try:
+        for record in _records(path, reading):
+            count += 1
+            page = _page_of(record, path, count, reading)
+            if page is not None:
+                yield page
+    except OSError as error:
+        what = f"the archive is damaged after record {count} ({error}); copy it again"
+        reading.on_error(DataError(what, path))
 
 
 def _archived_names(path: Path | str) -> Iterator[str]:
-    """The ids of an archive's records, up to the first damage, which is told by who reads on."""
+    """The ids of an archive's records, up to the first damage, which `_archived` reports."""
+    with contextlib.suppress(DataError, OSError):
+        yield from map(_record_name, _records(path, Reading()))
+
+
+def _records(path: Path | str, reading: Reading) -> Iterator[Any]:
     from fastwarc.warc import ArchiveIterator, WarcRecordType
 
     kinds = WarcRecordType.response | WarcRecordType.resource
-    with contextlib.suppress(DataError, OSError), open_bytes(path) as file:
+    with open_bytes(path, reading) as file:
         forward: Any = _Forward(file)
-        for record in ArchiveIterator(forward, record_types=kinds, parse_http=False):
-            yield _record_name(record)
+        yield from ArchiveIterator(forward, record_types=kinds, parse_http=False)
 
 
 def _record_name(record: Any) -> str:
@@ -264,7 +263,7 @@ def _main_text(tree: Any) -> str:
 
 
 def _own_url(tree: Any) -> str:
-    """Where a page says that it is."""
+    """The address that a page itself gives."""
     if tree.head is None:
         return ""
     for selector, attribute in (

@@ -35,9 +35,9 @@ class Batch:
 
     Attributes:
         ids: Their ids.
-        texts: UTF-8 texts, document by document, a text a field.
+        texts: UTF-8 texts, document by document, a text per field.
         records: Their records as JSON.
-        file: Where they came from, for messages.
+        file: Their file, for messages.
     """
 
     ids: list[bytes] = field(default_factory=list)
@@ -83,8 +83,8 @@ class SegmentBuilder:
 
     Args:
         folder: An empty folder.
-        fields: How many texts a document has.
-        analysis: How texts become terms.
+        fields: The number of texts per document.
+        analysis: Turns texts into terms.
         memory: Bytes for postings before they are spilled; the vocabulary comes on top.
         on_error: Called with the error of each document whose id is taken; may raise it.
         is_taken: Whether an id is already in another segment.

@@ -1,4 +1,4 @@
-"""Which terms are forms of one stem, for an index that keeps them apart."""
+"""The forms of each stem, for an index that keeps them apart."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_forms(folder: Path, terms: WordTable, stem: StemWords) -> dict[str, St
     """Write the stems of all terms, and each stem's terms.
 
     Args:
-        folder: Where the files go.
+        folder: The folder for the files.
         terms: The terms.
         stem: Gives the stems of distinct words.
     """

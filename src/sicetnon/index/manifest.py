@@ -1,4 +1,4 @@
-"""manifest.json: what an index is made of. Replacing it by a rename is what commits a change."""
+"""manifest.json describes an index. A rename that replaces it commits a change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SegmentEntry(msgspec.Struct, frozen=True):
 
     Attributes:
         name: The folder.
-        documents: How many documents were written, deleted ones included.
+        documents: The number of its documents, deleted ones included.
         files: Name to description, for all files of the folder but old deletion masks.
         deleted: The name of the file with the deletion mask, where any document is deleted.
     """
@@ -38,11 +38,11 @@ class SegmentEntry(msgspec.Struct, frozen=True):
 
 
 class AnnotationEntry(msgspec.Struct, frozen=True):
-    """What gave the documents one kind of numbers.
+    """The origin of an annotation.
 
     Attributes:
         model: The model, with its version.
-        reads: What of a document it read.
+        reads: The part of a document that it read.
     """
 
     model: str
@@ -59,14 +59,14 @@ class Manifest(msgspec.Struct, frozen=True):
     """The whole description of an index.
 
     Attributes:
-        records: What its documents are: `arguments`, `processed`, `passages`, `pages` or
+        records: The kind of its documents: `arguments`, `processed`, `passages`, `pages` or
             `entries`.
         fields: The indexed fields, in the order of all arrays.
         analysis: The signature of the analysis.
         segments: In the order of their document numbers.
         next_segment: The number that the next segment will have.
-        source: Where the documents came from, as far as it is known (names, checksum).
-        annotations: By name, what gave every document numbers of that name.
+        source: The origin of the documents, as far as it is known (names, checksum).
+        annotations: The origin of each annotation, by its name.
     """
 
     records: str

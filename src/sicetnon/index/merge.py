@@ -22,7 +22,7 @@ class Source:
     """Postings to be merged, by term and then by document.
 
     Attributes:
-        offsets: Where each term's postings begin, int64, shape (terms + 1,).
+        offsets: The beginning of each term's postings, int64, shape (terms + 1,).
         documents: int32, shape (postings,).
         frequencies: uint16, shape (postings, fields).
         terms: For each merged term this source's own number of it, or a negative one.
@@ -38,7 +38,7 @@ class Source:
     release: Callable[[], None]
 
     def counts(self) -> NDArray[np.int64]:
-        """How many postings each merged term gets from here."""
+        """The number of postings that each merged term gets from here."""
         counts = np.zeros(len(self.terms), dtype=np.int64)
         if (self.renumbered < 0).any():
             count_live(self.terms, self.offsets, self.documents, self.renumbered, counts)

@@ -30,7 +30,7 @@ def count_terms(
     Args:
         words: A number for every word.
         term_of_word: The term of each word, a negative number for a stop word.
-        ends: Where the words of each text end; `fields` texts a document.
+        ends: The end of the words of each text; `fields` texts per document.
         fields: Fields a document.
         first_document: The number of the first document.
         last_row: For each term the last row written for it; any stale row number is fine, as it
@@ -39,10 +39,10 @@ def count_terms(
         row_documents: Likewise.
         frequencies: Likewise, shape (rows, fields).
         lengths: Words by document and field, stop words not counted, shape (documents, fields).
-        filled: How many rows there are already.
+        filled: The number of rows before.
 
     Returns:
-        How many rows there are now.
+        The number of rows after.
     """
     position = 0
     for text in range(ends.size):
@@ -136,11 +136,11 @@ def copy_postings(
 
     Args:
         source_terms: The source's term for each merged term of the block, or a negative number.
-        offsets: Where the source's terms begin.
+        offsets: The beginning of the postings of the source's terms.
         documents: The source's postings.
         frequencies: Likewise, shape (postings, fields).
         renumbered: The new number of each of the source's documents, negative for a deleted one.
-        places: Where the next posting of each merged term goes; moved on.
+        places: The place of the next posting of each merged term; moved on.
         merged_documents: Written.
         merged_frequencies: Written.
         merged_sums: Written: the sum of a posting's frequencies, `MAX_FREQUENCY` at most.

@@ -1,4 +1,4 @@
-"""The index: open it, ask it, add to it, delete from it."""
+"""An opened index: its segments, documents and annotations."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class IndexReader:
     """An opened index. Documents are numbered from 0; deleted ones keep their numbers.
 
     Attributes:
-        folder: Where it is.
-        manifest: What it says of itself.
+        folder: Its folder.
+        manifest: Its description.
         fields: Names of the indexed fields.
-        analysis: How texts become terms.
+        analysis: Turns texts into terms.
         segments: Its parts, in the order of their document numbers.
-        document_count: How many documents are not deleted.
+        document_count: The number of documents that are not deleted.
         field_totals: Terms of all documents by field, int64, shape (fields,).
     """
 
@@ -59,7 +59,7 @@ class IndexReader:
     def open(cls, folder: Path | str) -> Self:
         """Open an index. Nothing is read but its description; the rest is mapped.
 
-        What is opened stays readable as it is, whatever writers do to the folder meanwhile.
+        An opened index stays readable as it is, even if writers change the folder.
 
         Raises:
             BrokenIndexError: There is none, or it is damaged, or was made with an analysis that
@@ -129,7 +129,7 @@ class IndexReader:
         return [found[number] for number in wanted]
 
     def annotation(self, name: str) -> Annotation | None:
-        """The numbers of a name that documents were given, such as `quality`; None without."""
+        """The annotation of a name, such as `quality`, or None."""
         return self._annotations.get(name)
 
     def verify(self) -> None:

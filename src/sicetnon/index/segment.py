@@ -23,12 +23,12 @@ class Segment:
     """An opened segment.
 
     Attributes:
-        entry: What the manifest says of it.
+        entry: Its entry in the manifest.
         base: The number in the index of its first document.
         terms: Its terms.
         identifiers: The ids of its documents.
-        forms: Which terms are forms of one stem; None where terms are stems.
-        posting_offsets: Where each term's postings begin, int64, shape (terms + 1,).
+        forms: The terms that are forms of one stem; None where terms are stems.
+        posting_offsets: The beginning of each term's postings, int64, shape (terms + 1,).
         documents: Documents of the postings, from 0 in this segment, int32.
         frequencies: Term frequencies of the postings, uint16, shape (postings, fields).
         sums: The same over all fields, uint16, shape (postings, 1).
@@ -75,7 +75,7 @@ class Segment:
 
     @cached_property
     def live_count(self) -> int:
-        """How many documents are not deleted."""
+        """The number of documents that are not deleted."""
         return len(self) if self.live is None else int(self.live.sum(dtype=np.int64))
 
     @cached_property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ CHECKED_AT_OPENING = 1 << 20
 
 
 class StoredFile(msgspec.Struct, frozen=True):
-    """What a manifest says of a file.
+    """The manifest's entry for a file.
 
     Attributes:
         size: Bytes.
@@ -91,7 +90,7 @@ class MappedArray:
         if stored.size:
             with path.open("rb") as file:
                 data = self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            # the checksum of a small file costs nothing; large ones wait for `--verify`
+            # the checksum of a small file costs nothing; large ones wait for `index verify`
             if stored.size <= CHECKED_AT_OPENING and zlib.crc32(data) != stored.crc32:
                 raise BrokenIndexError(f"{path}: the checksum does not fit; {REBUILD}")
         self.array: NDArray[Any] = np.frombuffer(data, dtype=stored.dtype).reshape(stored.shape)
@@ -127,8 +126,3 @@ def stored_file(path: Path) -> StoredFile:
     with path.open("rb+") as file:  # Windows flushes no file that is open for reading alone
         os.fsync(file.fileno())
     return StoredFile(path.stat().st_size, checksum(path))
-
-
-def total_size(files: Iterable[StoredFile]) -> int:
-    """Bytes of several files."""
-    return sum(file.size for file in files)

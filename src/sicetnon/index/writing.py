@@ -1,4 +1,4 @@
-"""Changing an index: build, add, delete. Every change is whole or has not happened.
+"""Change an index: build, add, delete. A change is made as a whole or not at all.
 
 A change writes new files beside the old ones; replacing the manifest makes it count; only then
 are files that no longer count removed. A kill leaves the old manifest, and stray files that the
@@ -39,7 +39,7 @@ _LOG = logging.getLogger("sicetnon.index")
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a build is.
+    """The progress of a build.
 
     Attributes:
         documents: Documents read.
@@ -56,17 +56,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """What a build may be told.
+    """The options of a build.
 
     Attributes:
-        analysis: How texts become terms.
+        analysis: Turns texts into terms.
         memory: Bytes for postings before they are spilled to disk.
         on_error: Called with the error of every document that can't be used; raises it by
             default.
-        progress: Called now and then.
-        source: What the manifest shall say of the corpus.
-        annotators: What annotates documents that are added to an index with annotations.
-        annotated: Called now and then while it does.
+        progress: Called after every batch.
+        source: The origin of the corpus, for the manifest.
+        annotators: Annotate documents that are added to an index with annotations.
+        annotated: Called after every annotated batch.
         batch_documents: Maximum number of documents that are analysed at a time.
     """
 
@@ -176,7 +176,7 @@ def _refuse_other_kind(corpus: Corpus, index: IndexReader, analysis: Analysis) -
 
 
 def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
-    """Delete documents by id; how many there were is returned, unknown ids counting nothing.
+    """Delete documents by id, and return their number. Unknown ids are ignored.
 
     Raises:
         BrokenIndexError: There is no such index.

@@ -15,7 +15,7 @@ class ApiKey:
     """A key, or its absence (false). It prints as asterisks; only `reveal` gives it away.
 
     Args:
-        service: Whose key it is, for the complaint.
+        service: The name of its service, for messages.
         key: The key; None or empty for none.
 
     Raises:

@@ -67,7 +67,7 @@ class ArgsMeRetriever:
         cache: The file (or folder) that keeps what was fetched.
         url: The address of the service; `ARGSME_URL`, or args.me itself, when left out.
         say: Called with a line for people when something goes wrong.
-        patience: How the service is treated.
+        patience: Limits on requests and waiting.
         clock: Time and waiting.
 
     Raises:

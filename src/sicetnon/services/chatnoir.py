@@ -64,9 +64,8 @@ _DECODER = msgspec.json.Decoder(_Results)
 class ChatNoirRetriever:
     """Finds web pages by ChatNoir. The whole title is the query.
 
-    Rankings hold trec ids as `names`, and as `documents` the numbers by which `records` gives the
-    pages. Pages with equal scores stand in the order of their ids, so that the same answers make
-    the same ranking always. All that is fetched is kept, and never fetched again.
+    Rankings hold trec ids. Pages with equal scores stand in the order of their ids, so that equal
+    answers always make the same ranking. The cache keeps every answer.
 
     Args:
         cache: The file (or folder) that keeps what was fetched.
@@ -76,7 +75,7 @@ class ChatNoirRetriever:
         progress: Called with what is fetched (`topics`, `pages of topic 2 of 50`), how many of
             it are done, and of how many.
         say: Called with a line for people when something goes wrong.
-        patience: How the service is treated.
+        patience: Limits on requests and waiting.
         method: ChatNoir's ranking: `default` or `bm25`.
         clock: Time and waiting.
 
@@ -206,7 +205,7 @@ def _query(topic: Topic) -> str:
 
 
 def page_uuid(trec_id: str) -> str:
-    """What ChatNoir calls a page of ClueWeb12."""
+    """ChatNoir's id of a page of ClueWeb12."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{_PREFIX}:{trec_id}"))
 
 

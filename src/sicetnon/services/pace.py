@@ -1,4 +1,4 @@
-"""How often a service is asked, and how long it is waited for."""
+"""Limits on requests to a service: their pace, their number, and the waiting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Patience:
-    """How a service is treated.
+    """Limits on requests and waiting.
 
     Attributes:
         tries: Maximum number of requests for one answer.

@@ -1,4 +1,4 @@
-"""Asking services over HTTP: patiently, politely, and never twice for the same answer.
+"""Requests to services over HTTP: repeated, paced, and cached.
 
 urllib3's `Retry` counts the tries, knows which statuses pass, and how long to wait. The loop is our
 own: an answer with status 200 may be unusable too, all threads wait together, and urllib3's own
@@ -42,7 +42,7 @@ _PART = 1 << 16
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a try brought no usable answer.
+    """The reason why a try brought no usable answer.
 
     Attributes:
         said: Completes the sentence "the service …".
@@ -60,7 +60,7 @@ class Fault:
 
 
 class UnusableAnswer(Exception):
-    """An answer is not what was asked for. The arguments are those of `Fault`."""
+    """An answer that does not fit its request. The arguments are those of `Fault`."""
 
     def __init__(self, said: str, is_end: bool = False, is_final: bool = False):
         super().__init__(said)
@@ -77,7 +77,7 @@ class EndOfResults(ServiceError):
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a service, without its key.
+    """A request to a service, without its key.
 
     Attributes:
         path: Below the service's address.
@@ -106,12 +106,12 @@ class Service:
     """A service on the network.
 
     Args:
-        name: What people call it.
+        name: Its name, for messages.
         url: Its address.
-        cache: Where its answers are kept.
-        key: The API key, where it wants one.
-        key_help: What to do without a key; shown when one is wanted.
-        patience: How it is treated.
+        cache: Keeps its answers.
+        key: The API key, if it needs one.
+        key_help: Advice for users without a key; shown when one is needed.
+        patience: Limits on requests and waiting.
         say: Callback for a message when a try fails and is repeated.
         clock: Time and waiting.
 
@@ -143,7 +143,7 @@ class Service:
         return f"Service({self.name!r}, {self.host!r})"
 
     def ask(self, request: Request, read: Callable[[bytes], T]) -> T:
-        """What a service answers: from the cache if it is there, else from the network.
+        """An answer of the service: from the cache if it is there, else from the network.
 
         Args:
             request: The question.

@@ -1,4 +1,4 @@
-"""Named analyses: which words a text has, which of them count, and what they are reduced to."""
+"""Named analyses: from a text to words, without stop words, to terms."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ STOPPED = -1
 
 @dataclass(frozen=True)
 class Analysis:
-    """How texts become terms; the same for documents and questions.
+    """The way from texts to terms; the same for documents and questions.
 
     Attributes:
-        name: What users call it.
+        name: Its name.
         stemmer: `none` or `porter2`.
         stop_words: The name of a stop list; stop words are taken out before stemming.
         forms: Whether the forms of a stem stay terms of their own. A search can then prefer the
@@ -87,7 +87,7 @@ class Analyzer:
     """Applies an analysis, remembering every distinct word it has met.
 
     Attributes:
-        analysis: What it applies.
+        analysis: The analysis that it applies.
         terms: The terms met so far, numbered.
         term_of_word: The term of each word met so far, `STOPPED` for a stop word, int32.
         stem: The stems of distinct words.
@@ -110,7 +110,7 @@ class Analyzer:
 
         Args:
             data: The UTF-8 of all texts, one after the other.
-            ends: Where each text ends in it, shape (texts,).
+            ends: The end of each text in it, shape (texts,).
 
         Returns:
             The numbers of all words in order, and where the words of each text end, shape

@@ -1,4 +1,4 @@
-"""What each character is to the tokeniser, and what it is folded to, as tables for compiled code.
+"""The class and the folded form of each character, as tables for the compiled tokeniser.
 
 Case is folded, accents and other marks are taken off, compatibility forms (ﬁ, ２, ª) become plain.
 """

@@ -36,7 +36,7 @@ class _Words(HTMLParser):
 
 
 def without_markup(text: str) -> str:
-    """The words of a text, one line a block where it is HTML; plain text stays as it is."""
+    """The words of a text, one line per block if it is HTML; plain text stays as it is."""
     if not _HTML.search(text):
         return text
     words = _Words()

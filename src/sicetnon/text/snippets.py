@@ -20,7 +20,7 @@ class Snippet:
 
     Attributes:
         text: The part, white space folded, with `…` where text was left out.
-        marks: Where words of the question stand in it, as (start, end).
+        marks: The places of the question's words in it, as (start, end).
     """
 
     text: str

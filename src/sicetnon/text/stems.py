@@ -36,5 +36,5 @@ def stemmer(name: str) -> StemWords:
 
 
 def stemmer_version(name: str) -> str:
-    """What an index records of a stemmer, since another version may stem otherwise."""
+    """The version of a stemmer, which an index records: another one may stem otherwise."""
     return f"PyStemmer {version('PyStemmer')}" if name == "porter2" else ""

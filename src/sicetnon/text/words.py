@@ -289,7 +289,7 @@ class WordTable:
 
         Args:
             data: The UTF-8 of all texts, one after the other.
-            ends: Where each text ends in it, shape (texts,).
+            ends: The end of each text in it, shape (texts,).
 
         Returns:
             The numbers of all words in order, and where those of each text end, shape (texts,).
