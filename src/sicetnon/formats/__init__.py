@@ -1,1 +1,1 @@
-"""The files of the Touché tasks, one module a format: read tolerantly, written strictly."""
+"""The files of the Touché tasks, one module per format: read tolerantly, written strictly."""

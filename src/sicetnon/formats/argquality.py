@@ -109,7 +109,7 @@ def read_webis(path: Path | str) -> list[JudgedArgument]:
 
 
 def read_quality(path: Path | str) -> list[JudgedArgument]:
-    """The arguments of a file of either corpus, told by what it holds.
+    """The arguments of a file of either corpus; its content shows which.
 
     Raises:
         DataError: As the others.

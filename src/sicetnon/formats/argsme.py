@@ -74,7 +74,7 @@ def decode_argument(data: bytes) -> Argument:
     """One argument from its JSON.
 
     Raises:
-        ValueError: It is no argument that can be indexed; the message says why.
+        ValueError: It cannot be indexed; the message gives the reason.
     """
     try:
         argument = decode(_decoder, data)

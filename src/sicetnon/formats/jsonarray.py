@@ -84,7 +84,7 @@ class JsonArray:
     Args:
         path: The file; gzip is fine.
         key: The name that the list has when the file is an object.
-        reading: Counts the bytes read; says how many are read at a time.
+        reading: Counts the bytes read, and limits those that are read at a time.
     """
 
     def __init__(self, path: Path | str, key: str, reading: Reading | None = None):
@@ -157,7 +157,7 @@ class JsonArray:
             )
 
     def _check_skeleton(self, head: bytes, tail: bytes, elements: int, end: int) -> None:
-        """Check what stands around the elements: it must be JSON without them, too."""
+        """Check the rest of the file, which must be JSON without the elements, too."""
         try:
             outer = json.loads((head + tail).decode("latin-1"))
         except ValueError as error:

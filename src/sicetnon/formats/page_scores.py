@@ -1,4 +1,4 @@
-"""Scores of web pages from side files: PageRanks and spam ranks, one a line.
+"""Scores of web pages from side files: PageRanks and spam ranks, one per line.
 
 Such files tell of a whole crawl (733 million lines for ClueWeb12), so they are streamed, and what
 they say of pages at hand alone is kept.

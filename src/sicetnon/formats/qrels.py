@@ -1,4 +1,4 @@
-"""Judgments: `qid 0 doc label`, a line each."""
+"""Judgments: lines of the form `qid 0 doc label`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ MOST = 10**9
 
 
 def read_run(path: Path | str) -> Iterator[RunLine]:
-    """Stream the lines of a run, forgiving tabs, several spaces, and tags with spaces.
+    """Stream the lines of a run. Tabs, several spaces, and tags with spaces are accepted.
 
     Raises:
         DataError: A line has fewer than six columns, or its rank or score is no number.
@@ -126,7 +126,7 @@ def unordered(run: Run) -> Run:
 
 
 def distinct(ranking: Ranking) -> Ranking:
-    """The ranking without documents that have stood before."""
+    """The ranking without repeated documents."""
     if len(set(ranking.ids)) == len(ranking):
         return ranking
     firsts: dict[str, int] = {}

@@ -38,7 +38,7 @@ class WebPages:
 
     Args:
         sources: Archives, pages, and folders of them.
-        files: All that is in them.
+        files: All files in them.
         side: The files with scores.
 
     Raises:
@@ -59,7 +59,7 @@ class WebPages:
     def _scores(self) -> PageScores:
         if not self._side.files:
             return PageScores()
-        # archives are gone through once more, for their ids: side files may be far larger
+        # archives are read twice, first for their ids: side files may be far larger
         wanted = set(self._names.values())
         for file in self._files:
             if _is_archive(file):
@@ -103,7 +103,7 @@ def page_files(directory: Path) -> list[Path]:
 
 
 def is_pages(path: Path | str) -> bool:
-    """Whether a file's name says that it is an archive or a page."""
+    """Whether a file is an archive or a page by its name."""
     return Path(path).name.lower().endswith(ARCHIVES + PAGES)
 
 

@@ -1,1 +1,1 @@
-"""The index: what is on disk, how it gets there, and how it is opened."""
+"""The index: its files, writing and opening."""

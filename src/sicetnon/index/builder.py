@@ -135,7 +135,7 @@ class SegmentBuilder:
         self._storing.submit(lambda: self._store.add(first, batch.records))
 
     def finish(self, name: str) -> SegmentEntry:
-        """Write all that is still in memory, and describe the segment.
+        """Write the rest, and describe the segment.
 
         Args:
             name: The name that its folder will have.

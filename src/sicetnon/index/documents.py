@@ -72,7 +72,7 @@ class DocumentWriter:
         self._connection.close()
 
     def abandon(self) -> None:
-        """Close without caring for the content."""
+        """Close without a commit."""
         self._connection.close()
 
 

@@ -54,7 +54,7 @@ def locked(folder: Path, may_create: bool = False) -> Iterator[None]:
 
 @contextlib.contextmanager
 def building(folder: Path, number: int) -> Iterator[tuple[Path, str]]:
-    """A folder to write a segment in, renamed to its name at the end, removed on an error."""
+    """A folder for a new segment; renamed to its name at the end, removed on an error."""
     unfinished = folder / f"{BUILDING_PREFIX}{number:06}"
     name = f"{SEGMENT_PREFIX}{number:06}"
     unfinished.mkdir()

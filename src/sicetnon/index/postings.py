@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sicetnon.compiled import compiled
 
 MAX_FREQUENCY = 65_535
-"""Term frequencies are kept in 16 bits: a word said more often in one field counts this often."""
+"""Term frequencies are kept in 16 bits: a more frequent word of a field counts this often."""
 
 
 @compiled
@@ -31,7 +31,7 @@ def count_terms(
         words: A number for every word.
         term_of_word: The term of each word, a negative number for a stop word.
         ends: The end of the words of each text; `fields` texts per document.
-        fields: Fields a document.
+        fields: The number of fields per document.
         first_document: The number of the first document.
         last_row: For each term the last row written for it; any stale row number is fine, as it
             is checked against the row.
@@ -140,7 +140,7 @@ def copy_postings(
         documents: The source's postings.
         frequencies: Likewise, shape (postings, fields).
         renumbered: The new number of each of the source's documents, negative for a deleted one.
-        places: The place of the next posting of each merged term; moved on.
+        places: The place of the next posting of each merged term; updated.
         merged_documents: Written.
         merged_frequencies: Written.
         merged_sums: Written: the sum of a posting's frequencies, `MAX_FREQUENCY` at most.

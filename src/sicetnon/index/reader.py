@@ -84,7 +84,7 @@ class IndexReader:
         return [segment.identifiers.word(local) for segment, local in located]
 
     def number(self, identifier: str) -> int | None:
-        """The number of the document with an id, or None where there is none (any more)."""
+        """The number of the document with an id, or None; deleted documents have none."""
         for segment in reversed(self.segments):
             local = segment.identifiers.number(identifier)
             if local is not None and (segment.live is None or segment.live[local]):

@@ -66,7 +66,7 @@ class ArrayWriter:
         return StoredFile(self._size, self._crc, self._dtype.name, (self._rows, *self._row))
 
     def abandon(self) -> None:
-        """Close the file without caring for its content."""
+        """Close the file, which may be unfinished."""
         self._file.close()
 
 

@@ -103,7 +103,7 @@ class ArgsMeRetriever:
         return [self._arguments[identifier] for identifier in ranking.ids]
 
     def close(self) -> None:
-        """Let go of the cache."""
+        """Close the cache."""
         self._cache.close()
 
     def _retrieve(self, topic: Topic, k: int) -> Ranking:

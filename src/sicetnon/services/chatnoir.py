@@ -132,13 +132,13 @@ class ChatNoirRetriever:
     def records(self, ranking: Ranking) -> list[WebPage]:
         """Pages with their texts, which are fetched where they are not in the cache.
 
-        A page that ChatNoir does not have comes without text, and a line is said about it.
+        A page that ChatNoir does not have gets no text, and `say` a message.
 
         Args:
             ranking: Pages that this retriever found for the ranking's topic.
 
         Raises:
-            ServiceError: Several pages could not be had. Those that were fetched are kept.
+            ServiceError: Several pages are not available. Those that were fetched are kept.
         """
         pages = self.hits(ranking)
         what = f"pages of {self._origins[_query(ranking.topic)]}"
@@ -146,7 +146,7 @@ class ChatNoirRetriever:
         return [msgspec.structs.replace(page, text=texts[page.uuid]) for page in pages]
 
     def close(self) -> None:
-        """Let go of the cache."""
+        """Close the cache."""
         self._cache.close()
 
     def _retrieve(self, topic: Topic, k: int, origin: str) -> Ranking:

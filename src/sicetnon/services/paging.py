@@ -32,7 +32,7 @@ def read_pages(
         size: Number of results per page.
 
     Raises:
-        ServiceError: A page could not be had.
+        ServiceError: A page is not available.
     """
     found: dict[str, H] = {}
     offset = total = 0

@@ -69,7 +69,7 @@ class ResponseCache:
             self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     @contextlib.contextmanager

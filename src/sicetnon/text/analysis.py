@@ -38,7 +38,7 @@ class Analysis:
     forms: bool = False
 
     def signature(self) -> dict[str, str | bool | int]:
-        """All that decides which terms a text has, library versions included."""
+        """The settings and library versions that decide the terms of a text."""
         words = "\n".join(sorted(stop_list(self.stop_words)))
         return {
             "name": self.name,

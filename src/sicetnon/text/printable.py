@@ -26,7 +26,7 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, letters: int) -> str:
-    """A text of at most so many letters; an ellipsis stands for what is cut."""
+    """A text of at most so many letters; an ellipsis marks a cut."""
     return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"
 
 
