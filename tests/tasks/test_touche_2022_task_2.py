@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -185,10 +184,8 @@ def test_both_editions_of_the_real_passages(edition: str, data: Path, tmp_path: 
     expanded = folder / "passages-expanded-doc-t5-query.jsonl.gz"
     plain = folder / "input" / "passages.jsonl.gz"
     shutil.copy(expanded if edition == "expanded" else plain, source / "passages.jsonl.gz")
-    started = time.process_time()
+    # benchmarks/speed/tasks.py shows the time that this takes
     rankings = run_task(TASK.id, source, tmp_path / "out", RunOptions())
-    # of processor time, which other programs do not lengthen; compiling may come on top once
-    assert time.process_time() - started < 15
     assert len(rankings) == 50
     run = (tmp_path / "out" / "run.txt").read_text().splitlines(keepends=True)
     topics = read_topics(source / "topics.xml")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 
 from sicetnon.arguments.argumentativeness import argumentativeness
-from sicetnon.arguments.comparative.comparer import Comparer, Evidence
+from sicetnon.arguments.comparative.comparer import Comparer, Evidence, Statement, read_statements
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
@@ -22,13 +23,15 @@ class ComparativeEvidence:
 
     Args:
         index: The passages.
-        capacity: Number of passages whose evidence is remembered.
+        capacity: Number of passages and topics whose evidence is remembered.
+        passages: Number of passages whose statements are remembered, for other topics.
     """
 
-    def __init__(self, index: IndexReader, capacity: int = 200_000):
+    def __init__(self, index: IndexReader, capacity: int = 200_000, passages: int = 20_000):
         self._index, self._capacity = index, capacity
         self._known: dict[tuple[str, str], dict[str, Evidence]] = {}
         self._lock = threading.Lock()
+        self._read = functools.lru_cache(passages)(self._statements)
 
     def comparer(self, topic: Topic) -> Comparer | None:
         """The comparer for the objects of a topic; None where it has no two."""
@@ -43,8 +46,10 @@ class ComparativeEvidence:
         with self._lock:
             known = self._known.setdefault((comparer.first, comparer.second), {})
             missing = [identifier for identifier in ranking.ids if identifier not in known]
-            for identifier, record in zip(missing, self._index.records(missing), strict=True):
-                known[identifier] = comparer.evidence(record.default_text())
+            for identifier in missing:
+                keys, statements = self._read(identifier)
+                unnamed = comparer.names_none(keys)
+                known[identifier] = _NO_EVIDENCE if unnamed else comparer.evidence_of(statements)
             found = [known[identifier] for identifier in ranking.ids]
             if sum(map(len, self._known.values())) > self._capacity:
                 self._known.clear()
@@ -64,3 +69,9 @@ class ComparativeEvidence:
         for place, record in zip(naming, records, strict=True):
             values[place] = argumentativeness(record.default_text())
         return values
+
+    def _statements(self, identifier: str) -> tuple[frozenset[str], tuple[Statement, ...]]:
+        """The keys of all words of a passage, and its statements."""
+        (record,) = self._index.records([identifier])
+        statements = read_statements(record.default_text())
+        return frozenset(key for statement in statements for key in statement.keys), statements

@@ -117,7 +117,7 @@ _REACH = 7
 _WEIGHT = {"+": 1.0, "-": -1.0, "0": 0.5, "P": 0.8, "N": -0.8}
 
 
-class _Statement(NamedTuple):
+class Statement(NamedTuple):
     """A sentence, or a part of one before a semicolon, dash or bullet, in words.
 
     Attributes:
@@ -174,15 +174,19 @@ class Comparer:
         return "NEUTRAL" if both and (evidence.weighs or evidence.amount) else "NO"
 
     def evidence(self, text: str) -> Evidence:
-        """The evidence in a passage.
+        """The evidence in a passage."""
+        return self.evidence_of(read_statements(text))
 
-        Args:
-            text: The passage.
-        """
+    def names_none(self, keys: frozenset[str]) -> bool:
+        """Whether no name of an object begins with one of some words' keys."""
+        return self._mentions.starts.isdisjoint(keys)
+
+    def evidence_of(self, statements: Sequence[Statement]) -> Evidence:
+        """The evidence in the statements of a passage."""
         values: list[float] = []
         named = [0, 0]
         weighs = 0
-        for statement in _statements(text):
+        for statement in statements:
             if self._mentions.starts.isdisjoint(statement.keys):
                 continue
             marked = self._mentions.marked(statement.words, statement.keys)
@@ -211,14 +215,14 @@ class Comparer:
         return Mentions(self.first, self.second)
 
 
-def _statements(text: str) -> tuple[_Statement, ...]:
+def read_statements(text: str) -> tuple[Statement, ...]:
     """The statements of a passage; one over 80 words is cut."""
     found = []
     for statement in _STATEMENT_END.split(text):
         words = words_of(statement)
         for at in range(0, len(words), _LONGEST):
             part = tuple(words[at : at + _LONGEST])
-            found.append(_Statement(part, tuple(map(key_of, part))))
+            found.append(Statement(part, tuple(map(key_of, part))))
     return tuple(found)
 
 
