@@ -25,4 +25,8 @@ def cache_folder() -> Path:
     user = f"-{os.getuid()}" if hasattr(os, "getuid") else ""
     fallback = Path(tempfile.gettempdir()) / f"sicetnon{user}"
     fallback.mkdir(mode=0o700, exist_ok=True)
+    found = fallback.lstat()
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
+        # somebody else may write there, or put a link in our way
+        return Path(tempfile.mkdtemp(prefix="sicetnon-"))
     return fallback

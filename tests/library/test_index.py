@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import sicetnon
-from sicetnon import Index
-from sicetnon.errors import SicetnonError
+from sicetnon import Index, System
+from sicetnon.errors import SicetnonError, UsageError
 
 TEXTS = [
     "Tenure protects academic freedom.",
@@ -156,3 +156,39 @@ def test_threads_share_an_index() -> None:
     with Index.build(TEXTS) as index, ThreadPoolExecutor(8) as threads:
         expected = found(index)
         assert all(each == expected for each in threads.map(lambda _: found(index), range(64)))
+
+
+def test_the_temporary_folder_stays_until_its_last_index_is_closed() -> None:
+    first = Index.build([{"id": "a", "text": "cats sleep"}])
+    second = first.add([{"id": "b", "text": "dogs bark"}])
+    first.close()
+    third = second.add([{"id": "c", "text": "birds sing"}])
+    second.close()
+    assert len(third) == 3
+    folder = third.folder
+    third.close()
+    assert not folder.exists()
+
+
+def test_one_text_is_no_list_of_ids() -> None:
+    index = Index.build(["cats sleep", "dogs bark"])
+    with pytest.raises(UsageError, match="found the text '01'; expected a list of ids"):
+        index.delete("01")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_data_frame_is_read_row_by_row(library: str) -> None:
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"id": ["x", "y"], "text": ["cats sleep", "dogs bark"]})
+    with Index.build(frame) as index:
+        assert [answer.id for answer in index.search("dogs")] == ["y"]
+
+
+def test_a_system_of_its_own_searches() -> None:
+    with Index.build(["cats sleep", "dogs bark"]) as index:
+        (answer,) = index.search("dogs", system=System(index.retriever()))
+        assert answer.id == "1"
+        with pytest.raises(UsageError, match=r"such as index\.retriever\(BM25\(\)\)"):
+            System(index)
+        with pytest.raises(UsageError, match="expected an object with `apply`"):
+            System(index.retriever(), [Index])

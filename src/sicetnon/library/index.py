@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
@@ -87,17 +87,19 @@ class Index(IndexReader):
         if folder is not None:
             build_index(corpus, Path(folder), options)
             return cls.open(folder)
-        temporary = Path(tempfile.mkdtemp(prefix="sicetnon-"))
-        try:
-            build_index(corpus, temporary / "index", options)
-            index = cls.open(temporary / "index")
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
-        index._remove = weakref.finalize(index, shutil.rmtree, temporary, ignore_errors=True)
+        temporary = _TemporaryFolder()
+        build_index(corpus, temporary.path / "index", options)
+        index = cls.open(temporary.path / "index")
+        index._temporary = temporary
         return index
 
-    _remove: weakref.finalize[..., Index] | None = None
+    _temporary: _TemporaryFolder | None = None
+
+    def __len__(self) -> int:
+        return self.document_count
+
+    def __repr__(self) -> str:
+        return f"<Index of {len(self):,} {self.manifest.records} in {self.folder}>"
 
     def add(
         self,
@@ -126,26 +128,38 @@ class Index(IndexReader):
         return self._reopened()
 
     def delete(self, ids: Iterable[str]) -> Self:
-        """Delete documents by id, and open the changed index. Unknown ids are passed over."""
-        delete_documents(self.folder, list(ids))
+        """Delete documents by id, and open the changed index. Unknown ids are passed over.
+
+        Raises:
+            UsageError: `ids` is one text, or no document would be left.
+        """
+        if isinstance(ids, str):
+            raise UsageError(f"found the text {ids!r}; expected a list of ids, such as [{ids!r}]")
+        delete_documents(self.folder, list(map(str, ids)))
         return self._reopened()
 
     def search(
-        self, question: str, k: int = 10, *, system: str = "default", stance: str | None = None
+        self,
+        question: str,
+        k: int = 10,
+        *,
+        system: str | System = "default",
+        stance: str | None = None,
     ) -> list[Answer]:
         """The best answers to a question.
 
         Args:
             question: Any text.
             k: Number of answers.
-            system: The system, as in `system`.
+            system: The name of a system, as in `system`, or a system of this index.
             stance: The stance classifier, as in `system`.
 
         Raises:
             MissingExtraError: The stance classifier is not installed.
             UsageError: There is no such system or stance classifier for this index.
         """
-        found = self.system(system, stance=stance).retrieve([Topic("1", question)], k)
+        chosen = system if isinstance(system, System) else self.system(system, stance=stance)
+        found = chosen.retrieve([Topic("1", question)], k)
         return answers(self, found[0])
 
     def system(self, name: str = "default", *, stance: str | None = None) -> System:
@@ -188,23 +202,29 @@ class Index(IndexReader):
         return LocalRetriever(self, [score], feedback)
 
     def close(self) -> None:
-        """Close the index; a temporary one is removed."""
+        """Close the index; a temporary folder is removed when its last index is closed."""
         super().close()
-        if self._remove is not None:
-            self._remove()
+        self._temporary = None
 
     def _reopened(self) -> Self:
         changed = self.open(self.folder)
-        # the folder stays until the last of both is gone
-        changed._origin = self
+        changed._temporary = self._temporary
         return changed
 
-    _origin: Index | None = None
+
+class _TemporaryFolder:
+    """A folder that is removed when nothing refers to this object any more."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="sicetnon-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def _corpus(source: Source, named: EntryFields) -> Corpus:
     if isinstance(source, str | Path):
         return _files([source], named)
+    if hasattr(source, "columns"):
+        return memory_corpus(_rows(source), named)
     if isinstance(source, Mapping):
         raise UsageError("found one dictionary; expected an iterable of documents, or a path")
     documents = iter(source)
@@ -213,6 +233,13 @@ def _corpus(source: Source, named: EntryFields) -> Corpus:
         return _files([first, *documents], named)  # type: ignore[list-item]
     together = [] if first is None else _chained(first, documents)  # type: ignore[arg-type]
     return memory_corpus(together, named)
+
+
+def _rows(frame: Any) -> Iterable[Document]:
+    """The rows of a data frame of pandas or polars."""
+    rows: Iterable[Document]
+    rows = frame.iter_rows(named=True) if hasattr(frame, "iter_rows") else frame.to_dict("records")
+    return rows
 
 
 def _files(sources: Sequence[str | Path], named: EntryFields) -> Corpus:

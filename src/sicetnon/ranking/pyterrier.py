@@ -76,13 +76,19 @@ class _PyTerrierRetriever:
             [(topic.number, topic.title) for topic in topics], columns=["qid", "query"]
         )
         found = self._transformer(queries)
+        if not hasattr(found, "columns"):
+            raise DataError(f"{self._transformer!r} gives no frame; expected a retriever")
         missing = [name for name in ("qid", "docno", "score") if name not in found.columns]
         if missing:
             raise DataError(
                 f"{self._transformer!r} gives the columns {', '.join(found.columns)}; expected "
                 "qid, docno and score, as a retriever of PyTerrier gives them"
             )
-        found = found.sort_values("score", ascending=False, kind="stable")
+        if found[["qid", "docno", "score"]].isna().any(axis=None):
+            raise DataError(f"{self._transformer!r} gives a row without qid, docno or score")
+        found = found.assign(qid=found["qid"].astype(str)).sort_values(
+            "score", ascending=False, kind="stable"
+        )
         found = found.drop_duplicates(["qid", "docno"])
         groups = dict(iter(found.groupby("qid", sort=False)))
         return [_ranking(topic, groups.get(topic.number), k) for topic in topics]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from sicetnon.arguments.comparative.questions import understood
+from sicetnon.errors import UsageError
 from sicetnon.records import Ranking, Retriever, Topic
 
 if TYPE_CHECKING:
@@ -54,6 +55,21 @@ class System:
     progress: Callable[[int, int], None] = lambda _, __: None
 
     def __post_init__(self) -> None:
+        """Check the parts, and name the system.
+
+        Raises:
+            UsageError: The retriever cannot retrieve, or a stage cannot be applied.
+        """
+        if not hasattr(self.retriever, "retrieve"):
+            raise UsageError(
+                f"found {type(self.retriever).__name__} as the retriever of a system; expected "
+                "something with `retrieve`, such as index.retriever(BM25())"
+            )
+        if not isinstance(self.stages, Sequence):
+            raise UsageError("found stages that are no list; expected a list, such as [MyStage()]")
+        for stage in self.stages:
+            if isinstance(stage, type) or not hasattr(stage, "apply"):
+                raise UsageError(f"found the stage {stage!r}; expected an object with `apply`")
         if not self.name:
             parts = [self.retriever, *self.stages]
             names = [getattr(part, "name", "") or type(part).__name__ for part in parts]
