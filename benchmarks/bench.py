@@ -1,4 +1,4 @@
-"""What the benchmarks share: where the data is, an index of a task's corpus, scores of systems."""
+"""The data folder, an index of a task's corpus and the scores of systems, for all benchmarks."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Bench:
     Args:
         topics: The topics.
         qrels: Judgments.
-        measures: What is computed, each with its rule.
+        measures: The measures, each with its rule.
         k: Number of results per topic.
-        judged_as: What the judgments call the results of a ranking; an id may come twice.
+        judged_as: Gives the ids in the judgments of the results of a ranking; an id may come twice.
     """
 
     def __init__(

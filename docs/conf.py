@@ -1,4 +1,4 @@
-"""How Sphinx builds the site: `make docs`."""
+"""Settings of Sphinx, which builds the site: `make docs`."""
 
 from __future__ import annotations
 

@@ -134,6 +134,6 @@ def class_shares(batch: Sequence[Example]) -> Tensor:
     return found
 
 
-def tells_neutral_from_no(batch: Sequence[Example]) -> Tensor:
-    """Whether NEUTRAL and NO have separate shares [batch]; with votes they have one together."""
+def separates_neutral_and_no(batch: Sequence[Example]) -> Tensor:
+    """Whether an example's label separates NEUTRAL from NO [batch]; votes do not."""
     return torch.tensor([not each.votes for each in batch])

@@ -111,7 +111,7 @@ class Exported(nn.Module):
         self.norm = encoder.embeddings.LayerNorm
         heads = encoder.config.num_attention_heads
         self.layers = nn.ModuleList(Layer(layer, heads) for layer in encoder.encoder.layer)
-        self.network, self.turned = network, network.turned
+        self.network, self.has_projection = network, network.has_projection
         self.marks = [kept.index(tokenizer().get_vocab()[mark]) for mark in MARKS]
 
     def forward(
@@ -130,7 +130,7 @@ class Exported(nn.Module):
         self, output: str, states: Tensor, mask: Tensor, marked: Sequence[Tensor]
     ) -> Tensor:
         if output == "embedding":
-            turned = self.turned
+            turned = self.has_projection
             return self.network.embedding(states, mask) if turned else unit(mean_of(states, mask))
         logits = self.network.logits(output, states, mask, marked)
         return logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(-1)

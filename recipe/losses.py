@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from recipe.batches import class_shares, labels, tells_neutral_from_no
+from recipe.batches import class_shares, labels, separates_neutral_and_no
 from recipe.examples import Example
 from recipe.network import DATASETS_OF_QUALITY, Network, marked
 
@@ -24,7 +24,7 @@ def loss_of(
         wanted = class_shares(batch).to(logits.device)
         if head == "stance":
             return functional.cross_entropy(logits, wanted, label_smoothing=0.05)
-        return comparison_loss(logits, wanted, tells_neutral_from_no(batch).to(logits.device))
+        return comparison_loss(logits, wanted, separates_neutral_and_no(batch).to(logits.device))
     wanted = labels(batch).to(logits.device)
     if head == "quality":
         own = torch.tensor([each.dataset == "ukp" for each in batch], device=logits.device)

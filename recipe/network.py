@@ -159,7 +159,7 @@ class Network(nn.Module):
         return unit(self.projection(mean_of(states, mask)))
 
     @property
-    def turned(self) -> bool:
+    def has_projection(self) -> bool:
         """Whether the embedding has a trained matrix."""
         weight = self.projection.weight
         return not torch.equal(weight, torch.eye(len(weight)))

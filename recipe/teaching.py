@@ -1,9 +1,10 @@
 """Label examples by teachers: networks trained on the same tasks.
 
-Labels of a network tell less of the judges' chance than theirs do (Hinton et al. 2015), where it
-has not learnt them by heart: teachers of quality each leave out a fold of the topics, and say what
-they think of that fold. Of texts that nobody judged, the teachers' mean is learnt. Stance has one
-teacher, a larger one; comparison has three, of which a fold asks the one that left it out as well.
+A network's labels hold less noise than those of judges (Hinton et al. 2015), provided that it was
+not trained on the labelled texts. Teachers of quality are therefore trained on all folds of the
+topics but one, and label that fold; texts without a judgment get the mean of the teachers. Stance
+has one teacher, a larger network. Comparison has three, and a fold is labelled by the one that was
+not trained on it as well.
 """
 
 from __future__ import annotations

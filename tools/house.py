@@ -33,6 +33,7 @@ LAYERS = (
     ("arguments",),
     ("index",),
     ("formats", "text"),
+    ("checks",),
     ("compiled", "contracts", "records"),
     ("folders", "platforms"),
     ("errors", "_version"),

@@ -11,13 +11,11 @@ hand, so that the two columns must not be compared as if they were of one test.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import statistics
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +23,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.bench import DATA, Bench, in_order
+from benchmarks.effectiveness.kept_vectors import KeptVectors, kept_entities
 from benchmarks.recorded import QRELS as QRELS_2
 from benchmarks.recorded import TOPIC, recorded_pages
 from sicetnon.evaluation import experiment, load_qrels, parse_measure
@@ -45,10 +44,9 @@ from sicetnon.retrieval.weighting import BM25
 from sicetnon.text.analysis import named_analysis
 from sicetnon.uva import systems
 from sicetnon.uva import text_models as uva
-from sicetnon.uva.entities import entity_features
 from sicetnon.uva.predictors import Predictor, SupportVectors, predictor_of
 from sicetnon.uva.ranknet import TopicFeatures, train
-from sicetnon.uva.representation import ENCODERS, named_encoder
+from sicetnon.uva.representation import ENCODERS
 from sicetnon.uva.training import by_topic, is_good_of, train_argumentativeness
 
 CORPORA = {
@@ -61,50 +59,9 @@ TWINS = frozenset({"1", "6", "7", "12", "15", "16", "17", "18"})
 DEPTHS = (5, 10, 20, 50)
 MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10", "AP")
 FOLDS = 10
-AT_A_TIME = 200
 PARTS = ("classifiers", "rankers", "task-1", "task-2")
 Features = NDArray[np.float64]
 Fit = Callable[[list[TopicFeatures]], Predictor]
-
-
-class Kept:
-    """What is found of each text, kept on disk: after every few texts, since it takes long."""
-
-    def __init__(self, name: str, find: Callable[[Sequence[str]], NDArray[np.float32]]):
-        self._find, self._path = find, cache_folder() / f"uva-{name}.npz"
-        self._known: dict[str, NDArray[np.float32]] = {}
-        if self._path.is_file():
-            with np.load(self._path, allow_pickle=False) as kept:
-                self._known = dict(zip(kept["keys"].tolist(), kept["vectors"], strict=True))
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Shape (texts, numbers of each)."""
-        keys = [hashlib.sha1(text.encode("utf-8", "replace")).hexdigest() for text in texts]
-        new = {k: text for k, text in zip(keys, texts, strict=True) if k not in self._known}
-        for begin in range(0, len(new), AT_A_TIME):
-            part = list(new)[begin : begin + AT_A_TIME]
-            self._known.update(zip(part, self._find([new[k] for k in part]), strict=True))
-            stacked = np.stack(list(self._known.values()))
-            np.savez(self._path, keys=np.array(list(self._known)), vectors=stacked)
-        return np.stack([self._known[key] for key in keys])
-
-
-class KeptVectors:
-    """An encoder whose vectors are kept on disk."""
-
-    def __init__(self, name: str):
-        self.name = name
-        self._kept = Kept(f"vectors-{name}", lambda texts: named_encoder(name).encode(texts))
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As the encoder of the name."""
-        return self._kept(texts)
-
-
-@cache
-def kept_entities() -> Kept:
-    """As `entity_features`, found once for all rankers."""
-    return Kept("entities", entity_features)
 
 
 def folds(groups: Sequence[object], seed: int = 0) -> Iterator[NDArray[np.bool_]]:

@@ -211,7 +211,10 @@ def test_other_tasks_refuse_it(
     out = tmp_path / "out"
     status, line = failing("run", task, "-i", sample / "input", "-o", out, "--stance", "learned")
     assert status == 2
-    assert line == (f"sicetnon: {task} asks for no stance towards two objects; leave --stance out")
+    assert (
+        line
+        == f"sicetnon: {task} asks for no stance towards two objects; choose no stance classifier"
+    )
     assert not list(tmp_path.iterdir())
 
 

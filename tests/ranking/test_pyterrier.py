@@ -88,5 +88,5 @@ def test_no_query_finds_nothing(index: sicetnon.Index, queries: Any) -> None:
 
 def test_missing_columns_are_one_clear_line() -> None:
     keeps = pt.apply.generic(lambda frame: frame)
-    with pytest.raises(DataError, match="gives the columns qid, query; expected qid, docno and"):
+    with pytest.raises(DataError, match="columns qid, query; expected qid, docno, score"):
         sicetnon.from_pyterrier(keeps).retrieve(TOPICS, 10)

@@ -105,7 +105,7 @@ def test_what_judges_found_not_valid_is_learnt_as_neither_side() -> None:
 
 def test_shares_of_sides_are_learnt_and_neutral_from_no_only_where_it_is_told() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra train")
-    from recipe.batches import class_shares, tells_neutral_from_no
+    from recipe.batches import class_shares, separates_neutral_and_no
     from recipe.losses import comparison_loss
 
     batch = [
@@ -113,7 +113,7 @@ def test_shares_of_sides_are_learnt_and_neutral_from_no_only_where_it_is_told() 
         Example("comparison", "x", "x", 3, "g"),
     ]
     assert class_shares(batch).tolist() == [[0.5, 0.0, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    told = tells_neutral_from_no(batch)
+    told = separates_neutral_and_no(batch)
     assert told.tolist() == [False, True]
     chances = torch.tensor([[0.4, 0.2, 0.1, 0.3], [0.1, 0.1, 0.3, 0.5]])
     found = comparison_loss(chances.log(), class_shares(batch), told)

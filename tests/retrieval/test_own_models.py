@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from sicetnon.errors import UsageError
 from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.weighting import BM25, DPH, WeightingModel
@@ -100,5 +101,5 @@ def test_parameters_reach_the_compiled_function(index: Index) -> None:
 
 
 def test_a_model_needs_a_function(index: Index) -> None:
-    with pytest.raises(NotImplementedError, match="WeightingModel has no function `score`"):
+    with pytest.raises(UsageError, match="WeightingModel has no function `score`"):
         found(index, WeightingModel())

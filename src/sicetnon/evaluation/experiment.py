@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sicetnon.checks import check_number, check_retrieved
 from sicetnon.errors import MissingExtraError, UsageError
 from sicetnon.evaluation.intervals import SAMPLES, SEED
 from sicetnon.evaluation.runs import load_run
@@ -128,6 +129,7 @@ def experiment(
     if qrels is None and not isinstance(topics, str) and not hasattr(topics, "qrels_iter"):
         raise UsageError("found no judgments; give qrels")
     judgments: Any = topics if qrels is None else qrels
+    check_number(k, "k", 1)
     asked = None if topics is None else load_topics(topics)
     runs = _runs(systems, names, asked, k)
     scores = evaluate(
@@ -166,7 +168,7 @@ def _run(system: SystemOrRun, name: str | None, topics: Sequence[Topic] | None, 
     name = name or str(getattr(system, "name", "")) or type(system).__name__
     if topics is None:
         raise UsageError(f"found the system {name} and no topics; give topics")
-    return load_run(system.retrieve(topics, k), name)
+    return load_run(check_retrieved(system.retrieve(topics, k), topics, name), name)
 
 
 def _chosen(runs: Sequence[Run], baseline: int | str) -> Run:

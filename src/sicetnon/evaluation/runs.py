@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.checks import check_ranking
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.sources import MISSING, Source
@@ -57,7 +58,8 @@ def load_run(source: Source, name: str | None = None) -> Run:
         given = cast("Iterable[Any]", source)
         listed = given if sources.is_frame(given) else list(given)
         if isinstance(listed, list) and listed and isinstance(listed[0], Ranking):
-            run = run_of(list(map(distinct, listed)), name or "run")
+            giver = name or "run"
+            run = run_of([distinct(check_ranking(each, giver)) for each in listed], giver)
             lost = sum(map(len, listed)) - sum(map(len, run.rankings.values()))
             return replace(run, repeated=lost)
         rows = _checked(listed, name)
@@ -65,8 +67,15 @@ def load_run(source: Source, name: str | None = None) -> Run:
 
 
 def run_of(rankings: Sequence[Ranking], name: str, tag: str | None = None) -> Run:
-    """A run of rankings, as a retriever gives them."""
-    return Run(name, tag or name, {ranking.topic.number: ranking for ranking in rankings})
+    """A run of rankings, as a retriever gives them.
+
+    Raises:
+        UsageError: Two rankings are of one topic.
+    """
+    found = {ranking.topic.number: ranking for ranking in rankings}
+    if len(found) < len(rankings):
+        raise UsageError(f"{name} holds two rankings of one topic; expected one for each")
+    return Run(name, tag or name, found)
 
 
 def order_by_score(ranking: Ranking) -> NDArray[np.int64]:
@@ -112,7 +121,17 @@ def _mapped(source: Mapping[str, Mapping[str, float]]) -> Iterator[_Row]:
     """The rows of `{topic: {document: score}}`, as pytrec_eval and ranx have runs."""
     for topic, scores in source.items():
         for document, score in scores.items():
-            yield str(topic), str(document), MISSING, float(score), UNSTANCED, ""
+            yield str(topic), str(document), MISSING, _real(score, topic), UNSTANCED, ""
+
+
+def _real(score: Any, topic: object) -> float:
+    try:
+        value = float(score)
+        if value == value:
+            return value
+    except (TypeError, ValueError):
+        pass
+    raise DataError(f"found the score {score!r} for topic {topic!r}; expected a number")
 
 
 def _checked(source: Iterable[Any], name: str | None) -> Iterator[_Row]:

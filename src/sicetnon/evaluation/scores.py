@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import DataError
+from sicetnon.checks import check_number
+from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import stance
 from sicetnon.evaluation.baseline import PairedComparison, compare, compare_stances, correct
 from sicetnon.evaluation.intervals import SAMPLES, SEED, mean_interval
@@ -150,6 +151,10 @@ def evaluate(
     several = (
         measures if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
     )
+    if not several:
+        raise UsageError("found no measure; give at least one, such as nDCG@5")
+    check_number(samples, "samples", 1)
+    check_number(seed, "seed", 0)
     parsed = tuple(parse_measure(measure, rule) for measure in several)
     settings = _Settings(parsed, samples, seed)
     judgments = [load_qrels(source, name) for name, source in each_source(qrels)]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sicetnon.checks import check_topics
 from sicetnon.errors import UsageError
 from sicetnon.evaluation import sources
 from sicetnon.formats.topics import read_topics
@@ -41,6 +42,7 @@ def load_topics(source: TopicSource) -> list[Topic]:
         topics = [each if isinstance(each, Topic) else _of_record(each) for each in source]
     if not topics:
         raise UsageError("found no topic; give at least one")
+    check_topics(topics)
     return topics
 
 

@@ -204,8 +204,8 @@ def _entries(file: Path, named: EntryFields) -> Corpus:
     if fields.id not in values:
         wanted = fields.id or f"one of {', '.join(entries.ID_NAMES)}"
         raise DataError(
-            f"found the fields {', '.join(values)[:200]}; expected {wanted} with the id. Name it "
-            "with --id-field",
+            f"found the fields {', '.join(values)[:200]}; expected {wanted} with the id. Name it: "
+            "--id-field, in Python id_field",
             file,
         )
 

@@ -118,7 +118,7 @@ def field_values(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def complete(named: EntryFields, values: Mapping[str, Sequence[Any]]) -> EntryFields:
     """The named fields, with the usual ones where none is named.
 
-    All texts are indexed but the id, the side and links; links are kept beside them.
+    All texts are indexed but the id, the side, links and numbers, which are kept beside them.
 
     Args:
         named: The fields that the user has named.
@@ -150,7 +150,15 @@ def _are_texts(values: Sequence[Any]) -> bool:
     if not values or not isinstance(values[0], str):
         return False
     filled = [value for value in values if value != ""]
-    return not filled or not all(map(is_link, filled))
+    return not filled or not (all(map(is_link, filled)) or all(map(_is_number, filled)))
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True
 
 
 def is_table(path: Path | str) -> bool:

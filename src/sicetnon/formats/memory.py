@@ -24,15 +24,18 @@ _KINDS: dict[type[Record], tuple[str, tuple[str, ...]]] = {
 }
 
 
-def memory_corpus(documents: Iterable[Document], named: EntryFields) -> Corpus:
+def memory_corpus(
+    documents: Iterable[Document], named: EntryFields, places: Iterable[int] | None = None
+) -> Corpus:
     """A corpus of documents in memory, which is read once.
 
     Args:
-        documents: All of one kind. A text's id is its place, from 0. A dictionary has its id under
-            `id` (or `docno`, `doc_id`, …; its place where there is none).
+        documents: All of one kind. A text's id is its number. A dictionary has its id under `id`
+            (or `docno`, `doc_id`, …; its number where there is none).
         named: For dictionaries: the names of their fields. The id is found and all texts of the
             first documents but links are indexed where they are not named; the other fields are
             kept beside them.
+        places: The numbers of the documents; from 0 when left out.
 
     Raises:
         DataError: There is no document, or the named fields are missing.
@@ -43,13 +46,22 @@ def memory_corpus(documents: Iterable[Document], named: EntryFields) -> Corpus:
         raise DataError("found no document; expected at least one text, dictionary or record")
     kind = type(head[0])
     records, known = _KINDS.get(kind, ("entries", ()))  # type: ignore[arg-type]
+    if (known or kind is str) and any((*named[1:], named.texts not in ((), known, ("text",)))):
+        names = ", ".join((*named.texts, *filter(None, named[1:])))
+        raise DataError(
+            f"found documents of type {kind.__name__}; expected dictionaries with {names}"
+        )
     fields = named._replace(texts=known) if known else _fields(head, named)
-    numbered = enumerate(itertools.chain(head, remaining))
+    numbers = itertools.count() if places is None else places
+    numbered = zip(numbers, itertools.chain(head, remaining), strict=False)
 
     def read(_: Path | str, reading: Reading) -> Iterator[Record]:
         for place, document in numbered:
             try:
-                yield _record(document, place, fields, kind)
+                record = _record(document, place, fields, kind)
+                if not named.texts and isinstance(record, Entry):
+                    _refuse_other_fields(record, fields.texts)
+                yield record
             except ValueError as error:
                 reading.on_error(DataError(f"document {place} cannot be used: {error}"))
 
@@ -60,9 +72,10 @@ def _fields(head: Sequence[Document], named: EntryFields) -> EntryFields:
     """The fields of the first documents."""
     first = head[0]
     if isinstance(first, str):
-        return EntryFields(named.texts or ("text",))
+        return EntryFields(("text",))
     if isinstance(first, Entry):
-        return EntryFields(named.texts or tuple(first.texts))
+        names = itertools.chain(*(each.texts for each in head if isinstance(each, Entry)))
+        return EntryFields(named.texts or tuple(dict.fromkeys(names)))
     if not isinstance(first, Mapping):
         raise DataError(f"found {type(first).__name__}; expected a text, dictionary or record")
     try:
@@ -80,3 +93,8 @@ def _record(document: Document, place: int, fields: EntryFields, kind: type) -> 
         check_identifier(document.id)
         return document
     raise ValueError(f"found {type(document).__name__} among documents of type {kind.__name__}")
+
+
+def _refuse_other_fields(entry: Entry, fields: Sequence[str]) -> None:
+    if not entry.texts.keys() <= set(fields):
+        raise ValueError(f"found the fields {', '.join(entry.texts)}; expected {', '.join(fields)}")

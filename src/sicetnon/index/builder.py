@@ -162,7 +162,8 @@ class SegmentBuilder:
     def _without_duplicates(self, batch: Batch) -> Batch:
         fresh = [place for place, i in enumerate(batch.ids) if not self._is_taken(i.decode())]
         for place in sorted(set(range(len(batch.ids))) - set(fresh)):
-            self._report(batch, place, "is already in the index; add --replace to replace it")
+            is_taken = "is already in the index; to replace it: --replace, in Python replace=True"
+            self._report(batch, place, is_taken)
         before = len(self._ids)
         numbers = self._ids.insert([batch.ids[place] for place in fresh]).tolist()
         if numbers == list(range(before, len(self._ids))) and len(fresh) == len(batch.ids):

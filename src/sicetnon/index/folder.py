@@ -34,6 +34,8 @@ def locked(folder: Path, may_create: bool = False) -> Iterator[None]:
     """
     created = not folder.exists()
     if may_create:
+        if not created and not folder.is_dir():
+            raise UsageError(f"{folder}: is no folder; choose another place for the index")
         folder.mkdir(parents=True, exist_ok=True)
         _refuse_foreign(folder)
     else:
@@ -129,6 +131,5 @@ def _refuse_foreign(folder: Path) -> None:
     foreign = sorted(path.name for path in folder.iterdir() if not _is_own(path))
     if foreign:
         raise UsageError(
-            f"{folder}: is not empty and no index (it holds {foreign[0]!r}); "
-            "choose another folder with -o"
+            f"{folder}: is not empty and no index (it holds {foreign[0]!r}); choose another folder"
         )

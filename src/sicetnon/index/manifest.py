@@ -102,7 +102,8 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     if not folder.is_dir():
-        raise BrokenIndexError(f"{folder}: there is no such folder; {REBUILD}")
+        found = "is no folder" if folder.exists() else "there is no such folder"
+        raise BrokenIndexError(f"{folder}: {found}; {REBUILD}")
     try:
         data = path.read_bytes()
     except FileNotFoundError:

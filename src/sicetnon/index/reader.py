@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import BrokenIndexError, DataError
+from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.formats.files import checksum
 from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
@@ -40,6 +40,7 @@ class IndexReader:
         self.fields = manifest.fields
         self.segments: list[Segment] = []
         self.size = 0
+        self._is_closed = False
         try:
             for entry in manifest.segments:
                 segment = Segment(folder / entry.name, entry, manifest.records, self.size)
@@ -77,6 +78,7 @@ class IndexReader:
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""
+        self.check_open()
         wanted = np.asarray(numbers, dtype=np.int64)
         if len(self.segments) == 1:
             return self.segments[0].identifiers.separable_words(wanted)
@@ -120,6 +122,7 @@ class IndexReader:
 
     def records_at(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
         """The records of documents, by their numbers."""
+        self.check_open()
         wanted = np.asarray(numbers).tolist()
         found: dict[int, Record] = {}
         for segment in self.segments:
@@ -136,8 +139,18 @@ class IndexReader:
         """See `verify_index`."""
         verify_index(self.folder)
 
+    def check_open(self) -> None:
+        """Refuse to use a closed index.
+
+        Raises:
+            UsageError: It is closed.
+        """
+        if self._is_closed:
+            raise UsageError(f"{self.folder}: the index is closed; open it again")
+
     def close(self) -> None:
-        """Close the document stores."""
+        """Close the index."""
+        self._is_closed = True
         for segment in self.segments:
             segment.store.close()
 

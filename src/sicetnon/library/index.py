@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -74,10 +75,12 @@ class Index(IndexReader):
 
         Raises:
             DataError: The documents cannot be read, or there is none.
-            UsageError: The folder holds something else, or there is no such analysis.
+            UsageError: The folder is a file or holds something else, or there is no such analysis.
             MissingExtraError: An id of ir_datasets is named, which needs an extra.
             OSError: The disk is full or not writable. Nothing has changed in any of these cases.
         """
+        if isinstance(fields, str):
+            raise UsageError(f"found the text {fields!r}; expected a list of fields: [{fields!r}]")
         named = EntryFields(tuple(fields), id_field, stance_field, claim_field)
         corpus = _corpus(source, named)
         options = BuildOptions(
@@ -113,7 +116,8 @@ class Index(IndexReader):
         """Add documents, and open the changed index. This one stays as it is.
 
         Args:
-            source: As in `build`; documents of the same kind and fields.
+            source: As in `build`; documents of the same kind and fields. Texts and dictionaries
+                without an id get the next numbers that are free.
             replace: Whether a document whose id is there already takes the place of that one.
             id_field: As in `build`, like the other fields.
             stance_field: Likewise.
@@ -122,8 +126,11 @@ class Index(IndexReader):
         Raises:
             DataError: The documents are of another kind, or an id is taken and `replace` is false.
         """
+        self.check_open()
         texts = self.fields if self.manifest.records == "entries" else ()
-        corpus = _corpus(source, EntryFields(texts, id_field, stance_field, claim_field))
+        named = EntryFields(texts, id_field, stance_field, claim_field)
+        free = (number for number in count(self.size) if self.number(str(number)) is None)
+        corpus = _corpus(source, named, free)
         add_documents(corpus, self.folder, BuildOptions(self.analysis), replace)
         return self._reopened()
 
@@ -135,6 +142,7 @@ class Index(IndexReader):
         """
         if isinstance(ids, str):
             raise UsageError(f"found the text {ids!r}; expected a list of ids, such as [{ids!r}]")
+        self.check_open()
         delete_documents(self.folder, list(map(str, ids)))
         return self._reopened()
 
@@ -192,13 +200,21 @@ class Index(IndexReader):
             feedback: Expands the query, such as `RM3()`.
 
         Raises:
-            UsageError: The index has no such field.
+            UsageError: This is no weighting model, or the index has no such field.
         """
         from sicetnon.retrieval.scoring import FieldScore
         from sicetnon.retrieval.searcher import LocalRetriever
-        from sicetnon.retrieval.weighting import BM25
+        from sicetnon.retrieval.weighting import BM25, WeightingModel
 
-        score = FieldScore(model or BM25(), dict(fields or {}))
+        model = BM25() if model is None else model
+        if not isinstance(model, WeightingModel):
+            raise UsageError(f"found {model!r}; expected a weighting model, such as BM25()")
+        if unknown := [name for name in fields or () if name not in self.fields]:
+            raise UsageError(
+                f"found the fields {', '.join(map(str, unknown))}; the index has "
+                f"{', '.join(self.fields)}"
+            )
+        score = FieldScore(model, dict(fields or {}))
         return LocalRetriever(self, [score], feedback)
 
     def close(self) -> None:
@@ -220,11 +236,11 @@ class _TemporaryFolder:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-def _corpus(source: Source, named: EntryFields) -> Corpus:
+def _corpus(source: Source, named: EntryFields, places: Iterable[int] | None = None) -> Corpus:
     if isinstance(source, str | Path):
         return _files([source], named)
     if hasattr(source, "columns"):
-        return memory_corpus(_rows(source), named)
+        return memory_corpus(_rows(source), named, places)
     if isinstance(source, Mapping):
         raise UsageError("found one dictionary; expected an iterable of documents, or a path")
     documents = iter(source)
@@ -232,7 +248,7 @@ def _corpus(source: Source, named: EntryFields) -> Corpus:
     if isinstance(first, Path):
         return _files([first, *documents], named)  # type: ignore[list-item]
     together = [] if first is None else _chained(first, documents)  # type: ignore[arg-type]
-    return memory_corpus(together, named)
+    return memory_corpus(together, named, places)
 
 
 def _rows(frame: Any) -> Iterable[Document]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.ranking.moves import Measure
+from sicetnon.ranking.moves import RankingSignal
 from sicetnon.records import Ranking, Topic
 
 
@@ -22,7 +22,7 @@ class Blend:
         depth: Number of the best documents that are measured.
     """
 
-    def __init__(self, measures: Sequence[tuple[Measure, float]], depth: int = 100):
+    def __init__(self, measures: Sequence[tuple[RankingSignal, float]], depth: int = 100):
         self._measures, self._depth = tuple(measures), depth
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:

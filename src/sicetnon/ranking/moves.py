@@ -6,15 +6,16 @@ signal other than relevance reorders a ranking, but no document moves far from i
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sicetnon.errors import UsageError
+from sicetnon.checks import check_number
 from sicetnon.records import Ranking, Topic
 
-Measure = Callable[[Topic, Ranking], Sequence[float]]
+RankingSignal = Callable[[Topic, Ranking], Sequence[float]]
 """One number per document of a ranking, the higher the better."""
 
 
@@ -64,16 +65,17 @@ def promoted_order(chosen: Sequence[bool] | Sequence[float], chunk: int) -> NDAr
     return np.lexsort((places, ~flags, places // chunk)).astype(np.int64)
 
 
-class _Reordering:
+class _Reordering(ABC):
     """What both stages do: order the best documents by a measure, and leave scores in place."""
 
-    def __init__(self, measure: Measure, depth: int | None):
-        if depth is not None and depth < 0:
-            raise UsageError(f"found a depth of {depth}; expected 0 or more")
+    def __init__(self, measure: RankingSignal, depth: int | None):
+        if depth is not None:
+            check_number(depth, "depth", 0)
         self._measure, self._depth = measure, depth
 
+    @abstractmethod
     def _order(self, values: Sequence[float]) -> NDArray[np.int64]:
-        raise NotImplementedError
+        """Present places in the new order, shape (n,)."""
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The reordered ranking."""
@@ -97,9 +99,9 @@ class BoundedMoves(_Reordering):
         UsageError: The bound or the depth is below 0.
     """
 
-    def __init__(self, measure: Measure, bound: int | None = 10, depth: int | None = None):
-        if bound is not None and bound < 0:
-            raise UsageError(f"found a bound of {bound}; expected 0 or more")
+    def __init__(self, measure: RankingSignal, bound: int | None = 10, depth: int | None = None):
+        if bound is not None:
+            check_number(bound, "bound", 0)
         super().__init__(measure, depth)
         self._bound = bound
 
@@ -121,9 +123,8 @@ class Promotion(_Reordering):
         UsageError: The chunk is below 1 or the depth below 0.
     """
 
-    def __init__(self, measure: Measure, chunk: int = 10, depth: int | None = None):
-        if chunk < 1:
-            raise UsageError(f"found chunks of {chunk}; expected 1 or more")
+    def __init__(self, measure: RankingSignal, chunk: int = 10, depth: int | None = None):
+        check_number(chunk, "chunk", 1)
         super().__init__(measure, depth)
         self._chunk = chunk
 

@@ -16,13 +16,14 @@ from sicetnon.records import Ranking, Retriever, Topic
 if TYPE_CHECKING:
     import pyterrier
 
-_COLUMNS = ("qid", "query", "docno", "score", "rank")
+_RESULT_COLUMNS = ("docno", "score", "rank")
 
 
 def as_pyterrier(retriever: Retriever, k: int = 1000) -> pyterrier.Transformer:
     """A retriever as a transformer of PyTerrier.
 
-    It takes a frame of `qid, query` and gives one of `qid, query, docno, score, rank`.
+    It takes a frame of `qid, query` and gives one of `qid, query, docno, score, rank`. Other
+    columns of the queries are kept.
 
     Args:
         retriever: Any retriever; a system is one.
@@ -35,17 +36,20 @@ def as_pyterrier(retriever: Retriever, k: int = 1000) -> pyterrier.Transformer:
 
     class Retrieval(pyterrier.Transformer):  # type: ignore[misc,name-defined]
         def transform(self, queries: Any) -> Any:
-            rows = queries[["qid", "query"]].drop_duplicates("qid").itertuples(index=False)
-            topics = [Topic(str(row.qid), str(row.query)) for row in rows]
+            _require_columns(queries, ("qid", "query"))
+            asked = queries.drop_duplicates("qid").assign(qid=lambda rows: rows["qid"].astype(str))
+            topics = list(map(Topic, asked["qid"], asked["query"].astype(str)))
             found = retriever.retrieve(topics, k) if topics else []
             lines = [
-                (ranking.topic.number, ranking.topic.title, document, score, rank)
+                (ranking.topic.number, document, score, rank)
                 for ranking in found
                 for rank, (document, score) in enumerate(ranking)
             ]
-            return pandas.DataFrame(lines, columns=list(_COLUMNS)).astype(
+            results = pandas.DataFrame(lines, columns=["qid", *_RESULT_COLUMNS]).astype(
                 {"score": "float64", "rank": "int64"}
             )
+            kept = asked.drop(columns=list(_RESULT_COLUMNS), errors="ignore")
+            return kept.merge(results.astype({"qid": kept["qid"].dtype}), on="qid")
 
         def __repr__(self) -> str:
             return f"sicetnon({getattr(retriever, 'name', '') or type(retriever).__name__})"
@@ -78,12 +82,7 @@ class _PyTerrierRetriever:
         found = self._transformer(queries)
         if not hasattr(found, "columns"):
             raise DataError(f"{self._transformer!r} gives no frame; expected a retriever")
-        missing = [name for name in ("qid", "docno", "score") if name not in found.columns]
-        if missing:
-            raise DataError(
-                f"{self._transformer!r} gives the columns {', '.join(found.columns)}; expected "
-                "qid, docno and score, as a retriever of PyTerrier gives them"
-            )
+        _require_columns(found, ("qid", "docno", "score"))
         if found[["qid", "docno", "score"]].isna().any(axis=None):
             raise DataError(f"{self._transformer!r} gives a row without qid, docno or score")
         found = found.assign(qid=found["qid"].astype(str)).sort_values(
@@ -92,6 +91,14 @@ class _PyTerrierRetriever:
         found = found.drop_duplicates(["qid", "docno"])
         groups = dict(iter(found.groupby("qid", sort=False)))
         return [_ranking(topic, groups.get(topic.number), k) for topic in topics]
+
+
+def _require_columns(frame: Any, names: Sequence[str]) -> None:
+    if not set(names) <= set(frame.columns):
+        raise DataError(
+            f"found a frame with the columns {', '.join(map(str, frame.columns))}; expected "
+            f"{', '.join(names)}"
+        )
 
 
 def _ranking(topic: Topic, rows: Any, k: int) -> Ranking:

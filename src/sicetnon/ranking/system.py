@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from sicetnon.arguments.comparative.questions import understood
+from sicetnon.checks import check_number, check_order, check_retrieved, check_topics
 from sicetnon.errors import UsageError
 from sicetnon.records import Ranking, Retriever, Topic
 
@@ -60,9 +61,9 @@ class System:
         Raises:
             UsageError: The retriever cannot retrieve, or a stage cannot be applied.
         """
-        if not hasattr(self.retriever, "retrieve"):
+        if isinstance(self.retriever, type) or not hasattr(self.retriever, "retrieve"):
             raise UsageError(
-                f"found {type(self.retriever).__name__} as the retriever of a system; expected "
+                f"found {_name_of(self.retriever)} as the retriever of a system; expected "
                 "something with `retrieve`, such as index.retriever(BM25())"
             )
         if not isinstance(self.stages, Sequence):
@@ -72,18 +73,27 @@ class System:
                 raise UsageError(f"found the stage {stage!r}; expected an object with `apply`")
         if not self.name:
             parts = [self.retriever, *self.stages]
-            names = [getattr(part, "name", "") or type(part).__name__ for part in parts]
-            object.__setattr__(self, "name", ">>".join(names))
+            object.__setattr__(self, "name", ">>".join(map(_name_of, parts)))
 
     def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
         """A ranking of at most k results for each topic.
 
         Each title is parsed once; the rankings' topics carry the question.
+
+        Raises:
+            UsageError: The topics are no list of topics, k is below 1, or the retriever or a stage
+                gives something else than sound rankings.
         """
+        check_topics(topics)
+        check_number(k, "k", 1)
         topics = [understood(topic) for topic in topics]
-        rankings = self.retriever.retrieve(topics, max(k, self.depth))
+        found = self.retriever.retrieve(topics, max(k, self.depth))
+        rankings = check_retrieved(found, topics, _name_of(self.retriever))
         for stage in self.stages:
-            rankings = [stage.apply(ranking.topic, ranking) for ranking in rankings]
+            rankings = [
+                check_order(stage.apply(ranking.topic, ranking), ranking.topic, _name_of(stage))
+                for ranking in rankings
+            ]
         rankings = [ranking.best(k) for ranking in rankings]
         return rankings if self.labelling is None else self._labelled(rankings, self.labelling)
 
@@ -108,3 +118,9 @@ class System:
         from sicetnon.ranking.pyterrier import as_pyterrier
 
         return as_pyterrier(self, k)
+
+
+def _name_of(part: object) -> str:
+    """The name of a retriever or a stage, or that of its class."""
+    name = part.__name__ if isinstance(part, type) else getattr(part, "name", "")
+    return str(name or type(part).__name__)

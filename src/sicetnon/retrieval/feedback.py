@@ -11,6 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.checks import check_number
+from sicetnon.errors import UsageError
 from sicetnon.retrieval.postings import PostingsReader
 
 
@@ -55,6 +57,12 @@ class RM3:
     terms: int = 20
     original: float = 0.7
 
+    def __post_init__(self) -> None:
+        check_number(self.documents, "documents", 1)
+        check_number(self.terms, "terms", 1)
+        if not 0 <= self.original <= 1:
+            raise UsageError(f"found original = {self.original!r}; expected a number from 0 to 1")
+
     def expand(
         self,
         query: Mapping[str, float],
@@ -88,6 +96,10 @@ class Bo1:
 
     documents: int = 3
     terms: int = 10
+
+    def __post_init__(self) -> None:
+        check_number(self.documents, "documents", 1)
+        check_number(self.terms, "terms", 1)
 
     def expand(
         self,

@@ -14,6 +14,7 @@ from numba import njit
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
+from sicetnon.errors import UsageError
 from sicetnon.retrieval.formulas import UNSEEN, Accumulate
 from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
 
@@ -68,11 +69,33 @@ def _scores(
     loop = _compiled(type(model)) if len(tf) >= model.compile_from and fields is not None else None
     if loop is not None:
         try:
-            return loop(fields, tf, lengths, term, collection)
+            return _checked(loop(fields, tf, lengths, term, collection), model, len(tf))
         except NumbaError as error:
             _cannot_compile.add(type(model))
             _log.info("%s stays uncompiled: %s", type(model).__name__, str(error).split("\n")[0])
-    return np.asarray(model.score(tf, lengths, term, collection), dtype=np.float64)
+    return _checked(model.score(tf, lengths, term, collection), model, len(tf))
+
+
+def _checked(scores: Any, model: OwnModel, count: int) -> Reals:
+    """The scores that a model gave.
+
+    Raises:
+        UsageError: They are not one finite number for each document.
+    """
+    try:
+        found = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (count,):
+        raise UsageError(
+            f"the weighting model {type(model).__name__} gives {type(scores).__name__} of shape "
+            f"{np.shape(scores)} for {count} documents; expected an array with a score for each"
+        )
+    if not np.isfinite(found).all():
+        raise UsageError(
+            f"the weighting model {type(model).__name__} gives a score that is no finite number"
+        )
+    return found
 
 
 _cannot_compile: set[type] = set()

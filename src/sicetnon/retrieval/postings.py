@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import BrokenIndexError
+from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
 from sicetnon.retrieval import kernels
@@ -41,6 +42,7 @@ def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np
 
     Raises:
         BrokenIndexError: The index lacks one of the fields.
+        UsageError: A weight is no number from 0.
     """
     unknown = [name for name in fields if name not in index.fields]
     if unknown:
@@ -48,6 +50,9 @@ def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np
             f"{index.folder}: has no field {', '.join(unknown)}; its fields are "
             f"{', '.join(index.fields)}"
         )
+    for name, weight in fields.items():
+        if not (isinstance(weight, int | float) and 0 <= weight < math.inf):
+            raise UsageError(f"found the weight {weight!r} of the field {name}; expected 0 or more")
     if not fields:
         return np.ones(len(index.fields))
     return np.array([float(fields.get(name, 0.0)) for name in index.fields])

@@ -69,7 +69,10 @@ class WeightingModel:
         Returns:
             Float64, shape (n,).
         """
-        raise NotImplementedError(f"{type(self).__name__} has no function `score`")
+        raise UsageError(
+            f"the weighting model {type(self).__name__} has no function `score`; define "
+            "score(self, tf, length, term, collection)"
+        )
 
     @property
     def accumulate(self) -> Accumulate:

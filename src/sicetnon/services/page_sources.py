@@ -9,7 +9,7 @@ from typing import TypeAlias
 from sicetnon.arguments.credibility import Signal
 from sicetnon.errors import DataError
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.moves import Measure
+from sicetnon.ranking.moves import RankingSignal
 from sicetnon.records import Entry, Passage, Ranking, Record, Retriever, WebPage
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
@@ -76,6 +76,6 @@ def as_page(record: Record) -> WebPage:
     return WebPage(record.id, "", record.default_text())
 
 
-def on_pages(read: PageReader, signal: Signal) -> Measure:
+def on_pages(read: PageReader, signal: Signal) -> RankingSignal:
     """The measure of a ranking's documents that a signal of pages gives."""
     return lambda _, ranking: signal(read(ranking)).tolist()

@@ -75,7 +75,7 @@ def search_system(name: str, index: IndexReader, stance: str | None = None) -> S
     kind = index.manifest.records
     task = task_of(kind)
     if stance is not None and not task.stances:
-        raise UsageError(f"{kind} have no stance towards two objects; leave --stance out")
+        raise UsageError(f"{kind} have no stance towards two objects; choose no stance classifier")
     source = index if task.is_corpus_given else from_index(index)
     with_embeddings: dict[str, Callable[[Any], System]] = {
         "dense": lambda _: general.dense(index),

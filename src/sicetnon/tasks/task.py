@@ -58,7 +58,7 @@ class Task(Generic[Source]):
             return
         if not self.stances:
             raise UsageError(
-                f"{self.id} asks for no stance towards two objects; leave --stance out"
+                f"{self.id} asks for no stance towards two objects; choose no stance classifier"
             )
         self._check_name("stance", stance, self.stances)
         if stance in self.requirements:

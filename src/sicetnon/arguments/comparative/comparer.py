@@ -136,7 +136,7 @@ class Evidence:
     Attributes:
         balance: Above 0 for the first object, below 0 for the second.
         amount: The sum of the absolute values of all evidence.
-        mentions: How often each object is named.
+        mentions: The number of mentions of each object.
         weighs: The number of statements that name and compare both.
     """
 

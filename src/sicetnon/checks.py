@@ -1,0 +1,135 @@
+"""Checks of what callers, users' retrievers and users' stages pass in; each refusal is one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sicetnon.errors import UsageError
+from sicetnon.records import Ranking, Topic
+
+
+def check_number(value: object, name: str, least: int) -> None:
+    """Refuse anything but a whole number that is large enough.
+
+    Raises:
+        UsageError: The value is no whole number, or too small.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise UsageError(f"found {name} = {value!r}; expected a whole number of {least} or more")
+
+
+def check_topics(topics: object) -> None:
+    """Refuse anything but a list of topics with different numbers.
+
+    Raises:
+        UsageError: It is something else, or two topics have one number.
+    """
+    if isinstance(topics, str | Topic) or not isinstance(topics, Sequence):
+        raise UsageError(
+            f"found {type(topics).__name__}; expected a list of topics, such as "
+            "[Topic('1', 'Should teachers get tenure?')]"
+        )
+    numbers = set()
+    for topic in topics:
+        if not isinstance(topic, Topic):
+            raise UsageError(
+                f"found {type(topic).__name__} among the topics; expected "
+                "Topic('1', 'Should teachers get tenure?')"
+            )
+        if topic.number in numbers:
+            raise UsageError(f"found two topics {topic.number!r}; expected different numbers")
+        numbers.add(topic.number)
+
+
+def check_retrieved(rankings: Any, topics: Sequence[Topic], giver: str) -> list[Ranking]:
+    """What a retriever gave, if it is one sound ranking for each topic, in the topics' order.
+
+    Args:
+        rankings: What it gave.
+        topics: What it was asked.
+        giver: The name of the retriever, for the message.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    listed = list(rankings) if isinstance(rankings, Sequence) else []
+    if len(listed) != len(topics):
+        raise UsageError(
+            f"{giver} gives {_what(rankings)} for {len(topics)} topics; expected a list of as many "
+            "rankings"
+        )
+    return [
+        check_order(ranking, topic, giver) for ranking, topic in zip(listed, topics, strict=True)
+    ]
+
+
+def check_order(ranking: Any, topic: Topic, giver: str) -> Ranking:
+    """A ranking, if it is a sound one of the topic, without repeated documents or rising scores.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    ranking = check_ranking(ranking, giver)
+    if ranking.topic.number != topic.number:
+        raise UsageError(
+            f"{giver} gives a ranking of topic {ranking.topic.number!r} for topic {topic.number!r}"
+        )
+    if len(set(ranking.ids)) != len(ranking):
+        twice = Counter(ranking.ids).most_common(1)[0][0]
+        raise UsageError(f"{giver} gives for topic {topic.number} the document {twice!r} twice")
+    rising = np.flatnonzero(ranking.scores[1:] > ranking.scores[:-1])
+    if len(rising):
+        rank = int(rising[0]) + 2
+        raise UsageError(
+            f"{giver} gives for topic {topic.number} a score at rank {rank} above the one before; "
+            "expected the best document first"
+        )
+    return ranking
+
+
+def check_ranking(ranking: Any, giver: str) -> Ranking:
+    """A ranking, if its columns fit together; documents may be repeated, and scores may rise.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not isinstance(ranking, Ranking):
+        raise UsageError(f"{giver} gives {_what(ranking)}; expected a Ranking")
+    fault = _fault_of_ids(ranking) or _fault_of_scores(ranking)
+    if fault:
+        raise UsageError(f"{giver} gives for topic {ranking.topic.number} {fault}")
+    return ranking
+
+
+def _fault_of_ids(ranking: Ranking) -> str | None:
+    ids = ranking.ids
+    if not isinstance(ids, tuple) or not all(isinstance(each, str) for each in ids):
+        return "ids that are no tuple of texts"
+    if len(" ".join(ids).split()) != len(ids):
+        wrong = next(each for each in ids if each.split() != [each])
+        return f"the id {wrong!r}; expected an id without white space"
+    if ranking.stances is not None and len(ranking.stances) != len(ids):
+        return f"{len(ranking.stances)} stances for {len(ids)} ids; expected one for each"
+    return None
+
+
+def _fault_of_scores(ranking: Ranking) -> str | None:
+    scores: Any = ranking.scores
+    if not isinstance(scores, np.ndarray) or scores.dtype.kind not in "fiu":
+        return f"scores that are {_what(scores)}; expected an array of float64"
+    if scores.shape != (len(ranking),):
+        return f"scores of shape {scores.shape} for {len(ranking)} ids; expected one for each"
+    if np.isnan(scores).any():
+        return f"a score that is not a number at rank {int(np.isnan(scores).argmax()) + 1}"
+    return None
+
+
+def _what(value: object) -> str:
+    """The type of a value, as a message names it."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"{len(value)} rankings" if value and isinstance(value[0], Ranking) else "a list"
+    return "nothing" if value is None else type(value).__name__
