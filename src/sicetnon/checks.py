@@ -45,13 +45,16 @@ def check_topics(topics: object) -> None:
         numbers.add(topic.number)
 
 
-def check_retrieved(rankings: Any, topics: Sequence[Topic], giver: str) -> list[Ranking]:
+def check_retrieved(
+    rankings: Any, topics: Sequence[Topic], giver: str, may_repeat: bool = False
+) -> list[Ranking]:
     """What a retriever gave, if it is one sound ranking for each topic, in the topics' order.
 
     Args:
         rankings: What it gave.
         topics: What it was asked.
         giver: The name of the retriever, for the message.
+        may_repeat: Whether a ranking may hold a document twice.
 
     Raises:
         UsageError: It is something else.
@@ -63,32 +66,33 @@ def check_retrieved(rankings: Any, topics: Sequence[Topic], giver: str) -> list[
             "rankings"
         )
     return [
-        check_order(ranking, topic, giver) for ranking, topic in zip(listed, topics, strict=True)
+        check_order(ranking, topic, giver, may_repeat)
+        for ranking, topic in zip(listed, topics, strict=True)
     ]
 
 
-def check_order(ranking: Any, topic: Topic, giver: str) -> Ranking:
-    """A ranking, if it is a sound one of the topic, without repeated documents or rising scores.
+def check_order(ranking: Any, topic: Topic, giver: str, may_repeat: bool = False) -> Ranking:
+    """A ranking, if it is a sound one of the topic, without rising scores or repeated documents.
 
     Raises:
         UsageError: It is something else.
     """
-    ranking = check_ranking(ranking, giver)
-    if ranking.topic.number != topic.number:
+    found = check_ranking(ranking, giver)
+    if found.topic.number != topic.number:
         raise UsageError(
-            f"{giver} gives a ranking of topic {ranking.topic.number!r} for topic {topic.number!r}"
+            f"{giver} gives a ranking of topic {found.topic.number!r} for topic {topic.number!r}"
         )
-    if len(set(ranking.ids)) != len(ranking):
-        twice = Counter(ranking.ids).most_common(1)[0][0]
+    if not may_repeat and len(set(found.ids)) != len(found):
+        twice = Counter(found.ids).most_common(1)[0][0]
         raise UsageError(f"{giver} gives for topic {topic.number} the document {twice!r} twice")
-    rising = np.flatnonzero(ranking.scores[1:] > ranking.scores[:-1])
+    rising = np.flatnonzero(found.scores[1:] > found.scores[:-1])
     if len(rising):
         rank = int(rising[0]) + 2
         raise UsageError(
             f"{giver} gives for topic {topic.number} a score at rank {rank} above the one before; "
             "expected the best document first"
         )
-    return ranking
+    return found
 
 
 def check_ranking(ranking: Any, giver: str) -> Ranking:
@@ -99,10 +103,11 @@ def check_ranking(ranking: Any, giver: str) -> Ranking:
     """
     if not isinstance(ranking, Ranking):
         raise UsageError(f"{giver} gives {_what(ranking)}; expected a Ranking")
-    fault = _fault_of_ids(ranking) or _fault_of_scores(ranking)
+    checked: Ranking = ranking
+    fault = _fault_of_ids(checked) or _fault_of_scores(checked)
     if fault:
-        raise UsageError(f"{giver} gives for topic {ranking.topic.number} {fault}")
-    return ranking
+        raise UsageError(f"{giver} gives for topic {checked.topic.number} {fault}")
+    return checked
 
 
 def _fault_of_ids(ranking: Ranking) -> str | None:

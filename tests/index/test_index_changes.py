@@ -197,7 +197,9 @@ def test_an_id_twice_in_a_build(tmp_path: Path) -> None:
 def test_an_id_that_is_in_the_index(small: Path) -> None:
     before = content_of(small)
     more = corpus_of([Entry(i, {"text": f"new {i}"}) for i in ("x", "b", "y", "b")])
-    with pytest.raises(DataError, match=r"^memory: the id 'b' is already in the index; add --repl"):
+    with pytest.raises(
+        DataError, match=r"^memory: the id 'b' is already in the index; to replace it"
+    ):
         add_documents(more, small, BuildOptions(PORTER))
     assert content_of(small) == before
     errors: list[DataError] = []

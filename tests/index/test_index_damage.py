@@ -32,7 +32,7 @@ def test_opening_where_no_index_is(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for name, message in (
         ("missing", "there is no such folder"),
-        ("file", "there is no such folder"),
+        ("file", "is no folder"),
         ("empty", "holds no finished index (no manifest.json)"),
     ):
         with pytest.raises(BrokenIndexError, match=re.escape(f"{tmp_path / name}: {message}")):

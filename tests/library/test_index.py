@@ -192,3 +192,61 @@ def test_a_system_of_its_own_searches() -> None:
             System(index)
         with pytest.raises(UsageError, match="expected an object with `apply`"):
             System(index.retriever(), [Index])
+
+
+def test_added_texts_get_numbers_that_are_free() -> None:
+    with (
+        Index.build(TEXTS) as first,
+        first.delete(["0"]) as less,
+        less.add(["more tenure"]) as more,
+    ):
+        assert set(found(more, "tenure", k=5)) == {"1", "3"}
+
+
+def test_names_of_fields_are_a_list() -> None:
+    with pytest.raises(UsageError, match=r"found the text 'title,text'; expected a list of fields"):
+        Index.build([{"id": "a", "title": "x", "text": "y"}], fields="title,text")
+
+
+def test_texts_and_records_have_no_named_fields() -> None:
+    with pytest.raises(SicetnonError, match="found documents of type str; expected dictionaries"):
+        Index.build(TEXTS, fields=["title"])
+
+
+def test_entries_of_other_fields_are_refused() -> None:
+    entries = [sicetnon.Entry(str(n), {"text": "tenure"}) for n in range(120)]
+    with Index.build([*entries, sicetnon.Entry("new", {"text": "x"})]) as index:
+        assert len(index) == 121
+    with pytest.raises(SicetnonError, match="found the fields title; expected text"):
+        Index.build([*entries, sicetnon.Entry("new", {"title": "tenure"})])
+    both = [*entries, sicetnon.Entry("new", {"title": "title"})]
+    with Index.build(both[-2:]) as index:
+        assert found(index, "title") == ["new"]
+
+
+def test_columns_of_numbers_are_kept_beside_the_texts(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text,year\n1,tenure,1999\n2,money,2001\n")
+    with Index.build(tmp_path / "a.csv") as index:
+        assert index.fields == ("text",)
+        assert index.search("tenure")[0].as_json()["fields"] == {"text": "tenure", "year": "1999"}
+
+
+def test_a_closed_index_is_said_to_be_closed() -> None:
+    index = Index.build(TEXTS)
+    retriever = index.retriever()
+    index.close()
+    for use in (
+        lambda: index.search("tenure"),
+        lambda: index.add(["more"]),
+        lambda: index.delete(["0"]),
+        lambda: retriever.retrieve([sicetnon.Topic("1", "tenure")], 5),
+    ):
+        with pytest.raises(UsageError, match="the index is closed; open it again"):
+            use()
+
+
+def test_a_file_is_no_place_for_an_index(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(UsageError, match="file: is no folder; choose another place"):
+        Index.build(TEXTS, tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"

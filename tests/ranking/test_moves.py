@@ -111,7 +111,7 @@ def test_unknown_keys_go_last() -> None:
 
 @pytest.mark.parametrize("wrong", [-1, -10])
 def test_wrong_bounds_are_refused(wrong: int) -> None:
-    with pytest.raises(UsageError, match="expected 0 or more"):
+    with pytest.raises(UsageError, match="expected a whole number of 0 or more"):
         BoundedMoves(lambda *_: [], wrong)
-    with pytest.raises(UsageError, match="expected 1 or more"):
+    with pytest.raises(UsageError, match="expected a whole number of 1 or more"):
         Promotion(lambda *_: [], wrong)

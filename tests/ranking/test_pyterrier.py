@@ -90,3 +90,12 @@ def test_missing_columns_are_one_clear_line() -> None:
     keeps = pt.apply.generic(lambda frame: frame)
     with pytest.raises(DataError, match="columns qid, query; expected qid, docno, score"):
         sicetnon.from_pyterrier(keeps).retrieve(TOPICS, 10)
+
+
+def test_columns_of_the_queries_are_kept_and_missing_ones_named(index: sicetnon.Index) -> None:
+    pandas = pytest.importorskip("pandas")
+    transformer = sicetnon.System(index.retriever()).as_pyterrier(k=2)
+    queries = pandas.DataFrame({"qid": [1], "query": ["tenure"], "query_0": ["original"]})
+    assert set(transformer(queries)["query_0"]) == {"original"}
+    with pytest.raises(DataError, match="with the columns qid; expected qid, query"):
+        transformer(queries[["qid"]])

@@ -103,3 +103,23 @@ def test_parameters_reach_the_compiled_function(index: Index) -> None:
 def test_a_model_needs_a_function(index: Index) -> None:
     with pytest.raises(UsageError, match="WeightingModel has no function `score`"):
         found(index, WeightingModel())
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (lambda tf: 1.0, "gives float of shape"),
+        (lambda tf: tf[:-1], r"gives ndarray of shape \(\d+,\) for \d+ documents"),
+        (lambda tf: tf * np.nan, "gives a score that is no finite number"),
+        (lambda tf: None, "gives NoneType"),
+    ],
+)
+def test_scores_are_one_finite_number_for_each_document(
+    index: Index, scores: Any, message: str
+) -> None:
+    class Faulty(WeightingModel):
+        def score(self, tf: Any, length: Any, term: Any, collection: Any) -> Any:
+            return scores(tf)
+
+    with pytest.raises(UsageError, match=f"Faulty {message}"):
+        found(index, Faulty())

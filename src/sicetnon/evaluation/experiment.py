@@ -168,7 +168,8 @@ def _run(system: SystemOrRun, name: str | None, topics: Sequence[Topic] | None, 
     name = name or str(getattr(system, "name", "")) or type(system).__name__
     if topics is None:
         raise UsageError(f"found the system {name} and no topics; give topics")
-    return load_run(check_retrieved(system.retrieve(topics, k), topics, name), name)
+    found = check_retrieved(system.retrieve(topics, k), topics, name, may_repeat=True)
+    return load_run(found, name)
 
 
 def _chosen(runs: Sequence[Run], baseline: int | str) -> Run:

@@ -211,7 +211,7 @@ class Index(IndexReader):
             raise UsageError(f"found {model!r}; expected a weighting model, such as BM25()")
         if unknown := [name for name in fields or () if name not in self.fields]:
             raise UsageError(
-                f"found the fields {', '.join(map(str, unknown))}; the index has "
+                f"the index has no field {', '.join(map(str, unknown))}; its fields are "
                 f"{', '.join(self.fields)}"
             )
         score = FieldScore(model, dict(fields or {}))
