@@ -59,14 +59,38 @@ def reserve(file: IO[Any], size: int) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder's entries to the disk, so that a rename in it survives a power cut."""
+    """Flush a folder's entries to the disk, so that a rename in it survives a power cut.
+
+    Nothing happens where the folder may not be read, or its file system cannot flush folders.
+    """
     if sys.platform == "win32":
         return
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(handle)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and its parents, unless they are there, so that they survive a power cut.
+
+    The entry of a folder that is there is flushed, too: a killed process may have made it.
+
+    Raises:
+        OSError: A folder cannot be made.
+    """
+    if not folder.is_dir():
+        if folder.parent != folder:
+            make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
 
 
 def processor_cores() -> int:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from sicetnon.errors import DataError
+from sicetnon.platforms import sync_folder
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK_BYTES = 1 << 22
@@ -127,7 +128,8 @@ def write_whole(texts: Mapping[Path, str | bytes]) -> None:
     """Write each text (or bytes) to its file, so that a reader finds it whole or as it was.
 
     All are written beside their places first, and put there only when the last is on disk: a full
-    disk or a kill loses nothing.
+    disk, a kill or a power cut loses nothing. The files are in their places, on disk, when the
+    call returns.
 
     Raises:
         OSError: A directory is missing, not writable, or full. No file has changed then.
@@ -145,6 +147,8 @@ def write_whole(texts: Mapping[Path, str | bytes]) -> None:
             raise IsADirectoryError(errno.EISDIR, "is a directory; expected a file", str(folder))
         for temporary, path in waiting.items():
             temporary.replace(path)
+        for folder in {path.parent for path in texts}:
+            sync_folder(folder)
     finally:
         for temporary in waiting:
             temporary.unlink(missing_ok=True)

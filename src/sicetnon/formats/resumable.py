@@ -120,10 +120,13 @@ class ResumableFile:
         """
         self.file.flush()
         os.fsync(self.file.fileno())
-        if not self.last.items:
+        is_first = not self.last.items
+        if is_first:
             self._note(self._work)
         self.last = Checkpoint(items, self._size, self._crc, input_sha256)
         self._note(self.last)
+        if is_first:
+            sync_folder(self.path.parent)
 
     def _note(self, line: Checkpoint | dict[str, str]) -> None:
         self._log.write(msgspec.json.encode(line) + b"\n")
@@ -134,8 +137,8 @@ class ResumableFile:
         """Move the file to its place, and delete the log."""
         self.file.close()
         self.path.replace(place)
-        self._log_path.unlink()
         sync_folder(place.parent)
+        self._log_path.unlink()
 
     def close(self) -> None:
         """Close the file. A file without a checkpoint is deleted, with its log."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.index.manifest import ANNOTATION_PREFIX, MANIFEST, SegmentEntry, read_manifest
-from sicetnon.platforms import sync_folder, try_lock
+from sicetnon.platforms import make_folder, sync_folder, try_lock
 
 LOCK = "lock"
 SEGMENT_PREFIX, BUILDING_PREFIX = "segment-", "building-"
@@ -36,7 +36,7 @@ def locked(folder: Path, may_create: bool = False) -> Iterator[None]:
     if may_create:
         if not created and not folder.is_dir():
             raise UsageError(f"{folder}: is no folder; choose another place for the index")
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         _refuse_foreign(folder)
     else:
         # leaves a folder alone that is no index, were it only by a file to lock

@@ -12,7 +12,6 @@ from sicetnon._version import VERSION
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.formats.files import write_whole
 from sicetnon.index.storage import REBUILD, StoredFile
-from sicetnon.platforms import sync_folder
 from sicetnon.text.analysis import Analysis
 from sicetnon.text.stems import STEMMERS
 
@@ -91,7 +90,6 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     body = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     seal = hashlib.sha256(body).hexdigest()
     write_whole({folder / MANIFEST: f'{{"manifest": {body.decode()},\n"sha256": "{seal}"}}\n'})
-    sync_folder(folder)
 
 
 def read_manifest(folder: Path) -> Manifest:

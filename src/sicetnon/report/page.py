@@ -17,6 +17,7 @@ from sicetnon.evaluation.sources import Source, Sources
 from sicetnon.evaluation.stance import FOUND
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.qrels import STANCES
+from sicetnon.platforms import make_folder
 from sicetnon.records import Topic
 from sicetnon.report.contents import TOP, Contents, gather
 from sicetnon.report.documents import each_topic
@@ -66,7 +67,7 @@ def write_report(
     contents = gather(scores, runs, qrels, baseline, topics)
     page = _render(contents, None if texts is None else Texts(texts))
     path = Path(directory) / FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_whole({path: page})
     return path
 

@@ -19,6 +19,7 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.index.manifest import MANIFEST, read_manifest
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress, build_index
+from sicetnon.platforms import make_folder
 from sicetnon.records import Ranking
 from sicetnon.services.chatnoir import ChatNoirRetriever
 from sicetnon.services.page_sources import from_chatnoir, from_index
@@ -134,11 +135,11 @@ def _documents(
             index = stack.enter_context(IndexReader.open(folder))
             yield index, index
         elif options.index is not None:
-            target.mkdir(parents=True, exist_ok=True)
+            make_folder(target)
             index = stack.enter_context(IndexReader.open(options.index))
             yield from_index(index), index
         else:
-            target.mkdir(parents=True, exist_ok=True)
+            make_folder(target)
             service = stack.enter_context(contextlib.closing(_chatnoir(target, options)))
             yield from_chatnoir(service), None
 
@@ -164,7 +165,7 @@ def _corpus_index(
     corpus = open_corpus([source])
     if corpus.records != task.records:
         raise DataError(f"holds {corpus.records}; {task.id} reads {task.records}", source)
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     checksum, analysis = corpus.checksum(), named_analysis(task.analysis_for(options.system))
     for folder in filter(None, (options.index, _beside(target, "index"))):
         if _fits(folder, checksum, analysis):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.files import write_whole
+from sicetnon.platforms import make_folder
 
 Arrays = Mapping[str, NDArray[Any]]
 _SHIPPED = Path(__file__).parent / "data"
@@ -65,7 +66,7 @@ def models_folder() -> Path:
 
 def write_parameters(folder: Path, parameters: LearnedParameters) -> Path:
     """Write arrays and card, or neither where that fails, and return the path of the .npz file."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     path = folder / f"{parameters.card.name}.npz"
     data = io.BytesIO()
     np.savez_compressed(data, **parameters.arrays)  # type: ignore[arg-type]
