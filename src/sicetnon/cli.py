@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 from sicetnon._version import VERSION
 from sicetnon.errors import SicetnonError
@@ -86,12 +87,38 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
     root.add_argument(
         "--version", action=_ShowVersions, nargs=0, help="show versions that matter for scores"
     )
-    commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = root.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
+    )
     for name, line in COMMANDS.items():
         command = commands.add_parser(name, help=line)
         if wanted in (None, name):
             import_module(f"sicetnon.commands.{name}").add_arguments(command)
     return root
+
+
+class _CommandParser(argparse.ArgumentParser):
+    """The parser of a command: what is wrong with its arguments, it says beside its own usage."""
+
+    def parse_known_args(  # type: ignore[override]  # the overloads of typeshed
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse arguments; argparse would leave those that are not known to the parser above."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and leave with status 2."""
+        greedy = [each.option_strings[-1] for each in self._actions if _takes_several(each)]
+        if greedy and "arguments are required" in message:
+            message += f" ({', '.join(greedy)}: takes all words behind it, so name it last)"
+        super().error(message)
+
+
+def _takes_several(action: argparse.Action) -> bool:
+    return bool(action.option_strings) and action.nargs == "+"
 
 
 class _ShowVersions(argparse.Action):

@@ -152,6 +152,41 @@ def test_parameters_that_cannot_be(text, message):
         parse_measure(text)
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("ndcg_cut_5", "nDCG@5"),
+        ("P_10", "P@10"),
+        ("map_cut_100", "AP@100"),
+        ("recip_rank", "RR"),
+        ("nDGC@7", "nDCG@7"),
+        ("precison", "P@5 or Rprec or IPrec"),
+        ("SetFF", "SetF or SetR or SetP"),
+        ("foo", "one like nDCG@5, P(rel=2)@10, AP, RR"),
+    ],
+)
+def test_a_mistyped_measure_is_not_known(text, nearest, is_there, monkeypatch):
+    if not is_there:
+        monkeypatch.setitem(sys.modules, "ir_measures", None)
+    with pytest.raises(UsageError) as raised:
+        parse_measure(text)
+    assert str(raised.value) == (
+        f"found the measure {text!r}, which is not known; expected {nearest}"
+    )
+
+
+def test_every_measure_of_ir_measures_is_known():
+    ir_measures = pytest.importorskip("ir_measures")
+    for name in ir_measures.measures.registry:
+        try:
+            parse_measure(name)
+        except UsageError as error:  # what it lacks is a parameter
+            assert "is not known" not in str(error)  # noqa: PT017
+        except MissingExtraError:
+            pass
+
+
 def test_a_rare_measure_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     with pytest.raises(MissingExtraError, match=r"the measure ERR@7 needs.*sicetnon\[measures\]"):

@@ -22,6 +22,8 @@ from support.validation_cases import (
     validator,
 )
 
+ARGUMENT_TASKS = (ARGUMENTS, "touche-2021-task-1")
+
 
 @pytest.fixture
 def validated(tmp_path: Path) -> Validated:
@@ -106,6 +108,36 @@ def test_official_topics_stand_in_for_none_and_give_warnings(validated: Validate
         ("missing-topics", None, 46),
         ("unknown-topic", 16, 1),
     ]
+
+
+def test_a_run_that_answers_no_topic_of_the_task_is_of_another(validated: Validated) -> None:
+    validation = validated(sound_lines(), "touche-2021-task-1", topics=None)
+    assert {finding.rule for finding in validation.errors} == {"unknown-topic", "missing-topics"}
+    assert "Check that the run belongs to this task" in str(validation)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "of", "tasks"),
+    [
+        ("S2564c00-A1bcea566", "an argument", ARGUMENT_TASKS),
+        ("c67482b-2019-04-18T13:32:05Z-00000-000", "an argument", ARGUMENT_TASKS),
+        ("clueweb12-0002wb-18-34442", "a document", ("touche-2020-task-2", "touche-2021-task-2")),
+        ("clueweb12-0002wb-18-34442___12", "a passage of a document", (PASSAGES,)),
+        ("S1-A1__CONC__1,S1-A1__PREMISE__5", "a pair of sentences", (PAIRS,)),
+        ("my-own-id", "", tuple(set(TASKS) - {PAIRS})),
+    ],
+)
+def test_ids_of_another_task(
+    validated: Validated, identifier: str, of: str, tasks: tuple[str, ...]
+) -> None:
+    for task in set(TASKS) - {PAIRS}:
+        validation = validated([f"1 Q0 {identifier} 1 1.0 mine"], task, topics=["1"])
+        if task in tasks:
+            assert validation.findings == ()
+        elif of:
+            finding = only(validation, "id-of-another-task")
+            assert finding.found == f"the id '{identifier}' of {of}"
+            assert (finding.line, finding.count) == (1, 1)
 
 
 def test_topics_from_a_file(validated: Validated, tmp_path: Path) -> None:

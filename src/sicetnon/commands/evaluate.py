@@ -29,7 +29,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon evaluate out/run.txt --qrels relevance.qrels --measure nDCG@10 AP --json",
     )
     command.add_argument("runs", nargs="+", metavar="RUN")
-    command.add_argument("--qrels", nargs="+", required=True, metavar="FILE", help="judgments")
+    command.add_argument(
+        "--qrels", nargs="+", action="extend", required=True, metavar="FILE", help="judgments"
+    )
     command.add_argument(
         "--rule",
         choices=("official", "trec", "condensed"),
@@ -39,7 +41,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--measure",
         nargs="+",
-        default=["nDCG@5"],
+        action="extend",
         metavar="NAME",
         help="as ir-measures writes them (default: nDCG@5)",
     )
@@ -69,7 +71,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         scores = evaluate(
             options.runs,
             qrels,
-            options.measure,
+            options.measure or "nDCG@5",
             rule=options.rule,
             baseline=options.baseline,
             seed=options.seed,

@@ -21,7 +21,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("task", metavar="TASK", help="such as touche-2020-task-1")
     command.add_argument("runs", nargs="*", metavar="RUN")
-    command.add_argument("--qrels", nargs="+", default=[], metavar="FILE", help="judgments")
+    command.add_argument(
+        "--qrels", nargs="+", action="extend", default=[], metavar="FILE", help="judgments"
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -32,7 +34,7 @@ def _leaderboard(options: argparse.Namespace) -> None:
     from sicetnon.terminal.tables import show_leaderboard
 
     if bool(options.runs) != bool(options.qrels):
-        raise UsageError("RUN goes with --qrels: name the runs and the judgments to score them by")
+        raise UsageError("RUN goes with --qrels: name the runs first, then the judgments")
     say = line_printer(console(stderr=True, quiet=options.quiet))
     with warnings_as_lines(EvaluationWarning, say):
         qrels = {file: load_qrels(file) for file in options.qrels}

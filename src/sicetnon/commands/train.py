@@ -23,7 +23,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("part", choices=_PARTS)
     command.add_argument("files", nargs="+", metavar="FILE", help="the training data")
     command.add_argument(
-        "--others", nargs="+", default=[], metavar="FILE", help="texts that do not argue"
+        "--others",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="texts that do not argue",
     )
     command.add_argument(
         "--encoder",

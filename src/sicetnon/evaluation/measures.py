@@ -18,8 +18,10 @@ from sicetnon.errors import MissingExtraError, UsageError
 from sicetnon.evaluation.notation import (
     EXAMPLES,
     PlainMeasure,
+    is_known,
     plain_measure,
     read_notation,
+    unknown_measure,
 )
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.evaluation.rules import ScoringRule, Shortened, check_rule, shorten_all
@@ -174,6 +176,8 @@ def parse_measure(text: str | Measure | ir_measures.Measure, rule: str = "trec")
     rule = check_rule(str(given.pop("rule", rule)))
     bare = replace(notation, given=given)
     plain = plain_measure(bare)
+    if plain is None and not is_known(bare):
+        raise unknown_measure(bare)
     return Measure(str(plain or _library_measure(str(bare))), rule)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -15,6 +17,14 @@ _NAMES = {name.lower(): name for name in MEASURES}
 _NAMES |= {"map": "AP", "mrr": "RR", "precision": "P", "recall": "R"}
 _AT = {"IPrec": "recall"}
 """The parameter behind `@` where it is not the cutoff."""
+RARE = (
+    *("AP_IA", "Accuracy", "alpha_DCG", "alpha_nDCG", "BPM", "Compat", "ERR", "ERR_IA", "infAP"),
+    *("INSQ", "INST", "NERR10", "NERR11", "NERR8", "NERR9", "nERR_IA", "nNRBP", "NRBP", "P_IA"),
+    *("RBP", "SDCG", "SetRelP", "StRecall"),
+)
+"""The other measures of ir_measures."""
+_OTHER_NAMES = {"map_ia": "AP_IA", "α_dcg": "alpha_DCG", "α_ndcg": "alpha_nDCG"}
+_OF_TREC_EVAL = re.compile(r"(\w+?)(?:_cut)?_([1-9]\d*)")
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,33 @@ def read_notation(text: str) -> Notation:
 def _value(node: ast.expr) -> Any:
     # rule=official may stand without quotes
     return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+
+
+def is_known(notation: Notation) -> bool:
+    """Whether a measure of this name is computed here or by ir_measures."""
+    return notation.name in (*MEASURES, *RARE) or notation.name.lower() in _OTHER_NAMES
+
+
+def unknown_measure(notation: Notation) -> UsageError:
+    """The error for a measure of a name that is not known; it names the nearest known ones."""
+    name, at = notation.name.lower(), notation.at
+    if found := _OF_TREC_EVAL.fullmatch(name):
+        name, at = found[1], int(found[2])
+    names = {each.lower(): each for each in RARE} | _NAMES | {"recip_rank": "RR"}
+    near = [name] if name in names else difflib.get_close_matches(name, names)
+    nearest = dict.fromkeys(_with_depth(names[each], at) for each in near)
+    expected = " or ".join(nearest) or f"one like {EXAMPLES}"
+    return UsageError(
+        f"found the measure {str(notation)!r}, which is not known; expected {expected}"
+    )
+
+
+def _with_depth(name: str, depth: Any) -> str:
+    """A measure at a depth, if it has one; at 5 where it needs one and there is none."""
+    definition = MEASURES.get(name)
+    if definition and "cutoff" not in definition.takes:
+        return name
+    return str(Notation(name, {}, depth or (5 if definition and definition.needs else None)))
 
 
 @dataclass(frozen=True)

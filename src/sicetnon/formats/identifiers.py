@@ -6,10 +6,19 @@ joined by a comma, in any order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 SEPARATOR = ","
 _SENTENCE = "__"
+_FORMS = {
+    # hexadecimal numbers without leading zeros; the first release of args.me named the time too
+    "argument": r"S[0-9a-f]{4,8}-A[0-9a-f]{4,8}|[0-9a-f]{4,8}-\d{4}-\d\d-\d\dT[\w:-]+",
+    # as in ClueWeb
+    "document": r"[a-z]+\d*-\w{6}-\d\d-\d{5}",
+    "passage": r"[a-z]+\d*-\w{6}-\d\d-\d{5}___\d+",
+}
+_FORM = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _FORMS.items()))
 
 
 def check_identifier(identifier: str) -> None:
@@ -33,6 +42,18 @@ def is_pair(identifier: str) -> bool:
     """Whether an id is one of a pair: exactly one comma, with something on either side."""
     first, comma, second = identifier.partition(SEPARATOR)
     return bool(first and comma and second) and SEPARATOR not in second
+
+
+def form_of(identifier: str) -> str | None:
+    """What an id names by its form, in the corpora of the tasks.
+
+    Returns:
+        `pair`, `argument`, `document` or `passage`; None for an id of any other form.
+    """
+    if is_pair(identifier):
+        return "pair"
+    found = _FORM.fullmatch(identifier)
+    return found.lastgroup if found else None
 
 
 def all_pairs(identifiers: Iterable[str]) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence, Set
 from ctypes import c_float
 from dataclasses import dataclass, field
 
 from sicetnon.contracts import Contract
-from sicetnon.formats.identifiers import SEPARATOR, is_pair
+from sicetnon.formats.identifiers import SEPARATOR, form_of, is_pair
 from sicetnon.validation import rules
 from sicetnon.validation.rows import Row
 from sicetnon.validation.rules import Log, either, listed, shown
@@ -19,6 +19,12 @@ Known = Container[str] | Callable[[Sequence[str]], Collection[str]]
 
 # About the lines of one topic. Each question to a corpus costs time, so ids are asked together.
 _IDS_ASKED_TOGETHER = 1000
+_A = {
+    "argument": "an argument",
+    "pair": "a pair of sentences",
+    "document": "a document",
+    "passage": "a passage of a document",
+}
 
 
 @dataclass(slots=True)
@@ -67,9 +73,9 @@ class Checker:
         self._tag = ""
 
     @property
-    def topics(self) -> int:
-        """Number of topics found."""
-        return len(self._topics)
+    def topics(self) -> Set[str]:
+        """The topics found."""
+        return self._topics.keys()
 
     def check(self, row: Row, line: int, unusable: int) -> None:
         """Check a row.
@@ -164,12 +170,23 @@ class Checker:
             return
         self._log.note(rule, line, f"score {text} in topic {shown(topic.name)}", expected)
 
+    def _check_form(self, document: str, line: int) -> None:
+        """Note ids of another task's form; ids of any other form may be of an own corpus."""
+        form, unit = form_of(document), self._contract.unit
+        if form is not None and form != unit:
+            found = f"the id {shown(document)} of {_A[form]}"
+            self._log.note(rules.OTHER_FORM, line, found, f"the id of {_A[unit]}")
+
     def _check_document(self, topic: _Topic, document: str, line: int) -> None:
         if self._known is not None:
             self._unasked.append((line, document))
             if len(self._unasked) == _IDS_ASKED_TOGETHER:
                 self._check_known()
-        mirrored = self._mirrored(document, line) if self._pairs else document
+        if self._pairs:
+            mirrored = self._mirrored(document, line)
+        else:
+            mirrored = document
+            self._check_form(document, line)
         if hash(document) in topic.seen:
             found = f"{shown(document)} again for topic {shown(topic.name)}"
             self._log.note(rules.DUPLICATE, line, found, "each document once per topic")

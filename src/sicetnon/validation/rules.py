@@ -8,7 +8,7 @@ be an oversight.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -124,13 +124,20 @@ UNKNOWN_TOPIC = _rule(
     "unknown-topic",
     "error",
     "Check that the run belongs to this task; for topics of your own, name their file.",
-    "No judgment can exist for it. A warning where no topics were given, since they may be other.",
+    "No judgment can exist for it. A warning where no topics were given and the run answers some "
+    "of the task's, since the others may be its user's own.",
 )
 UNKNOWN_DOCUMENT = _rule(
     "unknown-document",
     "error",
     "Check that the run was made from this version of the corpus.",
     "The task wants ids of its corpus; others match no judgment.",
+)
+OTHER_FORM = _rule(
+    "id-of-another-task",
+    "error",
+    "Name the task that the run was made for.",
+    "The tasks have different corpora; ids of another corpus match no judgment.",
 )
 RANK_NUMBER = _rule(
     "rank-number",
@@ -204,7 +211,7 @@ MISSING_TOPICS = _rule(
     "error",
     "Retrieve something for every topic; to check a part of the topics, name a file with those.",
     'The task: "for each topic". A topic without results may drop out of the mean unseen. A '
-    "warning where no topics were given, since they may be other.",
+    "warning where no topics were given and the run answers some of the task's.",
 )
 SPLIT_TOPICS = _rule(
     "split-topics",
@@ -243,12 +250,10 @@ class Log:
 
     Args:
         file: The name of the file in messages.
-        lenient: Errors that are only warnings for this file.
     """
 
-    def __init__(self, file: str, lenient: frozenset[Rule] = frozenset()):
+    def __init__(self, file: str):
         self.file = file
-        self._lenient = lenient
         self._findings: dict[str, Finding] = {}
         self._counts: Counter[str] = Counter()
 
@@ -256,15 +261,24 @@ class Log:
         """Record that a rule is broken, `count` times from `line` on."""
         self._counts[rule.name] += count
         if rule.name not in self._findings:
-            severity: Severity = "warning" if rule in self._lenient else rule.severity
             self._findings[rule.name] = Finding(
-                rule.name, severity, self.file, line, found, expected, 0, rule.advice
+                rule.name, rule.severity, self.file, line, found, expected, 0, rule.advice
             )
 
-    def findings(self) -> tuple[Finding, ...]:
-        """All findings: errors first, then by line."""
+    def findings(self, lenient: Collection[Rule] = ()) -> tuple[Finding, ...]:
+        """All findings: errors first, then by line.
+
+        Args:
+            lenient: Rules that give only a warning for this file.
+        """
+        mild = {rule.name for rule in lenient}
         counted = (
-            replace(finding, count=self._counts[name]) for name, finding in self._findings.items()
+            replace(
+                finding,
+                count=self._counts[name],
+                severity="warning" if name in mild else finding.severity,
+            )
+            for name, finding in self._findings.items()
         )
         return tuple(sorted(counted, key=lambda item: (item.severity != "error", item.line or 0)))
 

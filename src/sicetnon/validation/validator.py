@@ -26,7 +26,7 @@ from sicetnon.validation.rows import COLUMNS, NO_NAME, RowReader, RunSource
 from sicetnon.validation.rules import Finding, Log
 
 _RUN_FILES = ("run.txt", "run.txt.gz")
-_LENIENT = frozenset((rules.UNKNOWN_TOPIC, rules.MISSING_TOPICS))
+_LENIENT = (rules.UNKNOWN_TOPIC, rules.MISSING_TOPICS)
 _NO_CORPUS = "whether the documents are in the corpus, since none was given"
 
 
@@ -101,7 +101,8 @@ def validate(
             without a rank, a second column or a tag are checked as if they had a right one.
         task: The id of the task-year.
         topics: The topics that the run should answer: a topics.xml, or topics, or their numbers.
-            Left out, the official ones are taken, and other or missing topics are warnings.
+            Left out, the official ones are taken; other and missing topics are warnings then, if
+            the run answers at least one of them.
         known_documents: The ids of the corpus, as anything that answers `in`, or as a function
             that takes a list of ids and returns those it knows. It is asked for sentence ids
             where the task is about pairs. Left out, ids are not checked.
@@ -113,7 +114,7 @@ def validate(
     """
     contract = contract_of(task)
     expected = contract.topics if topics is None else _numbers(topics)
-    log = Log(name or _name_of(run), _LENIENT if topics is None else frozenset())
+    log = Log(name or _name_of(run))
     reader = RowReader(run, contract.unit == "pair", log)
     checker = Checker(contract, dict.fromkeys(expected), known_documents, log)
     for row in reader:
@@ -122,7 +123,10 @@ def validate(
     if reader.is_whole:
         _check_file(run, reader, log)
     unchecked = (_NO_CORPUS,) if known_documents is None else ()
-    return Validation(log.file, task, reader.lines, checker.topics, log.findings(), unchecked)
+    # topics of a user's own may stand beside the official ones, hardly in place of them all
+    is_lenient = topics is None and not checker.topics.isdisjoint(expected)
+    findings = log.findings(_LENIENT if is_lenient else ())
+    return Validation(log.file, task, reader.lines, len(checker.topics), findings, unchecked)
 
 
 def _numbers(topics: Path | str | Iterable[Topic | str]) -> list[str]:

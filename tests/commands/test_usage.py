@@ -1,0 +1,62 @@
+"""What a wrong command line is told: the usage of its own command, and one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sicetnon.cli import main
+from support.command_line import TASK
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What is printed of a command line that argparse refuses."""
+    with pytest.raises(SystemExit) as stop:
+        main(list(words))
+    assert stop.value.code == 2
+    shown, told = capsys.readouterr()
+    assert shown == ""
+    return told
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["index", "build", "docs.csv", "-o", "ix"],
+        ["index", "info", "ix"],
+        ["evaluate", "run.txt", "--qrels", "a.qrels"],
+        ["search", "x"],
+    ],
+)
+def test_an_unknown_option_shows_the_usage_of_its_command(words: list[str], capsys) -> None:
+    told = refused(capsys, *words, "--nosuch")
+    name = " ".join(["sicetnon", *words[: 2 if words[0] == "index" else 1]])
+    assert told.startswith(f"usage: {name} [-h]")
+    assert told.endswith(f"\n{name}: error: unrecognized arguments: --nosuch\n")
+
+
+def test_an_option_that_takes_the_run_too_says_so(capsys) -> None:
+    told = refused(capsys, "evaluate", "--qrels", "a.qrels", "run.txt")
+    assert "required: RUN (--qrels, --measure: takes all words behind it, so name it last)" in told
+    assert main(["leaderboard", TASK, "--qrels", "a.qrels", "run.txt"]) == 2
+    assert "name the runs first" in capsys.readouterr().err
+
+
+def test_judgments_may_be_named_one_by_one(sample: Path, tmp_path: Path, capsys) -> None:
+    run = tmp_path / "run.txt"
+    run.write_text("1 Q0 x 1 1.0 tag\n")
+    files = [f"--qrels={sample / name}" for name in ("relevance.qrels", "quality.qrels")]
+    assert main(["evaluate", *files, str(run)]) == 0
+    shown = capsys.readouterr().out
+    assert "relevance.qrels" in shown
+    assert "quality.qrels" in shown
+
+
+def test_a_mistyped_measure_names_the_nearest(sample: Path, tmp_path: Path, failing) -> None:
+    (tmp_path / "run.txt").write_text("1 Q0 x 1 1.0 tag\n")
+    files = (tmp_path / "run.txt", "--qrels", sample / "relevance.qrels")
+    assert failing("evaluate", *files, "--measure", "ndcg_cut_5") == (
+        2,
+        "sicetnon: found the measure 'ndcg_cut_5', which is not known; expected nDCG@5",
+    )
