@@ -12,6 +12,7 @@ from .evaluation import evaluate as evaluate
 from .evaluation import experiment as experiment
 from .evaluation import load_qrels as load_qrels
 from .evaluation import load_run as load_run
+from .evaluation import load_topics as load_topics
 from .formats.runs import write_run as write_run
 from .formats.topics import read_topics as read_topics
 from .library.answers import Answer as Answer

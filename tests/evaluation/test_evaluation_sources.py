@@ -13,7 +13,9 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import check_corpus, evaluate, load_qrels, load_run
 from sicetnon.evaluation.qrels import recognise
 from sicetnon.evaluation.runs import order_by_score
+from sicetnon.ranking.fusion import fuse
 from sicetnon.records import Judgment, Ranking, RunLine, Topic
+from sicetnon.validation import validate
 
 RUN = "1 Q0 a 1 2.0 tag\n1 Q0 b 2 1.0 tag\n2 Q0 c 1 1.0 tag\n"
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 c 2.0\n"
@@ -258,3 +260,31 @@ def test_pairs_are_looked_up_by_sentence_or_argument():
 def test_ir_measures_is_imported_only_when_it_is_asked():
     code = "import sicetnon.evaluation, sys; sys.exit('ir_measures' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_dictionaries_and_gaps_in_ids():
+    pandas = pytest.importorskip("pandas")
+    rows = [{"qid": 1.0, "docno": "a", "score": 2.0}, {"qid": 1.0, "docno": "b", "score": 3.0}]
+    expected = load_run({"1": {"a": 2.0, "b": 3.0}}).rankings["1"].ids
+    assert load_run(rows).rankings["1"].ids == expected == ("b", "a")
+    assert load_run(pandas.DataFrame(rows)).rankings["1"].ids == expected
+    labels = [{"query_id": "1", "doc_id": "b", "relevance": 1}]
+    [score] = evaluate([rows], labels, "P@1")
+    assert (score.mean, score.topics) == (1.0, 1)
+    with pytest.raises(DataError, match="found nan in the place of an id"):
+        load_run(pandas.DataFrame([{**rows[0], "qid": float("nan")}]))
+    for score in (None, "high", float("nan")):
+        with pytest.raises(DataError, match=r"found the score .* for topic '1'; expected a number"):
+            load_run({"1": {"a": score}})
+
+
+def test_runs_that_are_none_are_named():
+    ranking = Ranking(Topic("1", ""), ("a",), np.array([1.0]))
+    with pytest.raises(UsageError, match="run holds two rankings of one topic"):
+        load_run([ranking, ranking])
+    with pytest.raises(UsageError, match="found str; expected a Run"):
+        fuse(["run.txt"])
+    with pytest.raises(UsageError, match="found NoneType; expected a run"):
+        validate(None, "touche-2020-task-1")
+    found = validate({"1": {"S1-A1": 1.0}}, "touche-2020-task-1", topics=["1"])
+    assert (found.lines, found.ok) == (1, True)

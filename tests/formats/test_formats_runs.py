@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from sicetnon.formats.files import write_whole
 from sicetnon.formats.qrels import read_qrels
 from sicetnon.formats.runs import check_tag, falling_scores, read_run, run_text, write_run
 from sicetnon.formats.topics import read_topics
-from sicetnon.records import Judgment, Ranking, RunLine, Topic
+from sicetnon.records import Judgment, Ranking, Run, RunLine, Topic
 
 modestly = settings(max_examples=100, deadline=None, derandomize=True)
 Write = Callable[[str | bytes], Path]
@@ -365,3 +366,14 @@ def test_an_unwritable_folder_changes_no_file(tmp_path: Path) -> None:
         tmp_path.chmod(0o755)
     assert found.startswith("PermissionError")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
+
+
+def test_a_run_is_written_with_its_own_tag(tmp_path: Path) -> None:
+    ranking = Ranking(Topic("1", ""), ("a", "b"), np.array([2.0, 1.0]))
+    write_run(Run("name", "own", {"1": ranking}), str(tmp_path / "run.txt"))
+    assert {line.tag for line in read_run(tmp_path / "run.txt")} == {"own"}
+    with pytest.raises(UsageError, match="found rankings and no tag"):
+        write_run([ranking], tmp_path / "other.txt")
+    with pytest.raises(UsageError, match="scores of shape"):
+        write_run([replace(ranking, ids=("a",))], tmp_path / "other.txt", "tag")
+    assert not (tmp_path / "other.txt").exists()

@@ -7,6 +7,7 @@ from sicetnon.evaluation.measures import OFFICIAL_NDCG, Measure, parse_measure
 from sicetnon.evaluation.qrels import Qrels, load_qrels
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.scores import EvaluationWarning, Score, evaluate
+from sicetnon.evaluation.topics import load_topics
 from sicetnon.records import Run
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "experiment",
     "load_qrels",
     "load_run",
+    "load_topics",
     "parse_measure",
 ]

@@ -98,20 +98,15 @@ def experiment(
     """Score systems and runs side by side.
 
     Args:
-        systems: One system, several, or a mapping from names to systems. A system is anything with
-            `retrieve(topics, k)`, or a run: a path, rankings, `{topic: {document: score}}`,
-            records, a data frame of pandas or polars.
-        topics: What systems are asked: topics, `{number: question}`, a data frame with columns like
-            `qid` and `query`, the path of a topics.xml, a dataset of ir_datasets or its id. Runs
-            need none.
-        qrels: Judgments: paths, `{topic: {document: label}}`, records, data frames, a dataset of
-            ir_datasets or its id; one, several, or a mapping from names. Those of the dataset that
-            gives the topics when left out.
+        systems: One system, several, or a mapping from names. A system is anything with
+            `retrieve(topics, k)`, or a run in any form that `load_run` takes.
+        topics: In any form that `load_topics` takes; runs need none.
+        qrels: Judgments in any form that `load_qrels` takes; one, several, or a mapping from names.
+            Those of the dataset that gives the topics when left out.
         measures: In the notation of ir_measures (`nDCG@5`, `Judged@5`), or its objects.
         baseline: The place or the name of the system that the others are compared with, by
             randomisation test and paired t test, corrected for their number (Holm).
-        names: What the table calls the systems; else the key of the mapping, the system's `name`,
-            or the name of its class.
+        names: Names of the systems in the table; the systems' own when left out.
         k: Number of documents per topic that systems are asked for.
         rule: `official`, `trec` or `condensed`, for measures that name none.
         keep_rankings: Whether the result keeps what was found.
@@ -120,16 +115,12 @@ def experiment(
 
     Raises:
         DataError: A file cannot be used.
-        UsageError: A system, measure, rule, column or baseline is not known, or topics or
-            judgments are missing.
+        UsageError: Topics or judgments are missing, or another argument is not known.
 
     Warns:
         EvaluationWarning: A run leaves judged topics unanswered, or repeats documents.
     """
-    if qrels is None and not isinstance(topics, str) and not hasattr(topics, "qrels_iter"):
-        raise UsageError("found no judgments; give qrels")
-    judgments: Any = topics if qrels is None else qrels
-    check_number(k, "k", 1)
+    judgments = _judgments(topics, qrels)
     asked = None if topics is None else load_topics(topics)
     runs = _runs(systems, names, asked, k)
     scores = evaluate(
@@ -144,10 +135,17 @@ def experiment(
     return Experiment(tuple(scores), {run.name: run for run in runs} if keep_rankings else {})
 
 
+def _judgments(topics: TopicSource | None, qrels: Sources | None) -> Any:
+    if qrels is None and not isinstance(topics, str) and not hasattr(topics, "qrels_iter"):
+        raise UsageError("found no judgments; give qrels")
+    return topics if qrels is None else qrels
+
+
 def _runs(
     systems: Systems, names: Sequence[str], topics: Sequence[Topic] | None, k: int
 ) -> list[Run]:
     """What each system found, by distinct names."""
+    check_number(k, "k", 1)
     each: list[tuple[str | None, SystemOrRun]] = (
         [(None, systems)] if isinstance(systems, Retriever) else list(each_source(systems))
     )

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from sicetnon.errors import DataError
 from sicetnon.evaluation import sources
-from sicetnon.evaluation.sources import Loaded, Source
+from sicetnon.evaluation.sources import Loaded, Source, identifier
 from sicetnon.formats.identifiers import all_pairs, one_order
 from sicetnon.formats.qrels import STANCES, read_qrels
 from sicetnon.records import Judgment
@@ -125,7 +125,7 @@ def _checked(source: Iterable[Any], name: str | None) -> Iterator[Judgment]:
     columns = (sources.TOPIC, sources.DOCUMENT, sources.LABEL)
     for number, (topic, document, label) in enumerate(sources.rows(source, columns, 3), start=1):
         if isinstance(label, str) and label in STANCES:
-            yield Judgment(str(topic), str(document), label)
+            yield Judgment(identifier(topic), identifier(document), label)
             continue
         try:
             value = float(label)
@@ -139,4 +139,4 @@ def _checked(source: Iterable[Any], name: str | None) -> Iterator[Judgment]:
                 name or "qrels",
                 number,
             )
-        yield Judgment(str(topic), str(document), whole)
+        yield Judgment(identifier(topic), identifier(document), whole)

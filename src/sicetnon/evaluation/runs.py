@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sicetnon.checks import check_ranking
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
-from sicetnon.evaluation.sources import MISSING, Source
+from sicetnon.evaluation.sources import MISSING, Source, identifier
 from sicetnon.formats.runs import distinct, read_run
 from sicetnon.records import UNSTANCED, Ranking, Run, Topic
 
@@ -121,7 +121,14 @@ def _mapped(source: Mapping[str, Mapping[str, float]]) -> Iterator[_Row]:
     """The rows of `{topic: {document: score}}`, as pytrec_eval and ranx have runs."""
     for topic, scores in source.items():
         for document, score in scores.items():
-            yield str(topic), str(document), MISSING, _real(score, topic), UNSTANCED, ""
+            yield (
+                identifier(topic),
+                identifier(document),
+                MISSING,
+                _real(score, topic),
+                UNSTANCED,
+                "",
+            )
 
 
 def _real(score: Any, topic: object) -> float:
@@ -154,7 +161,14 @@ def _checked(source: Iterable[Any], name: str | None) -> Iterator[_Row]:
                 number,
             ) from None
         word = UNSTANCED if stance is MISSING else str(stance)
-        yield str(topic), str(document), place, value, word, "" if tag is MISSING else str(tag)
+        yield (
+            identifier(topic),
+            identifier(document),
+            place,
+            value,
+            word,
+            "" if tag is MISSING else str(tag),
+        )
 
 
 def _ranking(topic: str, columns: _Columns, ranked: bool) -> Ranking:

@@ -123,16 +123,13 @@ def evaluate(
     """Score runs.
 
     Args:
-        runs: One run, several, or a mapping from names to runs. A run is a path (gzip is fine,
-            `-` is standard input), rankings, `{topic: {document: score}}`, records (`RunLine`, or
-            ir_measures' `ScoredDoc`), a data frame with columns like `qid`, `docno`, `rank`,
-            `score`, a dataset of ir_datasets or its id, or what `load_run` gave.
-        qrels: Likewise; records are `Judgment` or ir_measures' `Qrel`.
+        runs: One run, several, or a mapping from names; each in any form that `load_run` takes.
+        qrels: Likewise, in any form that `load_qrels` takes.
         measures: In the notation of ir_measures, or its objects. Judgments of stance have their
             own measure.
         rule: `official`, `trec` or `condensed`, for measures that name none.
-        baseline: The run that the others are compared with, or its name in the mapping; it may,
-            but need not, be among them.
+        baseline: The run that the others are compared with, or its name; it need not be one of
+            them.
         samples: Number of samples of the bootstrap.
         seed: Seed of the random numbers.
 
@@ -148,15 +145,7 @@ def evaluate(
         EvaluationWarning: A run leaves judged topics unanswered, or repeats documents.
     """
     check_rule(rule)
-    several = (
-        measures if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
-    )
-    if not several:
-        raise UsageError("found no measure; give at least one, such as nDCG@5")
-    check_number(samples, "samples", 1)
-    check_number(seed, "seed", 0)
-    parsed = tuple(parse_measure(measure, rule) for measure in several)
-    settings = _Settings(parsed, samples, seed)
+    settings = _settings(measures, rule, samples, seed)
     judgments = [load_qrels(source, name) for name, source in each_source(qrels)]
     named = each_source(runs)
     place = _placed(baseline, named)
@@ -166,6 +155,19 @@ def evaluate(
         _warn_of(run, judgments)
         tables.append([scored for each in judgments for scored in _scores(run, each, settings)])
     return _ordered(tables, place, settings.seed)
+
+
+def _settings(
+    measures: SomeMeasure | Sequence[SomeMeasure], rule: str, samples: int, seed: int
+) -> _Settings:
+    several = (
+        measures if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
+    )
+    if not several:
+        raise UsageError("found no measure; give at least one, such as nDCG@5")
+    check_number(samples, "samples", 1)
+    check_number(seed, "seed", 0)
+    return _Settings(tuple(parse_measure(each, rule) for each in several), samples, seed)
 
 
 def _ordered(tables: Sequence[Sequence[_Scored]], place: int | None, seed: int) -> list[Score]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from sicetnon.errors import UsageError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.records import Run
 
 
@@ -104,7 +104,19 @@ def _dataset_called(name: str) -> Any:
 
 
 def _is_record(item: object) -> bool:
-    return not is_frame(item) and any(hasattr(item, name) for name in TOPIC)
+    held = item if isinstance(item, Mapping) else dir(item)
+    return not is_frame(item) and any(name in held for name in TOPIC)
+
+
+def identifier(value: object) -> str:
+    """An id as a text. Data frames with gaps hold whole numbers as floats: 1.0 is the id 1.
+
+    Raises:
+        DataError: There is none: None or NaN.
+    """
+    if value is None or value != value:
+        raise DataError(f"found {value} in the place of an id; expected a text or a number")
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def rows(
@@ -113,7 +125,7 @@ def rows(
     """The rows of records or of a data frame, reduced to some columns in a fixed order.
 
     Args:
-        source: Records or a data frame.
+        source: Records, dictionaries or a data frame.
         columns: For each column the names that it may have.
         required: How many of them, from the first, must be there. The others are `MISSING`
             where the source lacks them.
@@ -132,6 +144,11 @@ def rows(
     first = next(records, None)
     if first is None:
         return iter(())
+    if isinstance(first, Mapping):
+        names = _choose(columns, set(map(str, first)), required)
+        chosen = [MISSING if name is None else name for name in names]
+        dictionaries = itertools.chain([first], records)
+        return (tuple(row.get(name, MISSING) for name in chosen) for row in dictionaries)
     held = {name for name in itertools.chain(*columns) if hasattr(first, name)}
     names = _choose(columns, held, required)
     getters = [_nothing if name is None else operator.attrgetter(name) for name in names]

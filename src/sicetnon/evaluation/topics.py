@@ -34,10 +34,10 @@ def load_topics(source: TopicSource) -> list[Topic]:
     if isinstance(source, str | Path):
         return read_topics(source)
     if isinstance(source, Mapping):
-        topics = [Topic(str(number), str(text)) for number, text in source.items()]
+        topics = [Topic(sources.identifier(each), str(text)) for each, text in source.items()]
     elif sources.is_frame(source):
         rows = sources.rows(source, (sources.TOPIC, QUERY), required=2)
-        topics = [Topic(str(number), str(text)) for number, text in rows]
+        topics = [Topic(sources.identifier(number), str(text)) for number, text in rows]
     else:
         topics = [each if isinstance(each, Topic) else _of_record(each) for each in source]
     if not topics:
@@ -50,7 +50,7 @@ def _of_record(record: Any) -> Topic:
     """A topic of another tool's record, as a query of ir_datasets is one."""
     [(number, text)] = sources.rows([record], (sources.TOPIC, QUERY), required=2)
     return Topic(
-        str(number),
+        sources.identifier(number),
         str(text),
         objects=tuple(getattr(record, "objects", None) or ()),
         description=getattr(record, "description", ""),

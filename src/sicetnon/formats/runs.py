@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.checks import check_ranking
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.files import read_lines, write_whole
 from sicetnon.formats.identifiers import one_order
@@ -90,19 +91,25 @@ def run_text(rankings: Iterable[Ranking], tag: str) -> str:
     return "".join(line for ranking in rankings for line in _lines(ranking, tag))
 
 
-def write_run(rankings: Iterable[Ranking], path: Path, tag: str) -> None:
+def write_run(rankings: Run | Iterable[Ranking], path: Path | str, tag: str | None = None) -> None:
     """Write a run, whole or not at all; gzipped where the name ends in `.gz`.
 
     Args:
-        rankings: The rankings, one per topic.
+        rankings: A run, or rankings, one per topic.
         path: The file.
-        tag: The name of the run.
+        tag: The name in the last column; that of the run when left out.
 
     Raises:
-        UsageError: The tag is empty or holds white space.
+        UsageError: The tag is missing, empty or holds white space, or a ranking is not sound.
         OSError: The file cannot be written; it has not changed then.
     """
-    text = run_text(rankings, check_tag(tag))
+    if isinstance(rankings, Run):
+        tag, rankings = tag or rankings.tag, rankings.rankings.values()
+    if tag is None:
+        raise UsageError("found rankings and no tag; give a tag")
+    check_tag(tag)
+    path = Path(path)
+    text = run_text([check_ranking(each, "the caller") for each in rankings], tag)
     zipped = path.suffix == ".gz"
     write_whole({path: gzip.compress(text.encode("utf-8"), mtime=0) if zipped else text})
 

@@ -30,19 +30,18 @@ def count_terms(
     Args:
         words: A number for every word.
         term_of_word: The term of each word, a negative number for a stop word.
-        ends: The end of the words of each text; `fields` texts per document.
-        fields: The number of fields per document.
-        first_document: The number of the first document.
-        last_row: For each term the last row written for it; any stale row number is fine, as it
-            is checked against the row.
+        ends: The end of the words of each text, by document and field.
+        fields: Number of fields per document.
+        first_document: Number of the first document.
+        last_row: For each term the last row written for it; it may be stale.
         row_terms: Rows, written from `filled` on.
         row_documents: Likewise.
         frequencies: Likewise, shape (rows, fields).
-        lengths: Words by document and field, stop words not counted, shape (documents, fields).
-        filled: The number of rows before.
+        lengths: Words without stop words, shape (documents, fields).
+        filled: Number of rows before.
 
     Returns:
-        The number of rows after.
+        Number of rows after.
     """
     position = 0
     for text in range(ends.size):
@@ -54,7 +53,7 @@ def count_terms(
             if term < 0:
                 continue
             length += 1
-            row = last_row[term]
+            row = last_row[term]  # stale where the row is another document's or term's
             if row >= filled or row_documents[row] != document or row_terms[row] != term:
                 row = filled
                 filled += 1

@@ -81,8 +81,7 @@ class Index(IndexReader):
         """
         if isinstance(fields, str):
             raise UsageError(f"found the text {fields!r}; expected a list of fields: [{fields!r}]")
-        named = EntryFields(tuple(fields), id_field, stance_field, claim_field)
-        corpus = _corpus(source, named)
+        corpus = _corpus(source, EntryFields(tuple(fields), id_field, stance_field, claim_field))
         options = BuildOptions(
             named_analysis(analysis or analysis_for(corpus.records)),
             on_error=on_error or Reading().on_error,

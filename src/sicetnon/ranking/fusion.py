@@ -25,6 +25,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.checks import check_number
 from sicetnon.errors import UsageError
 from sicetnon.formats.identifiers import all_pairs
 from sicetnon.formats.runs import unordered
@@ -125,10 +126,14 @@ def fuse(
         name: Name and tag of the result.
 
     Raises:
-        UsageError: There is no run, or the number of weights is not that of the runs.
+        UsageError: There is no run, one is no `Run`, or the weights are not one for each run.
     """
     if not runs:
         raise UsageError("found no run to fuse; expected at least one")
+    others = [type(run).__name__ for run in runs if not isinstance(run, Run)]
+    if others:
+        raise UsageError(f"found {others[0]}; expected a Run, as sicetnon.load_run gives it")
+    check_number(depth, "depth", 1)
     fusion = fusion or Fusion()
     shares = fusion.shares(len(runs)).tolist()
     voices = [(run, share) for run, share in zip(runs, shares, strict=True) if share]

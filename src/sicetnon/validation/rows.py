@@ -9,20 +9,21 @@ import codecs
 import gzip
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sicetnon.errors import DataError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
+from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import MISSING
 from sicetnon.formats.files import open_bytes
 from sicetnon.records import UNSTANCED, Ranking, Run
 from sicetnon.validation import rules
 from sicetnon.validation.rules import Log, shown
 
-# A path, a run, rankings, lines of text, records, or a data frame.
+# A path, a run, rankings, lines of text, `{topic: {document: score}}`, records, or a data frame.
 RunSource = str | Path | Run | Iterable[Any]
 # The six columns of a line.
 Row = list[str]
@@ -66,6 +67,10 @@ class RowReader:
             return self._read(self._file_lines(run))
         if isinstance(run, Run):
             return self._take(_ranking_rows(run.rankings.values(), run.tag or NO_NAME))
+        if isinstance(run, Mapping):
+            return self._take(_ranking_rows(load_run(run).rankings.values(), NO_NAME))
+        if not isinstance(run, Iterable):
+            raise UsageError(f"found {type(run).__name__}; expected a run, such as a path")
         if sources.is_frame(run):
             return self._take(_record_rows(run))
         items = iter(run)

@@ -109,7 +109,7 @@ def validate(
         name: The name of the run in messages; its path when left out.
 
     Raises:
-        UsageError: There is no such task, or the records lack a column.
+        UsageError: There is no such task, the run is none of these, or lacks a column.
         DataError: The topics file cannot be read. Faults of the run are findings, not errors.
     """
     contract = contract_of(task)
