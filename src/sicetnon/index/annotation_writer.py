@@ -29,7 +29,7 @@ from sicetnon.index.manifest import (
     annotation_file,
     write_manifest,
 )
-from sicetnon.index.reader import IndexReader
+from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.segment import STORE
 from sicetnon.index.storage import StoredFile
 from sicetnon.platforms import reserve, sync_folder
@@ -117,6 +117,7 @@ def annotate_index(
         wanted = [each for each in annotators if manifest.annotations.get(each.name) != each.entry]
         if not wanted:
             return manifest
+        verify_index(folder, STORE, "live-")
         entries = []
         names = tuple(each.name for each in wanted)
         for segment in index.segments:

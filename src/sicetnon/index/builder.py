@@ -132,7 +132,7 @@ class SegmentBuilder:
             return
         first = len(self._ids) - len(batch.ids)
         self._analysing.submit(lambda: self._analyse(first, batch.texts))
-        self._storing.submit(lambda: self._store.add(first, batch.records))
+        self._storing.submit(lambda: self._store.add(enumerate(batch.records, first)))
 
     def finish(self, name: str) -> SegmentEntry:
         """Write the rest, and describe the segment.

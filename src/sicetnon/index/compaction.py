@@ -34,7 +34,11 @@ def compact(
         folder: An empty folder.
         name: The name that the folder will have.
         batch_documents: The number of documents that are copied at a time.
+
+    Raises:
+        BrokenIndexError: A file of the index is damaged. New checksums would hide that.
     """
+    index.verify()
     terms = WordTable()
     term_maps = [terms.insert(segment.terms.words()) for segment in index.segments]
     renumbered = _renumber(index.segments)
@@ -113,11 +117,9 @@ def _copy_records(
     try:
         for segment, numbers in zip(index.segments, renumbered, strict=True):
             for first in range(0, len(segment), batch):
-                rows = segment.store.raw(first, first + batch)
-                kept = [(int(numbers[local]), record) for local, record in rows]
-                live = [(number, record) for number, record in kept if number >= 0]
-                if live:
-                    writer.add(live[0][0], [record for _, record in live])
+                rows = segment.store.raw(first, min(first + batch, len(segment)))
+                renumbered_rows = ((int(numbers[local]), record) for local, record in rows)
+                writer.add((number, record) for number, record in renumbered_rows if number >= 0)
         writer.close()
     finally:
         writer.abandon()

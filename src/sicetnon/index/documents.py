@@ -60,11 +60,9 @@ class DocumentWriter:
             "CREATE TABLE documents (number INTEGER PRIMARY KEY, record BLOB NOT NULL); BEGIN;"
         )
 
-    def add(self, first: int, records: Iterable[bytes]) -> None:
-        """Add records under consecutive numbers."""
-        self._connection.executemany(
-            "INSERT INTO documents VALUES (?, ?)", enumerate(records, start=first)
-        )
+    def add(self, records: Iterable[tuple[int, bytes]]) -> None:
+        """Add records with their numbers."""
+        self._connection.executemany("INSERT INTO documents VALUES (?, ?)", records)
 
     def close(self) -> None:
         """Commit and close."""
@@ -109,45 +107,50 @@ class DocumentReader:
                 marks = ",".join("?" * len(part))
                 query = f"SELECT number, record FROM documents WHERE number IN ({marks})"
                 found.update(self._connection.execute(query, part))
-            return [self._decoder.decode(found[number]) for number in numbers]
-        except (sqlite3.Error, msgspec.DecodeError) as error:
+        except sqlite3.Error as error:
             raise self._damaged(error) from None
-        except KeyError as error:
-            raise BrokenIndexError(
-                f"{self._path}: document {error} is missing; {REBUILD}"
-            ) from None
+        if missing := sorted(set(numbers) - found.keys()):
+            raise self._missing(missing[0])
+        return self._decoded([found[number] for number in numbers])
 
     def between(self, first: int, end: int) -> list[Record]:
-        """The records of a range of numbers, all of which there must be.
+        """The records of a range of numbers.
 
         Raises:
-            BrokenIndexError: The store is damaged, or lacks one.
+            BrokenIndexError: The store is damaged, or lacks one of the numbers.
         """
-        rows = self.raw(first, end)
-        if [number for number, _ in rows] != list(range(first, end)):
-            missing = f"lacks documents from {first:,} to {end:,}"
-            raise BrokenIndexError(f"{self._path}: {missing}; {REBUILD}")
-        try:
-            return [self._decoder.decode(record) for _, record in rows]
-        except msgspec.DecodeError as error:
-            raise self._damaged(error) from None
+        return self._decoded([record for _, record in self.raw(first, end)])
 
     def raw(self, first: int, end: int) -> list[tuple[int, bytes]]:
         """The numbers and stored JSON of a range of numbers.
 
         Raises:
-            BrokenIndexError: The store is damaged.
+            BrokenIndexError: The store is damaged, or lacks one of the numbers.
         """
-        query = "SELECT number, record FROM documents WHERE number >= ? AND number < ?"
+        # a damaged tree may hold a row without end
+        query = "SELECT number, record FROM documents WHERE number >= ? AND number < ? LIMIT ?"
         try:
-            return self._connection.execute(query, (first, end)).fetchall()
+            rows = self._connection.execute(query, (first, end, end - first)).fetchall()
         except sqlite3.Error as error:
             raise self._damaged(error) from None
+        if [number for number, _ in rows] != list(range(first, end)):
+            raise self._missing(min({*range(first, end)} - {number for number, _ in rows}))
+        return rows
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
         self._is_closed = True
+
+    def _decoded(self, records: list[bytes]) -> list[Record]:
+        try:
+            return [self._decoder.decode(record) for record in records]
+        # bad UTF-8 is a ValueError, a number in place of JSON a TypeError
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._damaged(error) from None
+
+    def _missing(self, number: int) -> BrokenIndexError:
+        return BrokenIndexError(f"{self._path}: document {number} is missing; {REBUILD}")
 
     def _damaged(self, error: Exception) -> SicetnonError:
         if self._is_closed:

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, DataError, UsageError
-from sicetnon.formats.files import checksum
 from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
 from sicetnon.index.segment import Segment
-from sicetnon.index.storage import REBUILD, check_size
+from sicetnon.index.storage import verify_files
 from sicetnon.records import Ranking, Record
 from sicetnon.text.analysis import Analysis
 
@@ -167,18 +166,21 @@ class IndexReader:
         raise IndexError(f"document {number} of {self.size}")
 
 
-def verify_index(folder: Path) -> None:
-    """Read every file of an index and compare its checksum.
+def verify_index(folder: Path, *prefixes: str) -> None:
+    """Read the files of an index and compare their checksums.
+
+    Args:
+        folder: The index.
+        prefixes: Only files whose names begin with one of these are read; all when left out.
 
     Raises:
         BrokenIndexError: Some file is not what was written; all such files are named.
     """
-    damaged = []
-    for entry in read_manifest(folder).segments:
-        for name, stored in entry.files.items():
-            path = folder / entry.name / name
-            check_size(path, stored)
-            if checksum(path) != stored.crc32:
-                damaged.append(str(path))
-    if damaged:
-        raise BrokenIndexError(f"{', '.join(damaged)}: the checksum does not fit; {REBUILD}")
+    verify_files(
+        {
+            folder / entry.name / name: stored
+            for entry in read_manifest(folder).segments
+            for name, stored in entry.files.items()
+            if name.startswith(prefixes or "")
+        }
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,21 @@ def check_size(path: Path, stored: StoredFile) -> None:
             f"{path}: found {size:,} bytes, expected {stored.size:,}: the file is cut short or "
             f"belongs to another index; {REBUILD}"
         )
+
+
+def verify_files(files: Mapping[Path, StoredFile]) -> None:
+    """Read files and compare their checksums.
+
+    Raises:
+        BrokenIndexError: Some file is not what was written; all such files are named.
+    """
+    damaged = []
+    for path, stored in files.items():
+        check_size(path, stored)
+        if checksum(path) != stored.crc32:
+            damaged.append(str(path))
+    if damaged:
+        raise BrokenIndexError(f"{', '.join(damaged)}: the checksum does not fit; {REBUILD}")
 
 
 REBUILD = "build an index with: sicetnon index build SOURCE -o DIR"

@@ -28,7 +28,7 @@ from sicetnon.index.compaction import BATCH_DOCUMENTS, MAX_SEGMENTS, compact
 from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
-from sicetnon.index.reader import IndexReader
+from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.storage import write_array
 from sicetnon.platforms import sync_folder
 from sicetnon.text.analysis import Analysis, encode
@@ -131,6 +131,7 @@ def add_documents(
         if crowded:
             # first, so that a failure means that nothing was added
             _compact(folder)
+        _verify_deleted(folder)
         with IndexReader.open(folder) as index:
             return _add(corpus, index, options, replace)
 
@@ -183,6 +184,7 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
         UsageError: No document would be left.
     """
     with locked(folder), IndexReader.open(folder) as index:
+        _verify_deleted(folder)
         found = {index.number(identifier) for identifier in identifiers} - {None}
         if len(found) == index.document_count:
             raise UsageError(f"{folder}: no document would be left; remove the folder instead")
@@ -272,6 +274,11 @@ def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
         documents += len(batch.ids)
         yield batch
     options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start, True))
+
+
+def _verify_deleted(folder: Path) -> None:
+    """Verify what decides which documents are deleted: the ids and the masks so far."""
+    verify_index(folder, "ids_", "live-")
 
 
 def _with_deleted(index: IndexReader, numbers: set[int]) -> tuple[SegmentEntry, ...]:

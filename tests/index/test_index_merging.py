@@ -1,0 +1,108 @@
+"""Merging and other rewriting: damage is not passed on under a new checksum."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sicetnon.errors import BrokenIndexError
+from sicetnon.index.annotation_writer import annotate_index
+from sicetnon.index.compaction import MAX_SEGMENTS
+from sicetnon.index.reader import IndexReader
+from sicetnon.index.writing import (
+    BuildOptions,
+    add_documents,
+    build_index,
+    compact_index,
+    delete_documents,
+)
+from support.annotation_cases import QUALITY
+from support.index_cases import PORTER, entries, files_of
+
+pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
+WORDS = [f"word{number}" for number in range(400)]
+
+
+def text(number: int) -> str:
+    return " ".join(WORDS[number % 7 :: 3]) + f" {number}"
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index that merges when something is added; its first postings are too large to read."""
+    folder = tmp_path_factory.mktemp("crowded") / "index"
+    first = {f"d{number}-{'x' * 300}": (text(number),) for number in range(3600)}
+    build_index(entries(first), folder, BuildOptions(PORTER))
+    for segment in range(1, MAX_SEGMENTS):
+        add_documents(entries({f"s{segment}": (text(segment),)}), folder, BuildOptions(PORTER))
+    return folder
+
+
+def flip(path: Path, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+
+
+def add(folder: Path) -> Any:
+    return add_documents(entries({"new": ("new",)}), folder, BuildOptions(PORTER))
+
+
+def change_a_record(path: Path) -> None:
+    data = path.read_bytes()
+    place = data.index(b"word")
+    path.write_bytes(data[:place] + b"lord" + data[place + 4 :])
+
+
+def remove_a_record(path: Path) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("DELETE FROM documents WHERE number = 100")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("documents", lambda path: flip(path, 0)),
+        ("ids_letters", lambda path: flip(path, 1)),
+        ("documents.sqlite", change_a_record),
+        ("documents.sqlite", remove_a_record),
+    ],
+)
+@pytest.mark.parametrize("act", [add, compact_index])
+def test_merging_refuses_damage(
+    crowded: Path, tmp_path: Path, act: Callable[[Path], Any], name: str, damage: Any
+) -> None:
+    folder = tmp_path / "index"
+    shutil.copytree(crowded, folder)
+    path = folder / "segment-000001" / name
+    damage(path)
+    before = files_of(folder)
+    with pytest.raises(BrokenIndexError, match=f"^{path}: the checksum does not fit; "):
+        act(folder)
+    assert files_of(folder) == before
+
+
+def test_deleting_refuses_damaged_ids(crowded: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    shutil.copytree(crowded, folder)
+    path = folder / "segment-000001" / "ids_letters"
+    flip(path, 1)
+    with pytest.raises(BrokenIndexError, match=f"^{path}: the checksum does not fit; "):
+        delete_documents(folder, ["s1"])
+
+
+def test_a_model_reads_no_damaged_records(crowded: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    shutil.copytree(crowded, folder)
+    path = folder / "segment-000001" / "documents.sqlite"
+    change_a_record(path)
+    with pytest.raises(BrokenIndexError, match=f"^{path}: the checksum does not fit; "):
+        annotate_index(folder, [QUALITY])
+    with IndexReader.open(folder) as index:
+        assert index.annotation("quality") is None
