@@ -78,7 +78,7 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
         wanted: The command whose arguments are needed, since loading all takes longer; all when
             left out.
     """
-    root = argparse.ArgumentParser(
+    root = _Parser(
         prog="sicetnon",
         description="Argument retrieval: strong arguments for and against, offline.",
         epilog=_EPILOG,
@@ -97,7 +97,15 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
     return root
 
 
-class _CommandParser(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    """A parser that quotes wrong arguments without letting them steer the terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and leave with status 2."""
+        super().error(one_line(message))
+
+
+class _CommandParser(_Parser):
     """The parser of a command: what is wrong with its arguments, it says beside its own usage."""
 
     def parse_known_args(  # type: ignore[override]  # the overloads of typeshed

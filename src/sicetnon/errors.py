@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+LONGEST_MESSAGE = 1000
+_KEPT_END = 300
+
+
+def cut(message: str) -> str:
+    """A message of at most 1,000 characters: its begin and its end, which holds the advice."""
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    begin = message[: LONGEST_MESSAGE - _KEPT_END - 1]
+    return f"{begin}…{message[-_KEPT_END:]}"
+
 
 class SicetnonError(Exception):
     """What a user did or gave cannot be used; the message says why and what to do."""
 
     exit_status = 1
+
+    def __str__(self) -> str:
+        return cut(super().__str__())
 
 
 class UsageError(SicetnonError):

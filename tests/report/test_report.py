@@ -91,10 +91,10 @@ def test_hostile_text_is_text(text, page):
     assert not [each for _, each in page.elements if any(name.startswith("on") for name in each)]
     assert any(HOSTILE in word for word in page.words)
     assert "\x00" not in text
-    assert "\x1b" not in text
+    assert not {"\x1b", "\u202e"} & set(text)
     assert "␀␛" in text  # they are shown
     joined = "".join(page.pieces["bdi"]) + "".join(page.pieces["mark"])
-    assert "<b>coffee</b> & \u202eesrever\ufffd $x^2$ שלום 茶" in joined.replace("\u00a0", " ")
+    assert "<b>coffee</b> &  esrever\ufffd $x^2$ שלום 茶" in joined.replace("\u00a0", " ")
 
 
 def test_words_in_other_directions_are_isolated(text):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,6 +57,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     from sicetnon.evaluation.tables import print_scores
     from sicetnon.index.reader import IndexReader
     from sicetnon.terminal.console import console, line_printer, warnings_as_lines
+    from sicetnon.text.printable import json_text
 
     if [*options.runs, *options.qrels].count("-") > 1:
         raise UsageError("standard input (-) can be named only once")
@@ -80,7 +80,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         if options.report:
             _write_report(options, scores, qrels, index, say)
     if options.json:
-        print(json.dumps([score.row() for score in scores], ensure_ascii=False, indent=1))  # noqa: T201
+        print(json_text([score.row() for score in scores], indent=1))  # noqa: T201
     else:
         print_scores(scores, console())
 

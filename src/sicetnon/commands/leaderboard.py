@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from sicetnon.commands.arguments import describe
 from sicetnon.errors import UsageError
@@ -32,6 +31,7 @@ def _leaderboard(options: argparse.Namespace) -> None:
     from sicetnon.evaluation.leaderboard import placed
     from sicetnon.terminal.console import console, line_printer, warnings_as_lines
     from sicetnon.terminal.tables import show_leaderboard
+    from sicetnon.text.printable import json_text
 
     if bool(options.runs) != bool(options.qrels):
         raise UsageError("RUN goes with --qrels: name the runs first, then the judgments")
@@ -41,6 +41,6 @@ def _leaderboard(options: argparse.Namespace) -> None:
         scores = evaluate(options.runs, list(qrels.values())) if options.runs else []
         board = placed(options.task, scores, qrels)
     if options.json:
-        print(json.dumps(board.as_json(), ensure_ascii=False, indent=1))  # noqa: T201
+        print(json_text(board.as_json(), indent=1))  # noqa: T201
     else:
         show_leaderboard(board, console())

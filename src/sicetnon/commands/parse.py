@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from sicetnon.commands.arguments import describe
 
@@ -23,6 +22,7 @@ def _parse(options: argparse.Namespace) -> None:
     import msgspec
 
     from sicetnon.arguments.comparative.questions import parse_question
+    from sicetnon.text.printable import json_text
 
     question = parse_question(" ".join(options.question))
-    print(json.dumps(msgspec.to_builtins(question), ensure_ascii=False))  # noqa: T201
+    print(json_text(msgspec.to_builtins(question)))  # noqa: T201

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from sicetnon.commands.arguments import add_stance, describe, positive
@@ -46,11 +45,12 @@ def _search(options: argparse.Namespace) -> None:
     from sicetnon.library.answers import as_json
     from sicetnon.library.index import Index
     from sicetnon.library.sample import sample_index
+    from sicetnon.text.printable import json_text
 
     with Index.open(options.index) if options.index else sample_index() as index:
         found = index.search(question, options.k, system=options.system, stance=options.stance)
     if options.json:
-        print(json.dumps(as_json(question, found), ensure_ascii=False, indent=1))  # noqa: T201
+        print(json_text(as_json(question, found), indent=1))  # noqa: T201
         return
     from sicetnon.terminal.answers import show_answers
     from sicetnon.terminal.console import console
@@ -62,10 +62,11 @@ def _search_service(question: str, source: str, k: int, is_json: bool, quiet: bo
     from sicetnon.library.service_search import search_service, service_json
     from sicetnon.terminal.answers import QUESTION_SIDES, SIDES, show_answers
     from sicetnon.terminal.console import console, line_printer
+    from sicetnon.text.printable import json_text
 
     say = line_printer(console(stderr=True, quiet=quiet))
     found = search_service(source, question, k, say=say)
     if is_json:
-        print(json.dumps(service_json(source, question, found), ensure_ascii=False, indent=1))  # noqa: T201
+        print(json_text(service_json(source, question, found), indent=1))  # noqa: T201
         return
     show_answers(question, found, console(), QUESTION_SIDES if source == "argsme" else SIDES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 from pathlib import Path
 
 from sicetnon.commands.arguments import describe
@@ -34,6 +33,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _validate(options: argparse.Namespace) -> None:
     from sicetnon.index.reader import IndexReader
     from sicetnon.terminal.console import console, line_printer
+    from sicetnon.text.printable import json_text
     from sicetnon.validation import validate
     from sicetnon.validation.known import known_to
 
@@ -42,10 +42,10 @@ def _validate(options: argparse.Namespace) -> None:
         known = None if index is None else known_to(index)
         report = validate(options.run, options.task, options.topics, known)
     if options.json:
-        print(json.dumps(report.as_json(), ensure_ascii=False, indent=1))  # noqa: T201
+        print(json_text(report.as_json(), indent=1))  # noqa: T201
     else:
         say = line_printer(console())
-        for line in str(report).splitlines():
+        for line in str(report).split("\n"):
             say(line)
     if not report.ok:
         raise _FaultyRunError("")

@@ -129,15 +129,19 @@ def as_html(scores: Sequence[Score]) -> str:
     parts = []
     for table in score_tables(scores):
         if table.title:
-            title, subtitle = html.escape(table.title), html.escape(table.subtitle)
+            title, subtitle = _escaped(table.title), _escaped(table.subtitle)
             parts.append(f"<p><b>{title}</b> {subtitle}</p>")
-        heads = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
-        rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in table.rows)
+        heads = "".join(f"<th>{_escaped(column)}</th>" for column in table.columns)
+        rows = ("".join(f"<td>{_escaped(cell)}</td>" for cell in row) for row in table.rows)
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         parts.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>")
         if table.note:
-            parts.append(f"<p>{html.escape(table.note)}</p>")
+            parts.append(f"<p>{_escaped(table.note)}</p>")
     return "\n".join(parts)
+
+
+def _escaped(text: str) -> str:
+    return html.escape(printable(text))
 
 
 def _p_value(value: float) -> str:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sicetnon.compiled import compiled
 from sicetnon.errors import DataError
 from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes
+from sicetnon.formats.jsontext import strict_json
 
 _QUOTE, _ESCAPE = ord('"'), ord("\\")
 _OPEN_OBJECT, _CLOSE_OBJECT, _OPEN_LIST, _CLOSE_LIST = ord("{"), ord("}"), ord("["), ord("]")
@@ -159,7 +160,7 @@ class JsonArray:
     def _check_skeleton(self, head: bytes, tail: bytes, elements: int, end: int) -> None:
         """Check the rest of the file, which must be JSON without the elements, too."""
         try:
-            outer = json.loads((head + tail).decode("latin-1"))
+            outer = strict_json((head + tail).decode("latin-1"))
         except ValueError as error:
             place = getattr(error, "pos", len(head))
             if place < len(head):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, TypeVar
 
 import msgspec
@@ -21,8 +22,24 @@ def decode(decoder: msgspec.json.Decoder[Shape], data: bytes) -> Shape:
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
-        parsed = json.loads(_text(data))
+        parsed = strict_json(_text(data))
         return msgspec.convert(mended(parsed), decoder.type)
+
+
+def strict_json(text: str) -> Any:
+    """Parse JSON as its standard has it, which Python does not: NaN and Infinity are no JSON.
+
+    Raises:
+        ValueError: It is no JSON, or holds a number beyond 64 bits of floating point.
+    """
+    return json.loads(text, parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"found the number {text[:40]}; expected a finite one")
+    return value
 
 
 def _text(data: bytes) -> str:

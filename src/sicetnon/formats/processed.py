@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ import msgspec
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.formats.jsontext import mended
+from sicetnon.formats.jsontext import mended, strict_json
 from sicetnon.formats.tables import read_table
 from sicetnon.records import Argument, ProcessedArgument, Sentence
 
@@ -95,7 +94,7 @@ def _read(text: str) -> Any:
     # numbers, lists and dictionaries look the same in JSON; whatever else there is does not parse
     if "\\" not in text.replace("\\'", ""):
         with contextlib.suppress(KeyError, ValueError, RecursionError):
-            return json.loads(_TOKEN.sub(_as_json, text))
+            return strict_json(_TOKEN.sub(_as_json, text))
     return ast.literal_eval(text)
 
 

@@ -7,24 +7,23 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-# what HTML forbids even as a character reference; halves of characters have no UTF-8
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+from sicetnon.text.printable import printable
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BREAK = re.compile(r"(?<=[_+./,-])(?=\w)")
 _SMALLEST_P = 0.001
 
 
 def visible(value: Any) -> Any:
-    """Replace control characters of a text by their pictures; leave other values unchanged."""
+    """Make a text printable, with pictures of control characters; leave other values unchanged."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return _UNFIT.sub(_picture, value)
+        return printable(_CONTROL.sub(_picture, value))
     return value
 
 
 def _picture(match: re.Match[str]) -> str:
     point = ord(match.group())
-    if point < 0x20:
-        return chr(0x2400 + point)
-    return "\u2421" if point == 0x7F else "\ufffd"
+    return "\u2421" if point == 0x7F else chr(0x2400 + point)
 
 
 def breakable(name: str) -> Markup:

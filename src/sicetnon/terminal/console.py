@@ -30,16 +30,17 @@ def console(stderr: bool = False, quiet: bool = False) -> Console:
         quiet=quiet,
         highlight=False,
         emoji=False,
+        markup=False,
         width=width,
         no_color=True if width else None,
     )
 
 
 def line_printer(screen: Console) -> Callable[[str], None]:
-    """A function that prints a line as it is: no markup, no line breaks, nothing that steers."""
+    """A function that prints a line: no markup, no line breaks, nothing that steers."""
 
     def say(line: str) -> None:
-        screen.print(printable(line), soft_wrap=True, markup=False)
+        screen.print(Text(one_line(line)), soft_wrap=True)
 
     return say
 
@@ -49,7 +50,7 @@ def show_facts(facts: Sequence[tuple[str, str]], screen: Console) -> None:
     width = max(len(name) for name, _ in facts)
     for name, fact in facts:
         line = Text(f"{name:<{width}}  ", style="dim")
-        line.append(printable(fact), style="default not dim")
+        line.append(printable(fact).replace("\n", " "), style="default not dim")
         screen.print(line, soft_wrap=True)
 
 

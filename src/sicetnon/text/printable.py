@@ -1,28 +1,57 @@
-"""Texts of strangers, made safe to print: they must not steer the terminal."""
+"""Texts of strangers, made safe to print: they must not steer the terminal, nor hide anything."""
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from sicetnon.errors import cut
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# blanks, separators of lines and paragraphs, format characters
+_BLANK = frozenset({"Zs", "Zl", "Zp", "Cf"})
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7e]")
 
 
 def printable(text: str) -> str:
-    """A text without the characters that steer a terminal; as long as the text."""
-    return _CONTROL.sub(" ", text)
+    """A text without characters that steer a terminal or are invisible; as long as the text.
+
+    Line feeds and tabs stay. A blank stands for other white space and for format characters
+    (zero-width, bidirectional, tags), U+FFFD for the rest.
+    """
+    return text if text.isprintable() else "".join(map(_printable_letter, text))
+
+
+def _printable_letter(letter: str) -> str:
+    if letter.isprintable() or letter in "\n\t":
+        return letter
+    is_blank = letter in "\r\v\f" or unicodedata.category(letter) in _BLANK
+    return " " if is_blank else "\N{REPLACEMENT CHARACTER}"
 
 
 def one_line(text: str) -> str:
-    """A text on one line, with U+FFFD for every character that cannot be printed."""
-    words = " ".join(text.split())
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words
-    )
+    """A printable text on one line; the middle of a very long one is left out."""
+    return cut(" ".join(printable(text).split()))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """A value as JSON that steers no terminal."""
+    return escaped_json(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent))
+
+
+def escaped_json(text: str) -> str:
+    """JSON with escapes for characters that do not print; its value stays the same."""
+    return _BEYOND_ASCII.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    letter = match.group()
+    return letter if letter.isprintable() else json.dumps(letter)[1:-1]
 
 
 def shortened(text: str, letters: int) -> str:

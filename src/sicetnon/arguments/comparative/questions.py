@@ -20,6 +20,7 @@ from sicetnon.arguments.comparative.question_forms import (
     aspects_of,
     predicate_in,
 )
+from sicetnon.formats.jsontext import whole_text
 from sicetnon.records import Question, Topic
 
 _LONGEST = 400
@@ -47,7 +48,7 @@ def understood(topic: Topic) -> Topic:
         return topic
     question = parse_question(topic.title)
     if len(topic.objects) >= 2:
-        first, second = topic.objects[:2]
+        first, second = map(whole_text, topic.objects[:2])
         question = replace(question, kind="comparative", first=first, second=second)
     return replace(topic, question=question)
 
@@ -75,7 +76,7 @@ _AFTERTHOUGHT = re.compile(r"[,\s]+(?:and|or) (?:why|vice versa|how|where)(?: no
 
 def _prepared(text: str) -> str:
     """One line, plain quotes, without greetings before and closing marks behind."""
-    folded = " ".join(text[:_LONGEST].replace("’", "'").replace("‘", "'").split())
+    folded = " ".join(whole_text(text[:_LONGEST]).replace("’", "'").replace("‘", "'").split())
     folded = re.sub(r"\bvs\.|\bversus\b|\bv\.s\.?|\bv/s\b|\bVS\b|\bv\.(?=\s)", "vs", folded)
     before = None
     while folded != before:

@@ -27,6 +27,7 @@ from sicetnon.errors import DataError, SicetnonError
 from sicetnon.formats.files import Reading, open_bytes
 from sicetnon.formats.jsontext import decode
 from sicetnon.formats.resumable import ResumableOutput
+from sicetnon.text.printable import escaped_json
 
 Record: TypeAlias = dict[str, msgspec.Raw]
 Progress: TypeAlias = Callable[[int, int], None]
@@ -262,7 +263,7 @@ def _annotated_lines(portion: _Portion, annotator: Classifier) -> bytes:
         msgspec.json.encode({**record, **added})
         for record, added in zip(portion.records, found, strict=True)
     ]
-    return b"\n".join([*lines, b""])
+    return escaped_json(b"\n".join([*lines, b""]).decode()).encode()
 
 
 def added_fields(
