@@ -10,7 +10,7 @@ import pytest
 from sicetnon.cli import main
 from sicetnon.formats.runs import read_run
 from sicetnon.uva import text_models as uva
-from support.quality_files import BAD, GOOD, webis
+from support.quality_files import BAD, GOOD, dagstuhl, webis
 
 
 class TestCommands:
@@ -80,3 +80,27 @@ class TestCommands:
         path.write_text(json.dumps([item] * 3))
         assert main(["train", "uva-quality", str(path), "-o", str(tmp_path)]) == 2
         assert "one class" in capsys.readouterr().err
+
+    def test_a_row_without_its_last_cell(self, tmp_path: Path, failing) -> None:
+        path = webis(tmp_path)
+        header, row, *rest = path.read_text().split("\n")
+        path.write_text("\n".join([header, row.rpartition(",")[0], *rest]))
+        status, line = failing("train", "uva-quality", path, "-o", tmp_path)
+        assert status == 1
+        assert line.startswith(f"sicetnon: {path}, line 2: found no column Combined Quality; ")
+
+    @pytest.mark.parametrize("scores", [{"Cogency": 1.0}, {}])
+    def test_an_argument_without_an_overall_label(
+        self, scores: dict[str, float], tmp_path: Path, failing
+    ) -> None:
+        table = dagstuhl(tmp_path)
+        # no annotator could judge the argument as a whole
+        table.write_bytes(table.read_bytes().replace(b"\t3 (High)\t3", b"\t?\t3"))
+        table.write_bytes(table.read_bytes().replace(b"\t2 (Average)\t2", b"\t?\t2"))
+        means = tmp_path / "d.json"
+        item = {"issue": "i", "stance": "s", "id": "b", "text": "t", "scores_mean": scores}
+        means.write_text(json.dumps([item]))
+        for path in (table, means):
+            status, line = failing("train", "uva-quality", path, "-o", tmp_path)
+            assert status == 1
+            assert line.startswith(f"sicetnon: {path}: argument b has no label of overall quality;")

@@ -7,7 +7,10 @@ import logging
 import sqlite3
 import traceback
 import zlib
+from collections.abc import Callable
+from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -56,6 +59,33 @@ class TestKey:
         forms = [KEY, json.dumps(KEY)[1:-1], "k3y%2Fwith"]
         assert not [text for text in seen for form in forms if form in text]
         assert all(body["apikey"] == KEY for _, _, body in double.requests if body)
+
+    @pytest.mark.parametrize(
+        "spelled",
+        [
+            lambda key: key.replace('"', '\\"').replace("/", "\\/"),
+            lambda key: "".join(f"\\u{ord(letter):04x}" for letter in key),
+            lambda key: "".join(f"\\u{ord(letter):04X}" for letter in key),
+            lambda key: json.dumps(json.dumps(key)[1:-1])[1:-1],
+            lambda key: json.dumps(escape(key))[1:-1],
+            lambda key: "".join(f"&#{ord(letter)};" for letter in key),
+            lambda key: escape(key).replace("/", "&#x2F;").replace("+", "&plus;"),
+            lambda key: quote(key, safe="").lower(),
+            lambda key: "".join(f"%{ord(letter):02X}" for letter in key),
+            lambda key: quote(quote(key, safe=""), safe=""),
+        ],
+    )
+    def test_an_echo_is_hidden_however_it_is_spelled(
+        self, spelled: Callable[[str], str], double, setting
+    ) -> None:
+        body = json.dumps({"meta": {"total_results": 1}, "results": [double.hit(0, "tea")]})
+        echo = spelled(KEY)
+        double.faults = [[body.replace("On tea", f"On {echo} tea").encode()]]
+        retriever = setting.chatnoir(double)
+        (page,) = retriever.hits(retriever.retrieve([TEA], 10)[0])
+        assert page.snippet.startswith("On *** tea")
+        kept = sqlite3.connect(setting.cache).execute("SELECT body FROM answers").fetchall()
+        assert all(echo.encode() not in zlib.decompress(body) for (body,) in kept)
 
     @pytest.mark.parametrize("fault", ["moved", "hang up", "slow", "500", "malformed"])
     def test_no_exception_carries_it(self, fault, double, setting) -> None:

@@ -87,6 +87,22 @@ class TestResuming:
 
 
 class TestCache:
+    @pytest.mark.parametrize("older", [False, True])
+    def test_others_cannot_read_it(self, older: bool, double, setting) -> None:
+        if older:
+            setting.cache.parent.mkdir()
+            sqlite3.connect(setting.cache).execute("CREATE TABLE old (x)")
+            setting.cache.chmod(0o644)
+        setting.chatnoir(double).retrieve([TEA], 10)
+        assert setting.cache.stat().st_mode & 0o777 == 0o600
+        if not older:
+            assert setting.cache.parent.stat().st_mode & 0o777 == 0o700
+
+    def test_a_pipe_is_no_cache(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(DataError, match="found no file"):
+            ResponseCache(tmp_path / "pipe")
+
     def test_keeps_and_replaces(self, tmp_path: Path) -> None:
         cache = ResponseCache(tmp_path)
         assert cache.path.parent == tmp_path
@@ -103,10 +119,11 @@ class TestCache:
             ResponseCache(path)
         assert path.read_text().startswith("not a database")
 
-    def test_a_damaged_answer_is_fetched_again(self, double, setting) -> None:
+    @pytest.mark.parametrize("damaged", ["x'00'", "'text'", "7"])
+    def test_a_damaged_answer_is_fetched_again(self, damaged: str, double, setting) -> None:
         setting.chatnoir(double).retrieve([TEA], 10)
         with sqlite3.connect(setting.cache) as database:
-            database.execute("UPDATE answers SET body = x'00'")
+            database.execute(f"UPDATE answers SET body = {damaged}")
         assert len(setting.chatnoir(double).retrieve([TEA], 10)[0]) == 10
         assert double.asked("POST") == 2
 

@@ -85,7 +85,13 @@ class TestFaults:
         setting.chatnoir(double).retrieve([TEA], 10)
         assert 100 < setting.clock.slept <= 200
 
-    @pytest.mark.parametrize("odd", ["soon", "-5", "1.5", "Mon, 99 Foo 2026 00:00:00 GMT"])
+    @pytest.mark.parametrize(
+        "odd",
+        [
+            *("soon", "-5", "1.5", "Mon, 99 Foo 2026 00:00:00 GMT"),
+            *("Mon, 02 Nov 99999999999 00:00:00 GMT", "9" * 5000),
+        ],
+    )
     def test_a_retry_after_that_says_nothing_is_ignored(self, odd: str, double, setting) -> None:
         double.faults = [[f"503 {odd}"]]
         assert len(setting.chatnoir(double).retrieve([TEA], 10)[0]) == 10

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import NAMESPACE_URL, uuid5
 
-Fault = str | dict[str, Any]
+Fault = str | bytes | dict[str, Any]
 
 
 def trec_id(number: int) -> str:
@@ -198,8 +198,8 @@ class _Handler(BaseHTTPRequestHandler):
         return fault is not None
 
     def _fail(self, fault: Fault) -> None:
-        if isinstance(fault, dict):
-            self._send(json.dumps(fault).encode())
+        if isinstance(fault, dict | bytes):
+            self._send(fault if isinstance(fault, bytes) else json.dumps(fault).encode())
         elif fault == "cut":
             self._send(b"{", length=5000)
             self.close_connection = True

@@ -94,7 +94,7 @@ def read_webis(path: Path | str) -> list[JudgedArgument]:
     found = []
     for line, values in rows:
         row = dict(zip(header, values, strict=False))
-        _check_columns(row, wanted, path)
+        _check_columns(row, wanted, path, line)
         if row.get("Is Argument?", "True").strip().lower() in ("false", "0"):
             continue
         try:
@@ -138,7 +138,7 @@ def _from_table(data: bytes, path: Path | str) -> Iterator[JudgedArgument]:
     reader = csv.DictReader(text.splitlines(), delimiter="\t")
     groups: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in reader:
-        _check_columns(row, ("#id", "issue", "argument", *_TABLE_NAMES), path)
+        _check_columns(row, ("#id", "issue", "argument", *_TABLE_NAMES), path, reader.line_num)
         groups[row["#id"]].append(row)
     if not groups:
         raise DataError("the table holds no argument", path)
@@ -172,6 +172,10 @@ def _label(text: str) -> int:
     return int(text[0]) if text[:1] in "123" and text else 0
 
 
-def _check_columns(row: Mapping[str, str], wanted: Sequence[str], path: Path | str) -> None:
+def _check_columns(
+    row: Mapping[str, str], wanted: Sequence[str], path: Path | str, line: int
+) -> None:
     if missing := [name for name in wanted if row.get(name) is None]:
-        raise DataError(f"found no column {', '.join(missing)}; expected {', '.join(wanted)}", path)
+        raise DataError(
+            f"found no column {', '.join(missing)}; expected {', '.join(wanted)}", path, line
+        )

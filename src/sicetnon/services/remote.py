@@ -28,7 +28,7 @@ from sicetnon._version import VERSION
 from sicetnon.errors import ServiceError, UsageError
 from sicetnon.services.api_key import ApiKey
 from sicetnon.services.pace import Clock, Pace, Patience
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.response_cache import LARGEST_ANSWER, ResponseCache
 
 T = TypeVar("T")
 _LOG = logging.getLogger("sicetnon.services")
@@ -36,7 +36,6 @@ _LOG = logging.getLogger("sicetnon.services")
 _MISSING = frozenset({404, 410})
 _REFUSED = frozenset({401, 403})
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-_LARGEST_ANSWER = 64 << 20
 _PART = 1 << 16
 
 
@@ -258,8 +257,8 @@ class Service:
         body, end = bytearray(), self._clock.now() + self._patience.whole_timeout
         while part := response.read1(_PART):
             body += part
-            if len(body) > _LARGEST_ANSWER:
-                return Fault(f"sent over {_LARGEST_ANSWER:,} bytes", is_final=True)
+            if len(body) > LARGEST_ANSWER:
+                return Fault(f"sent over {LARGEST_ANSWER:,} bytes", is_final=True)
             if self._clock.now() > end:
                 return Fault(f"took over {self._patience.whole_timeout:g} s to answer")
         return self._key.hide_bytes(bytes(body))
@@ -273,7 +272,11 @@ class Service:
             return Fault(f"has moved to {there} (status {status})", is_final=True)
         try:
             wait = self._retry.get_retry_after(response) or 0.0
-        except exceptions.InvalidHeader:
+        except (
+            exceptions.InvalidHeader,
+            ValueError,
+            OverflowError,
+        ):  # no such year
             wait = 0.0
         is_final = not self._retry.is_retry("GET", status)
         return Fault(f"answered with status {status}", status, wait, is_final)

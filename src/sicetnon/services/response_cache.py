@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
 import zlib
@@ -11,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sicetnon.errors import DataError
+from sicetnon.folders import keep_private
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -19,6 +21,8 @@ CREATE TABLE IF NOT EXISTS answers (
 """
 _FILE = "answers.sqlite"
 _PATIENCE_SECONDS = 60
+LARGEST_ANSWER = 64 << 20
+"""Bytes of an answer at most."""
 
 
 class ResponseCache:
@@ -26,6 +30,8 @@ class ResponseCache:
 
     Each answer is on disk, whole, before it is used: a killed program finds all that it had
     received when it starts again. Several programs and threads may share one cache.
+
+    The file is for its owner alone.
 
     Args:
         path: The file, made when there is none; or a folder that it is, or will be, in.
@@ -37,13 +43,19 @@ class ResponseCache:
     def __init__(self, path: Path):
         self.path = path / _FILE if path.is_dir() else path
         self._lock = threading.Lock()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.path.exists() and not self.path.is_file():
+            raise DataError("found no file; expected the file of kept answers, or none", self.path)
         with self._clear_errors():
+            # answers tell what was asked: others shall not read them at any time
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             # each statement is its own transaction, synced to disk
             self._database = sqlite3.connect(
                 self.path, _PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
             )
             self._database.execute(_SCHEMA)
+            keep_private(self.path)
 
     def get(self, key: str) -> bytes | None:
         """The answer kept under a key, or None."""
@@ -52,8 +64,8 @@ class ResponseCache:
                 "SELECT body FROM answers WHERE key = ?", (key,)
             ).fetchone()
         try:
-            return zlib.decompress(row[0]) if row else None
-        except zlib.error:
+            return zlib.decompressobj().decompress(row[0], LARGEST_ANSWER) if row else None
+        except (zlib.error, TypeError):  # a number or a text in place of bytes
             return None
 
     def put(self, key: str, request: str, body: bytes) -> None:

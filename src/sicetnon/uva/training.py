@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import UsageError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
@@ -198,7 +198,17 @@ def _svm_parameters(
 
 
 def _read(files: Sequence[str]) -> list[JudgedArgument]:
-    return [argument for file in files for argument in read_quality(file)]
+    found = []
+    for file in files:
+        for argument in read_quality(file):
+            if "overall" not in argument.labels and "combined" not in argument.scores:
+                raise DataError(
+                    f"argument {argument.id} has no label of overall quality; add it, or leave the "
+                    "argument out",
+                    file,
+                )
+            found.append(argument)
+    return found
 
 
 def _sample(sources: Sequence[str]) -> list[str]:
