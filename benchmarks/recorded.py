@@ -1,4 +1,4 @@
-"""What was recorded of ChatNoir, as a source of pages: shared by the benchmarks of task 2.
+"""Recorded answers of ChatNoir as a source of pages, for the benchmarks of task 2.
 
 Of the recorded hits all but ten are of topic 1 of 2020. No text came with them, so that snippets
 stand in for texts.

@@ -191,7 +191,7 @@ def web_discourse(blocks: int = 5) -> Iterator[Example]:
 
 
 def chatter() -> Iterator[Example]:
-    """What is said without arguing: greetings, house rules, plain facts. Written for this file."""
+    """Sentences that do not argue: greetings, house rules, plain facts. Written for this file."""
     lines = Path(__file__).with_name("chatter.txt").read_text(encoding="utf-8").splitlines()
     for text in lines:
         yield Example("argumentativeness", "chatter", text, 0, "chatter")

@@ -1,4 +1,4 @@
-"""What several rooms' tests share."""
+"""Fixtures that the tests of several rooms share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept."""
+"""The cache of compiled kernels."""
 
 from __future__ import annotations
 

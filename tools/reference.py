@@ -67,7 +67,7 @@ def _summary(name: str) -> str:
 
 
 def _directive(name: str) -> str:
-    """What makes Sphinx show the docstring."""
+    """The directive that makes Sphinx show the docstring."""
     if inspect.isclass(getattr(sicetnon, name)):
         return f".. autoclass:: sicetnon.{name}\n   :members:"
     return f".. autofunction:: sicetnon.{name}"
@@ -96,7 +96,7 @@ def _section(command: argparse.ArgumentParser) -> str:
 
 
 def arguments(command: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """What can be given to a command, apart from `--help`."""
+    """The arguments of a command, apart from `--help`."""
     for action in command._actions:
         hidden = action.help == argparse.SUPPRESS
         if not hidden and not isinstance(action, argparse._HelpAction | argparse._SubParsersAction):

@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def problem_with(root: Path, version: str) -> str:
-    """What prevents this release; empty when nothing does."""
+    """The obstacles to this release; empty when there are none."""
     if not VERSION.fullmatch(version):
         return f"found the version {version!r}; expected one such as 0.2.0 or 0.2.0rc1"
     if output("git", "status", "--porcelain", cwd=root):
@@ -100,7 +100,7 @@ def run(*command: str, cwd: Path) -> None:
 
 
 def output(*command: str, cwd: Path) -> str:
-    """What a command prints."""
+    """The output of a command."""
     return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout
 
 

@@ -54,7 +54,7 @@ Weights = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Choice:
-    """What is used for a topic: a method, and a weight for each run."""
+    """A method for a topic, and a weight for each run."""
 
     method: str
     weights: Weights

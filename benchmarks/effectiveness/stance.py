@@ -70,7 +70,7 @@ def texts_of(data: Set, most: int) -> list[Example]:
 
 
 def by_rules(texts: Sequence[Example], classes: int) -> Labels:
-    """What the rules say, as numbers of classes."""
+    """The classes by the rules, as numbers."""
     found = [
         COMPARISONS.index(Comparer(each.first, each.second).stance(each.text)) for each in texts
     ]
@@ -78,7 +78,7 @@ def by_rules(texts: Sequence[Example], classes: int) -> Labels:
 
 
 def by_model(texts: Sequence[Example], classes: int, model: Comparison) -> Labels:
-    """What a model says, as numbers of classes."""
+    """The classes by a model, as numbers."""
     chances = model.probabilities(
         [each.text for each in texts],
         [each.first for each in texts],
@@ -90,7 +90,7 @@ def by_model(texts: Sequence[Example], classes: int, model: Comparison) -> Label
 
 
 def as_in_runs(texts: Sequence[Example], classes: int, model: Comparison) -> Labels:
-    """What `run --stance learned` makes of a model's answers, as numbers of classes."""
+    """The classes by `run --stance learned`, as numbers."""
     found = [stances_by_model([each.text], each.first, each.second, model)[0] for each in texts]
     return np.minimum(np.array([COMPARISONS.index(each) for each in found], float), classes - 1)
 
@@ -101,7 +101,7 @@ def by_folds(
     models: Sequence[Comparison],
     answer: Callable[[Sequence[Example], int, Comparison], Labels],
 ) -> Labels:
-    """What the models say, each of the texts that it never saw."""
+    """The classes by the models, each for the texts that it was not trained on."""
     folds = np.array([fold_of(each.group, len(models)) for each in texts])
     found = np.zeros(len(texts))
     for fold, model in enumerate(models):
@@ -125,7 +125,7 @@ def opened(pattern: str, threads: int) -> list[Comparison] | None:
 
 
 def timed(work: Callable[[], Labels]) -> tuple[Labels, float]:
-    """What some work gives, and its seconds of processor time."""
+    """The result of a function, and its seconds of processor time."""
     start = time.process_time()
     return work(), time.process_time() - start
 

@@ -339,7 +339,7 @@ def show_ablation(encoders: Sequence[str]) -> None:
 def show_task_one(
     corpora: dict[str, list[JudgedArgument]], encoders: Sequence[str], with_entities: bool
 ) -> None:
-    """What the paper tells of its runs of task 1."""
+    """The scores of the paper's runs of task 1."""
     task = TaskOne()
     if with_entities:
         print("\nFigures 1 to 4, texts with named entities      strong         weak")

@@ -100,7 +100,7 @@ def compare(model: str | None, kind: str, count: int, rounds: int, threads: int)
 
 
 def fresh(code: str, model: str | None, given: str = "") -> list[float]:
-    """What a fresh process prints."""
+    """The output of a fresh process."""
     command = [sys.executable, "-c", code.format(model=repr(model))]
     found = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
     return [float(word) for word in found.stdout.split()]

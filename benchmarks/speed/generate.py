@@ -108,7 +108,7 @@ class Portal(msgspec.Struct, gc=False):
 
 @dataclass
 class Donors:
-    """What the arguments of one portal lend: one entry an argument."""
+    """The real arguments of a portal that the generator draws from, one entry an argument."""
 
     arguments: list[Argument] = field(default_factory=list)
     discussions: list[int] = field(default_factory=list)

@@ -23,7 +23,7 @@ WARM_UP = 50  # queries before the clock runs
 
 
 class BuildFigures(msgspec.Struct):
-    """What a build took: wall seconds, peak resident and index size in MB (10^6)."""
+    """The cost of a build: wall seconds, peak resident and index size in MB (10^6)."""
 
     seconds: float
     peak_mb: float
@@ -39,7 +39,7 @@ class QueryFigures(msgspec.Struct):
 
 
 class ProcessFigures(msgspec.Struct):
-    """What one command took: wall and processor seconds, and peak resident in MB (10^6)."""
+    """The cost of a command: wall and processor seconds, and peak resident in MB (10^6)."""
 
     seconds: float
     processor: float

@@ -102,7 +102,7 @@ def write_pages(folder: Path) -> Path:
 
 
 def variants(chosen: Sequence[str], folder: Path, address: str) -> Iterator[Variant]:
-    """What is measured: each task-year, and both sources of documents."""
+    """The measured cases: each task-year, and both sources of documents."""
     inputs, pages = sources(folder), write_pages(folder / "pages")
     service = {"CHATNOIR_URL": address, "CHATNOIR_API_KEY": "imitation"}
     for task in chosen:
@@ -128,7 +128,7 @@ def measure(variant: Variant) -> tuple[ProcessFigures, ProcessFigures]:
 
 
 def validated(variant: Variant) -> str:
-    """What `sicetnon validate` says of the output, in numbers."""
+    """The numbers of findings of `sicetnon validate` for the output."""
     topics = ["--topics", str(variant.source / "topics.xml")]
     corpus = [] if variant.environment else ["--index", str(variant.folder / "index")]
     run = str(variant.folder / "out" / "run.txt")
@@ -140,7 +140,7 @@ def validated(variant: Variant) -> str:
 
 
 def tira_complaints(folder: Path) -> list[str]:
-    """What TIRA's check of a run would say of an output directory."""
+    """The result of TIRA's check of an output directory."""
     runs = [file for file in folder.iterdir() if file.name in ("run.txt", "run.txt.gz")]
     if len(runs) != 1:
         return [f"found {len(runs)} runs; expected one run.txt or run.txt.gz"]

@@ -1,4 +1,4 @@
-"""How long the validator takes over a run of a million lines, and how much memory.
+"""Time and memory of the validator for a run of a million lines.
 
     PYTHONPATH=src python -m benchmarks.speed.validation [LINES]     (Linux)
 

@@ -1,4 +1,4 @@
-"""Checks of what callers, users' retrievers and users' stages pass in; each refusal is one line."""
+"""Checks of arguments and of the results of users' retrievers and stages."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def check_topics(topics: object) -> None:
 def check_retrieved(
     rankings: Any, topics: Sequence[Topic], giver: str, may_repeat: bool = False
 ) -> list[Ranking]:
-    """What a retriever gave, if it is one sound ranking for each topic, in the topics' order.
+    """The rankings of a retriever, if there is a sound one for each topic, in the topics' order.
 
     Args:
-        rankings: What it gave.
-        topics: What it was asked.
+        rankings: The result of the retriever.
+        topics: The topics that it was asked for.
         giver: The name of the retriever, for the message.
         may_repeat: Whether a ranking may hold a document twice.
 

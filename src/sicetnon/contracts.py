@@ -1,4 +1,4 @@
-"""What each of the six task-years wants of a run, as plain data taken from the task pages."""
+"""The rules of the six task-years for runs, as plain data taken from the task pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Dimension = Literal["relevance", "quality", "coherence", "stance"]
 
 @dataclass(frozen=True)
 class Contract:
-    """What a task wants of a run.
+    """The rules of a task for runs.
 
     Attributes:
         task: The id of the task-year.

@@ -17,7 +17,7 @@ def cut(message: str) -> str:
 
 
 class SicetnonError(Exception):
-    """What a user did or gave cannot be used; the message says why and what to do."""
+    """A call, a command or an input cannot be used; the message says why and what to do."""
 
     exit_status = 1
 

@@ -94,7 +94,7 @@ def make_folder(folder: Path) -> None:
 
 
 def processor_cores() -> int:
-    """How many processor cores this process may use."""
+    """Number of processor cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -156,14 +156,14 @@ Record = Argument | ProcessedArgument | Passage | WebPage | Entry
 
 
 def said(record: Record) -> str:
-    """What is argued: of an argument its premise, else the whole text."""
+    """The text that argues: the premise of an argument, else the whole text."""
     if isinstance(record, ProcessedArgument):
         record = record.argument
     return record.premise if isinstance(record, Argument) else record.default_text()
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What a question asks.
+    """A parsed question.
 
     Attributes:
         kind: `comparative` where things are weighed against each other, two named ones or all of a

@@ -1,4 +1,4 @@
-"""What a text does in a debate: the measures of its faults."""
+"""The measures of a text's faults in a debate."""
 
 from __future__ import annotations
 

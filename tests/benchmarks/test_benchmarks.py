@@ -1,4 +1,4 @@
-"""What the benchmarks of the tasks rest on: the imitated service, the inputs, the checks."""
+"""The imitated service, the inputs and the checks of the benchmarks of the tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line says of itself: help, examples, versions, completion."""
+"""Help, examples, versions and completion of the command line."""
 
 from __future__ import annotations
 

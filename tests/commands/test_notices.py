@@ -1,4 +1,4 @@
-"""What commands say beside their output: `--quiet`, `--verbose`, and paths of the wrong kind."""
+"""Notices of commands: `--quiet`, `--verbose`, and paths of the wrong kind."""
 
 from __future__ import annotations
 

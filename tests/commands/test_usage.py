@@ -1,4 +1,4 @@
-"""What a wrong command line is told: the usage of its own command, and one line."""
+"""Messages for a wrong command line: the usage of its own command, and one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs and judgments may come from, and what is said of those that cannot be used."""
+"""Sources of runs and judgments, and the messages for those that cannot be used."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Where an index is: full disks, missing rights, other files, links."""
+"""Places of an index: full disks, missing rights, other files, links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into a report: runs, judgments, texts and names that belong together."""
+"""The inputs of a report: runs, judgments, texts and names that belong together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What services answered is kept: killed runs go on, and nothing is asked for twice."""
+"""The cache of responses: killed runs resume, and no request is sent twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of `sicetnon annotate` share: records, and running it."""
+"""Records and calls for tests of `sicetnon annotate`."""
 
 from __future__ import annotations
 

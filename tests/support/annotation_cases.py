@@ -1,4 +1,4 @@
-"""What tests of annotations share: annotators that need no model, and what an index must hold."""
+"""Annotators that need no model, and checks of annotated indexes, for tests of annotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of services share: a key, questions, a clock, retrievers on a double, faults."""
+"""A key, questions, a clock, retrievers on a double and faults, for tests of services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What terminals show: paragraphs, tables, progress; and no line that is too wide."""
+"""Paragraphs, tables and progress in terminals; no line is too wide."""
 
 from __future__ import annotations
 

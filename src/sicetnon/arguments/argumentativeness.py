@@ -40,7 +40,7 @@ _HALF = 4.0
 
 
 def argumentativeness(text: str, cues: Collection[str] = tuple(CUES)) -> float:
-    """How argumentative a text is, from 0 to 1.
+    """The argumentativeness of a text, from 0 to 1.
 
     The score is 1 - 2^(-d / 4), where d is the number of cues per hundred words. Thirty words are
     added to the length, so that one cue does not make a short text an argument.

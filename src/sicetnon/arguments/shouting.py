@@ -8,7 +8,7 @@ _CALM_REPETITION = 0.5
 
 
 def shouting(text: str) -> float:
-    """How much a text shouts, from 0 to 2, by its first 600 characters.
+    """The amount of shouting in a text, from 0 to 2, by its first 600 characters.
 
     The score is the sum of two parts: the share of capitals among the letters, scaled from 0 at
     30% to 1 at 100%, and the share of repeated words, scaled from 0 at 50% to 1 at 100%.

@@ -297,7 +297,7 @@ def _sum_up(index: Path, start: float, notes: Sequence[tuple[str, str]] = ()) ->
 
 
 def _facts(index: Path) -> list[tuple[str, str]]:
-    """What an index is, for people."""
+    """The description of an index, for people."""
     from sicetnon.index.reader import IndexReader
 
     with IndexReader.open(index) as opened:

@@ -144,7 +144,7 @@ def _judgments(topics: TopicSource | None, qrels: Sources | None) -> Any:
 def _runs(
     systems: Systems, names: Sequence[str], topics: Sequence[Topic] | None, k: int
 ) -> list[Run]:
-    """What each system found, by distinct names."""
+    """The runs of the systems, with distinct names."""
     check_number(k, "k", 1)
     each: list[tuple[str | None, SystemOrRun]] = (
         [(None, systems)] if isinstance(systems, Retriever) else list(each_source(systems))

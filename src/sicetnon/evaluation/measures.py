@@ -66,7 +66,7 @@ class Measure:
 
     @property
     def depth(self) -> int | None:
-        """How many documents of a topic it sees at most; None for all."""
+        """Largest number of documents per topic that count; None for all."""
         if plain := _plain(self.text):
             return plain.parameters.cutoff
         depth = self.of_library.params.get("cutoff")
@@ -141,7 +141,7 @@ OFFICIAL_NDCG = Measure("nDCG@5", "official")
 
 @dataclass(frozen=True)
 class Values:
-    """What a measure says of a run.
+    """The values of a measure for a run.
 
     Attributes:
         topics: Its value for each topic that counts.

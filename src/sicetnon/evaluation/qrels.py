@@ -100,7 +100,7 @@ def load_qrels(source: Source, name: str | None = None) -> Qrels:
 
 
 def recognise(name: str, grades: dict[str, dict[str, int]]) -> Dimension:
-    """What a file judges: stance by its labels, else what its name says, else relevance.
+    """The dimension of a file: stance by its labels, else the one in its name, else relevance.
 
     Args:
         name: The file's path.

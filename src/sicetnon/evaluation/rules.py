@@ -1,4 +1,4 @@
-"""What a rule leaves of a ranking before a measure sees it.
+"""Scoring rules: which documents of a ranking count, and in which order.
 
 The rules differ in three things: what orders the documents, whether a document without judgment
 is dropped (and when), and whether a topic without a judged document counts.

@@ -1,4 +1,4 @@
-"""Scores: what measures say of runs, how sure that is, and how it compares with a baseline."""
+"""Scores of runs, with intervals, and compared with a baseline."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EvaluationWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Score:
-    """What a measure says of a run by one file of judgments.
+    """The score of a run by one measure and one file of judgments.
 
     Attributes:
         run: The name of the run: its path, or what the caller calls it.

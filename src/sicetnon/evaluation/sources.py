@@ -1,4 +1,4 @@
-"""Where runs, judgments and topics come from: a path, records, a data frame, a dataset."""
+"""Sources of runs, judgments and topics: a path, records, a data frame, a dataset."""
 
 from __future__ import annotations
 

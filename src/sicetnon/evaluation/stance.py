@@ -15,7 +15,7 @@ from sicetnon.formats.qrels import STANCES
 from sicetnon.records import Ranking, Run
 
 OTHER = "other"
-"""What stands for `Q0` and anything else that is no stance."""
+"""The column of the confusion matrix for `Q0` and anything else that is no stance."""
 FOUND = (*STANCES, OTHER)
 MEASURE = "MacroF1"
 
@@ -24,7 +24,7 @@ _ROWS = {stance: row for row, stance in enumerate(STANCES)}
 
 @dataclass(frozen=True)
 class StanceScore:
-    """How well a run's stances agree with the judged ones.
+    """The agreement of a run's stances with the judged ones.
 
     Attributes:
         f1: Macro-averaged F1 over FIRST, SECOND, NEUTRAL and NO.

@@ -116,7 +116,7 @@ def print_scores(scores: Sequence[Score], screen: Console) -> None:
 
 
 def plain_text(scores: Sequence[Score]) -> str:
-    """What `sicetnon evaluate` prints of the scores where it is piped: 80 columns, no colour."""
+    """The table of `sicetnon evaluate` for a pipe: 80 columns, no colour."""
     from rich.console import Console
 
     text = io.StringIO()

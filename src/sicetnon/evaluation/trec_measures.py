@@ -41,7 +41,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class JudgedRanking:
-    """What a measure sees of a topic: labels in place of documents.
+    """The labels of a topic's ranking, in place of its documents.
 
     Attributes:
         found: The labels of the documents found, best first. A label below 0 counts as no

@@ -1,1 +1,1 @@
-"""What people import: the index, answers, the sample."""
+"""The library for people: the index, answers, the sample."""

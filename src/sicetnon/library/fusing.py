@@ -61,7 +61,7 @@ def fuse_files(
 
 
 def _notices(runs: Sequence[Run], fusion: Fusion) -> list[str]:
-    """What somebody who fuses these runs may want to know about them, a line each."""
+    """Notices on the runs: repeated documents, missing topics, unusable scores."""
     topics = {topic for run in runs for topic in run.rankings}
     by_score = fusion.method != "rrf" and fusion.normalise != "rank"
     lines = []

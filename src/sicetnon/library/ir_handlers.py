@@ -1,4 +1,4 @@
-"""What ir_datasets asks of documents, queries and judgments, from this package's records."""
+"""Handlers of ir_datasets for this package's documents, topics and judgments."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Judgments(BaseQrels):  # type: ignore[misc]
         return str(self._path)
 
     def qrels_defs(self) -> dict[int, str]:
-        """What labels mean; the files do not say."""
+        """The meanings of labels; empty, since the files do not say."""
         return {}
 
 

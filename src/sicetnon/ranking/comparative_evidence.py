@@ -56,7 +56,7 @@ class ComparativeEvidence:
         return found
 
     def weighing(self, topic: Topic, ranking: Ranking) -> list[float]:
-        """How many sentences name both objects and compare them; two and more are 1."""
+        """The share of sentences that name both objects and compare them; two and more are 1."""
         found = self.evidence(topic, ranking)
         return [min(1.0, evidence.weighs / _ENOUGH_SENTENCES) for evidence in found]
 

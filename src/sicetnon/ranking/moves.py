@@ -66,7 +66,7 @@ def promoted_order(chosen: Sequence[bool] | Sequence[float], chunk: int) -> NDAr
 
 
 class _Reordering(ABC):
-    """What both stages do: order the best documents by a measure, and leave scores in place."""
+    """Base of both stages: orders the best documents by a signal, and leaves scores in place."""
 
     def __init__(self, measure: RankingSignal, depth: int | None):
         if depth is not None:

@@ -154,7 +154,7 @@ class Contents:
     by_rank: bool
 
     def heading(self, section: Section) -> str:
-        """What a section is about, and what distinguishes it from the others."""
+        """The subject of a section, and its difference from the others."""
         first = section.first
         name = next(name for name, each in self.qrels.items() if each.name == first.qrels)
         parts = [name[:1].upper() + name[1:]]

@@ -31,7 +31,7 @@ class Scale:
     high: float
 
     def place(self, value: float) -> float:
-        """Where a value lies, in per cent of the width."""
+        """The place of a value, in per cent of the width."""
         return 100 * (value - self.low) / (self.high - self.low)
 
 
@@ -173,7 +173,7 @@ class Differences:
 
     @property
     def middle(self) -> float:
-        """Where 0 is."""
+        """The place of 0, in per cent of the width."""
         return (self.top + self.bottom) / 2
 
     @property

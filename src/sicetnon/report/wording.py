@@ -1,4 +1,4 @@
-"""How texts and numbers are written on the page."""
+"""Formats of texts and numbers on the page."""
 
 from __future__ import annotations
 

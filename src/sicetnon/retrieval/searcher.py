@@ -96,7 +96,7 @@ class LocalRetriever:
 
     @property
     def name(self) -> str:
-        """What tables call the retriever, such as `BM25(k1=0.9,b=0.4)` or `DPH+RM3`."""
+        """The name of the retriever in tables, such as `BM25(k1=0.9,b=0.4)` or `DPH+RM3`."""
         models = [getattr(score, "model", score) for score in self._scores]
         parts = [*models, *([self.feedback] if self.feedback is not None else [])]
         return "+".join(map(_described, parts))

@@ -10,7 +10,7 @@ from sicetnon.errors import UsageError
 from sicetnon.ranking.system import Labelling, System
 
 Source = TypeVar("Source")
-"""Where a system finds documents: an index, or a source of web pages."""
+"""An index or a source of web pages, in which a system finds documents."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What people see in a terminal: answers, tables, progress."""
+"""Views for terminals: answers, tables, progress."""

@@ -1,4 +1,4 @@
-"""What `--verbose` shows: the log of this package, as lines on standard error."""
+"""The log of this package as lines on standard error (`--verbose`)."""
 
 from __future__ import annotations
 

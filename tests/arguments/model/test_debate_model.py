@@ -1,4 +1,4 @@
-"""What the shipped model says of twenty texts that were written for this test."""
+"""The shipped model on twenty texts that were written for this test."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ _DIFFER = (
 
 
 def _differing(text: str) -> Found | None:
-    """How does A differ from B; compare A with B; A compared to B."""
+    """Questions such as "How does A differ from B?", "Compare A with B", "A compared to B"."""
     for number, pattern in enumerate(_DIFFER):
         match = re.match(pattern, text, re.IGNORECASE)
         if not match:
@@ -195,7 +195,7 @@ def _than(text: str) -> Found | None:
 
 
 def _subject(text: str) -> tuple[str, tuple[str, ...]]:
-    """What stands before a comparative, without question words and verbs."""
+    """The words before a comparative, without question words and verbs."""
     frame = _FRAME.match(text)
     rest = text[frame.end() :] if frame else text
     acts = bool(frame and frame["aux"] and frame["aux"].strip().lower() in _DOING)
@@ -318,7 +318,7 @@ def predicate_in(text: str) -> str:
 
 
 def aspects_of(text: str, objects: str) -> tuple[str, ...]:
-    """What the objects are compared for, outside the piece that names them."""
+    """The aspects of the comparison, outside the piece that names the objects."""
     found = []
     for piece in _pieces(text):
         if piece == objects or piece in objects or _OR.search(piece):

@@ -131,7 +131,7 @@ _GOOD = re.compile(r"(?:what|which|who|where) .*?\b(good|top|ideal|recommended)\
 
 
 def _superlative(text: str) -> Question | None:
-    """What are the best rice cookers: a comparison without named objects."""
+    """A comparison without named objects, such as "What are the best rice cookers?"."""
     if not _OF_ALL.match(text):
         return None
     predicate = predicate_in(text)

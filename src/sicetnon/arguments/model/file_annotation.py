@@ -45,7 +45,7 @@ _TEXT = msgspec.json.Decoder(str)
 
 @dataclass(frozen=True)
 class _Task:
-    """What an annotator reads of a record.
+    """The fields of a record that an annotator reads.
 
     Attributes:
         annotator: The annotator.
