@@ -1,5 +1,5 @@
 # make run   sets everything up and does the main job on the sample
-# make test  sets everything up and runs the tests
+# make test  sets everything up and runs the tests; with COVERAGE=yes, also measures their coverage
 # make docs  builds the documentation's site in build/docs
 # make release VERSION=0.2.0  tries a release; with CONFIRM=yes, commits and tags it
 PYTHON ?= python3
@@ -7,6 +7,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SAMPLE := examples/touche-2020-task-1
 QUESTION ?= Should teachers get tenure?
+MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=90
 # compiled kernels and the sample's index stay in this folder, which `make clean` removes
 export SICETNON_CACHE ?= $(CURDIR)/.cache/sicetnon
 
@@ -19,8 +20,9 @@ run: .venv/ready
 	@echo
 	$(BIN)/sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels
 
+# the tests start hundreds of processes, which would compile all modules anew without bytecode
 test: .venv/ready-dev
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal $(if $(filter yes,$(COVERAGE)),$(MEASURED))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -53,3 +55,4 @@ release: .venv/ready-release
 
 clean:
 	rm -rf .venv .cache out out.index build dist
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sicetnon.cli import main
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "examples" / "touche-2020-task-1"
+
+# how busy the machine is decides no test
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 # the kernels are compiled once for all tests, each of which has a cache of its own
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "kernels"))

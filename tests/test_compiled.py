@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import sicetnon
+
 KERNEL = """
 from sicetnon.compiled import compiled
 
@@ -18,19 +20,38 @@ print(half(3.0))
 """
 
 
+def run(source: Path, **changes: str) -> str:
+    """The output of a program, which complains about nothing."""
+    done = subprocess.run(
+        [sys.executable, str(source)], env=os.environ | changes, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
 def test_kernels_are_in_the_cache_folder_and_compiled_once(tmp_path: Path) -> None:
     source = tmp_path / "source" / "kernel.py"
     source.parent.mkdir()
     source.write_text(KERNEL)
-    environment = os.environ | {"SICETNON_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+    places = {"SICETNON_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
     written = []
     for _ in range(2):
-        run = subprocess.run(
-            [sys.executable, str(source)], env=environment, capture_output=True, text=True
-        )
-        assert (run.returncode, run.stdout, run.stderr) == (0, "1.5\n", "")
+        assert run(source, **places) == "1.5\n"
         files = sorted((tmp_path / "cache" / "kernels").rglob("*.nb?"))
         written.append({path: path.stat().st_mtime_ns for path in files})
     assert written[0]
     assert written[0] == written[1]
     assert [path.name for path in source.parent.iterdir()] == ["kernel.py"]
+
+
+def test_without_a_folder_for_kernels_they_are_compiled_anew(tmp_path: Path) -> None:
+    package = Path(sicetnon.__file__).parents[1]
+    modules = [
+        ".".join(path.relative_to(package).with_suffix("").parts)
+        for path in package.rglob("*.py")
+        if "import compiled\n" in path.read_text()
+    ]
+    assert "sicetnon.retrieval.kernels" in modules
+    source = tmp_path / "kernel.py"
+    source.write_text("".join(f"import {module}\n" for module in modules) + KERNEL)
+    assert run(source, NUMBA_CACHE_DIR="/proc/nowhere") == "1.5\n"

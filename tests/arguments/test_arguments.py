@@ -56,14 +56,14 @@ def test_shouting_of_written_examples(text: str, expected: float) -> None:
     assert shouting(text) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(st.text(st.characters(exclude_categories=()), max_size=300))
 def test_faults_of_any_text_are_in_their_range(text: str) -> None:
     assert 0.0 <= housekeeping(text) <= 4.0
     assert 0.0 <= shouting(text) <= 2.0
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, derandomize=True)
 @given(st.lists(st.sampled_from([ARGUMENT, "I accept.", "GUNS KILL", "thanks"]), max_size=5))
 def test_capitals_shout_more_than_other_letters(parts: list[str]) -> None:
     text = " ".join(parts)

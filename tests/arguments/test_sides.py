@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sicetnon.arguments.sides import AGREES, DISAGREES, UNKNOWN, agreement
 
-modestly = settings(max_examples=60, deadline=None, derandomize=True)
+modestly = settings(max_examples=60, derandomize=True)
 
 
 @pytest.mark.parametrize(

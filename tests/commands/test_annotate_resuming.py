@@ -8,8 +8,9 @@ import json
 import shutil
 import signal
 import subprocess
-import time
+import sys
 from collections.abc import Callable, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,28 @@ pytest.importorskip("tokenizers")
 from sicetnon.arguments.model.classifiers import Quality
 from sicetnon.arguments.model.encoder import SHIPPED
 from sicetnon.formats.resumable import ResumableOutput
-from support.annotate_commands import RECORDS, annotate, check_tidy, command, write
+from support.annotate_commands import RECORDS, annotate, check_tidy, write
 
-MANY = [{"text": f"Reason {n}: it helps. " * (n % 7 + 1), "n": n} for n in range(600)]
+# short texts, because the model is not what is tested; a step is 128 records
+MANY = [{"text": f"Reason {n}: " * (n % 3), "n": n} for n in range(300)]
+DIE_AT_A_STEP = """
+import os, signal, sys
+from sicetnon.cli import main
+from sicetnon.formats.resumable import ResumableOutput
+
+write_step, steps = ResumableOutput.write, []
+
+def die(file, data, records, checksum):
+    steps.append(records)
+    if len(steps) == 2:
+        file.file.write(data[:100])
+        file.file.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+    write_step(file, data, records, checksum)
+
+ResumableOutput.write = die
+main(["annotate", *sys.argv[1:]])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +55,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def stopped(
-    whole: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Path:
+@pytest.fixture(scope="module")
+def stopped_once(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the disk was full after two steps."""
-    shutil.copy(whole / "in.jsonl", tmp_path)
+    folder = tmp_path_factory.mktemp("stopped")
+    shutil.copy(whole / "in.jsonl", folder)
     steps = []
     write_step = ResumableOutput.write
 
@@ -54,40 +70,36 @@ def stopped(
         steps.append(records)
         write_step(file, data, records, checksum)
 
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, StringIO() as said:
         patch.setattr(ResumableOutput, "write", full)
-        assert annotate("quality", tmp_path / "in.jsonl", "-o", tmp_path / "out.jsonl") == 1
-    error = capsys.readouterr().err
+        patch.setattr(sys, "stderr", said)
+        assert annotate("quality", folder / "in.jsonl", "-o", folder / "out.jsonl") == 1
+        error = said.getvalue()
     assert "no space left on the disk; free some" in error
     assert "256 records are kept; the same command resumes after them" in error
-    check_tidy(tmp_path, "in.jsonl", "out.jsonl.part", "out.jsonl.part-log")
-    return tmp_path
+    check_tidy(folder, "in.jsonl", "out.jsonl.part", "out.jsonl.part-log")
+    return folder
+
+
+@pytest.fixture
+def stopped(stopped_once: Path, tmp_path: Path) -> Path:
+    """A copy of that folder, for one test."""
+    return shutil.copytree(stopped_once, tmp_path, dirs_exist_ok=True)
 
 
 class TestGoingOn:
     @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
-    def test_killed(self, whole: Path, tmp_path: Path, name: str) -> None:
-        output, log = tmp_path / name, tmp_path / f"{name}.part-log"
-        kills = 0
-        for wanted in (2, 4):
-            with subprocess.Popen(
-                command("quality", whole / "in.jsonl", "-o", output, "--threads", 1)
-            ) as process:
-                deadline = time.monotonic() + 120
-                # a line for the work, then one for each step
-                while not log.exists() or log.read_bytes().count(b"\n") < wanted + 1:
-                    if process.poll() is not None or time.monotonic() > deadline:
-                        break
-                    time.sleep(0.002)
-                process.send_signal(signal.SIGKILL)
-            kills += process.returncode == -signal.SIGKILL
-            assert output.exists() == (process.returncode == 0)
-        assert kills
-        finished = subprocess.run(
-            command("quality", whole / "in.jsonl", "-o", output), capture_output=True, check=True
-        )
-        assert b"resuming after" in finished.stderr
-        found = output.read_bytes()
+    def test_killed(
+        self, whole: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        work = ["quality", whole / "in.jsonl", "-o", tmp_path / name]
+        for _ in range(2):
+            killed = subprocess.run([sys.executable, "-c", DIE_AT_A_STEP, *work])
+            assert killed.returncode == -signal.SIGKILL
+            check_tidy(tmp_path, f"{name}.part", f"{name}.part-log")
+        assert annotate(*work) == 0
+        assert "resuming after 256 records" in capsys.readouterr().err
+        found = (tmp_path / name).read_bytes()
         found = gzip.decompress(found) if name.endswith(".gz") else found
         assert found == (whole / "out.jsonl").read_bytes()
         check_tidy(tmp_path, name)
@@ -128,7 +140,7 @@ class TestGoingOn:
         status, error = failing("annotate", "quality", source, "-o", output, "--model", model)
         assert (status, "found model 'debate" in error) == (1, True)
         changed = stopped / "changed.jsonl"
-        changed.write_text(source.read_text().replace("Reason 3:", "Reason 4:"))
+        changed.write_text(source.read_text().replace("Reason 4:", "Reason 5:"))
         short = write(stopped / "short.jsonl", MANY[:100])
         for other in (changed, short):
             status, error = failing("annotate", "quality", other, "-o", output)

@@ -42,7 +42,7 @@ def test_an_interval_of_nothing_and_of_one():
     assert mean_interval([0.5]) == (0.5, 0.5)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=8))
 def test_the_exact_randomisation_test(differences):
     sums = [

@@ -117,7 +117,7 @@ labels = st.dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(topics, labels, st.integers(1, 7), st.booleans())
 @pytest.mark.filterwarnings("ignore::sicetnon.evaluation.EvaluationWarning")
 def test_trec_and_condensed_are_pytrec_eval_on_any_run(topics, labels, depth, condensed):
@@ -141,7 +141,7 @@ def test_trec_and_condensed_are_pytrec_eval_on_any_run(topics, labels, depth, co
     assert score.topics == len(labels)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(topics, labels, st.integers(1, 7), st.randoms())
 @pytest.mark.filterwarnings("ignore::sicetnon.evaluation.EvaluationWarning")
 def test_official_depends_on_nothing_but_ranks_and_the_judged_top(topics, labels, depth, random):
@@ -157,7 +157,7 @@ def test_official_depends_on_nothing_but_ranks_and_the_judged_top(topics, labels
     assert dict(score.values) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(topics, labels, st.integers(1, 7))
 @pytest.mark.filterwarnings("ignore::sicetnon.evaluation.EvaluationWarning")
 def test_our_ndcg_is_that_of_the_library_on_the_shortened_list(topics, labels, depth):

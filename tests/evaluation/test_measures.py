@@ -56,7 +56,7 @@ def shortened(rule, lines, labels, measure):
     return {name: float(-place) for place, name in enumerate(order)}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(topics, labels, st.sampled_from(RULES))
 @pytest.mark.filterwarnings("ignore::sicetnon.evaluation.EvaluationWarning")
 def test_plain_measures_are_those_of_ir_measures(topics, labels, rule):

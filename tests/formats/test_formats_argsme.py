@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("SICETNON_DATA") or ROOT / ".." / "shared" / "data")
 SAMPLE = ROOT / "examples" / "touche-2020-task-1" / "input"
 BOM = b"\xef\xbb\xbf"
-modestly = settings(max_examples=80, deadline=None, derandomize=True)
+modestly = settings(max_examples=80, derandomize=True)
 
 TRICKY = 'a "quoted" {brace} [list] \\ back\\" é 😀 \u2028 \x7f end\\'
 

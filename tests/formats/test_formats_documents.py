@@ -19,7 +19,7 @@ from sicetnon.formats.tirex import read_documents, read_queries
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Sentence, Topic
 from support.corpus_files import EMPTY_PASSAGE, PASSAGE, PREMISES, SENTENCES, lines, put, row, table
 
-modestly = settings(max_examples=60, deadline=None, derandomize=True)
+modestly = settings(max_examples=60, derandomize=True)
 
 # the processed corpus
 

@@ -25,7 +25,7 @@ from sicetnon.formats.runs import check_tag, falling_scores, read_run, run_text,
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Judgment, Ranking, Run, RunLine, Topic
 
-modestly = settings(max_examples=100, deadline=None, derandomize=True)
+modestly = settings(max_examples=100, derandomize=True)
 Write = Callable[[str | bytes], Path]
 
 

@@ -33,9 +33,7 @@ from support.index_faults import (
     OLD,
     OLD_CONTENT,
     big_source,
-    command,
     delete_some,
-    environment,
     fails,
     forked,
     rebuild,
@@ -219,16 +217,3 @@ def test_names_that_mean_something_elsewhere(
     assert content_of(folder) == NEW_CONTENT
     assert cli.main(["index", "verify", str(folder)]) == 0
     assert capsys.readouterr().out == f"{folder}: all files are as they were written\n"
-
-
-def test_without_a_place_for_compiled_code(tmp_path: Path) -> None:
-    source = write_lines(tmp_path / "new.jsonl", {"id": "x", "text": "y"})
-    nowhere = environment(NUMBA_CACHE_DIR="/proc/nowhere")
-    done = subprocess.run(
-        command("build", source, "-o", tmp_path / "index"),
-        capture_output=True,
-        text=True,
-        env=nowhere,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert set(content_of(tmp_path / "index").records) == {"x"}

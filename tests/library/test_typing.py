@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sicetnon
+from conftest import ROOT
 from support import user_script
 
 HEAVY = [
@@ -30,9 +31,10 @@ HEAVY = [
 def test_mypy_finds_nothing_in_a_users_program(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="needs the extra dev")
     source = str(Path(sicetnon.__file__).parents[1])
+    cache = ROOT / ".cache" / "mypy-of-a-user"
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent",
-         "--config-file=", user_script.__file__],
+        [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={cache}",
+         "--follow-imports=silent", "--config-file=", user_script.__file__],
         cwd=tmp_path, env=os.environ | {"MYPYPATH": source}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip

@@ -26,12 +26,13 @@ from sicetnon.pairs.candidates import CandidateReader, Candidates
 from sicetnon.pairs.coherence import cohesion, contradicts, on_one_side
 from sicetnon.pairs.diversity import fold, spread
 from sicetnon.pairs.pairing import Pairing, Pairs, SentencePairs, Worth
+from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.touche_2022_task_1 import TASK, default
 from sicetnon.text.analysis import named_analysis
 from support.corpus_files import put, row, table
 
-modestly = settings(max_examples=60, deadline=None, derandomize=True)
+modestly = settings(max_examples=60, derandomize=True)
 WORDS = ["uniforms", "save", "money", "because", "children", "should", "wear", "tax", "never"]
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=14).map(
     lambda words: " ".join(words).capitalize() + "."
@@ -79,6 +80,16 @@ def index(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     build_index(open_corpus([directory]), folder, BuildOptions(named_analysis(TASK.analysis)))
     with IndexReader.open(folder) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def system(index: IndexReader) -> System:
+    return default(index)
+
+
+@pytest.fixture(scope="module")
+def candidates(index: IndexReader) -> Candidates:
+    return read(index, "Should public libraries stay open on Sundays?")
 
 
 def indexed(folder: Path, *rows: dict[str, str]) -> IndexReader:
@@ -137,13 +148,13 @@ def test_an_index_without_sentences_is_refused(sample: Path, tmp_path: Path) -> 
 # the system
 
 
-@modestly
+@settings(modestly, max_examples=25)
 @given(k=st.integers(1, 40), words=st.lists(st.sampled_from(WORDS), max_size=4))
 def test_any_question_has_at_most_k_distinct_pairs(
-    k: int, words: list[str], index: IndexReader
+    k: int, words: list[str], system: System
 ) -> None:
     topic = Topic("1", " ".join(["public", *words]))
-    (ranking,) = default(index).retrieve([topic], k)
+    (ranking,) = system.retrieve([topic], k)
     assert ranking.stances is not None
     assert len(ranking) == len(ranking.ids) == len(ranking.stances) <= k
     assert (np.diff(ranking.scores) <= 0).all()
@@ -212,8 +223,8 @@ def read(index: IndexReader, title: str) -> Candidates:
     return CandidateReader(index).read(topic, ranking)
 
 
-def test_sentences_are_read_as_columns(index: IndexReader) -> None:
-    found = read(index, "Should public libraries stay open on Sundays?")
+def test_sentences_are_read_as_columns(candidates: Candidates) -> None:
+    found = candidates
     size = len(found)
     assert size > 100
     assert len(set(found.ids)) == size
@@ -228,9 +239,9 @@ def test_sentences_are_read_as_columns(index: IndexReader) -> None:
 @modestly
 @given(drawn=st.data())
 def test_taking_sentences_keeps_what_is_known_of_them(
-    drawn: st.DataObject, index: IndexReader
+    drawn: st.DataObject, candidates: Candidates
 ) -> None:
-    found = read(index, "Should public libraries stay open on Sundays?")
+    found = candidates
     places = np.array(drawn.draw(st.lists(st.integers(0, len(found) - 1), unique=True)), dtype=int)
     taken = found.taken(places)
     assert taken.ids == [found.ids[place] for place in places]
@@ -244,8 +255,8 @@ def test_taking_sentences_keeps_what_is_known_of_them(
     assert (cosines <= 1 + 1e-5).all()
 
 
-def test_cosines_are_those_of_the_weighted_stems(index: IndexReader) -> None:
-    found = read(index, "Should public libraries stay open on Sundays?").taken(np.arange(40))
+def test_cosines_are_those_of_the_weighted_stems(candidates: Candidates) -> None:
+    found = candidates.taken(np.arange(40))
     vectors = np.zeros((40, len(found.weights)))
     vectors[found.terms[:, 0], found.terms[:, 1]] = found.weights[found.terms[:, 1]]
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
@@ -253,8 +264,8 @@ def test_cosines_are_those_of_the_weighted_stems(index: IndexReader) -> None:
     assert np.allclose((vectors @ vectors.T)[off], found.cosines()[off], atol=1e-5)
 
 
-def test_pairing_within_and_across(index: IndexReader) -> None:
-    found = read(index, "Should public libraries stay open on Sundays?")
+def test_pairing_within_and_across(candidates: Candidates) -> None:
+    found = candidates
     pairing = Pairing(per_argument=3, across=10, across_per_argument=1)
     places = pairing.represent(found, Worth().alone(found), fit_only=True)
     chosen = found.taken(places)

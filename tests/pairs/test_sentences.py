@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sicetnon.pairs.sentences import is_candidate, is_negated, strength
 
-modestly = settings(max_examples=100, deadline=None, derandomize=True)
+modestly = settings(max_examples=100, derandomize=True)
 
 
 ARGUES = [

@@ -88,7 +88,7 @@ def rankings(draw: st.DrawFn) -> Ranking:
 # -- penalties
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(rankings(), st.integers(0, 20), st.floats(0, 3), st.floats(-1, 3))
 def test_penalties_lose_and_double_nothing(
     index: Index, ranking: Ranking, depth: int, first: float, second: float

@@ -37,7 +37,7 @@ def test_texts_are_split(text: str, sentences: list[str]) -> None:
     assert split_sentences(text) == sentences
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(PROSE)
 def test_splitting_loses_nothing(text: str) -> None:
     found = split_sentences(text)

@@ -26,7 +26,7 @@ from sicetnon.retrieval.dense import Dense, required_annotation
 from support.small_indexes import build, opened, passing_folder, places
 from support.stand_ins import directions, strengths
 
-SETTINGS = settings(derandomize=True, deadline=None, max_examples=25, database=None)
+SETTINGS = settings(derandomize=True, max_examples=25, database=None)
 WORDS = ["school", "teacher", "uniform", "tax", "meat"]
 TEXT = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
 TEXTS = [f"{WORDS[n % 5]} {WORDS[n % 3]} {n}" for n in range(20)]

@@ -109,7 +109,7 @@ def test_bo1_equals_its_published_formula(index: IndexReader, bo1: Bo1, title: s
 counts = st.dictionaries(st.sampled_from(WORDS), st.integers(1, 9).map(float), min_size=1)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(counts, st.lists(st.tuples(counts, st.floats(-50, 50)), max_size=6), st.floats(0, 1))
 def test_a_widened_question_keeps_its_words_and_is_finite(
     index: IndexReader,

@@ -124,9 +124,7 @@ def every_case(examples: int) -> Callable[[Callable[[Case], None]], Callable[[Ca
     def decorate(test: Callable[[Case], None]) -> Callable[[Case], None]:
         for case in (SINGLE_WORDS, EVERYWHERE, EMPTY):
             test = example(case)(test)
-        return settings(max_examples=examples, deadline=None, derandomize=True)(
-            given(cases())(test)
-        )
+        return settings(max_examples=examples, derandomize=True)(given(cases())(test))
 
     return decorate
 
@@ -239,7 +237,7 @@ positive = st.floats(1e-3, 1e6)
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(tf=st.floats(0.1, 1000), longer=st.floats(0, 1e5), a=positive, b=st.floats(-5, 5))
 @example(tf=1.0, longer=0.0, a=1.0, b=0.0)
 def test_compiled_formulas_equal_the_plain_ones(

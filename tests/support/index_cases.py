@@ -29,10 +29,9 @@ PLAIN = named_analysis("plain")
 FIELDS = ("text", "title", "note")
 SETTINGS = settings(
     derandomize=True,
-    deadline=None,
     max_examples=30,
     database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 
 WORDS = """

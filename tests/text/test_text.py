@@ -20,7 +20,7 @@ from sicetnon.text.stems import STEMMERS, stemmer, stemmer_version
 from sicetnon.text.stopwords import STOP_LISTS, stop_list
 from sicetnon.text.words import MAX_WORD_BYTES, WordTable, hash_word, join
 
-modestly = settings(max_examples=150, deadline=None, derandomize=True)
+modestly = settings(max_examples=150, derandomize=True)
 
 
 # the tokeniser

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sicetnon.text.analysis import ANALYSES
 from sicetnon.text.snippets import snippet
 
-modestly = settings(max_examples=150, deadline=None, derandomize=True)
+modestly = settings(max_examples=150, derandomize=True)
 
 # what parts an ellipsis from the text, so that no line breaks there
 BLANK = "\u00a0"
