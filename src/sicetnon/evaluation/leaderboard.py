@@ -27,7 +27,9 @@ MEASURE = "nDCG@5"
 WHOLE, ODD = "whole", "odd"
 Part = Literal["whole", "odd"]
 MIN_TOPICS, MIN_JUDGED = 0.85, 0.5
-"""The least share of topics with a score, and of judged results at depth 5, of a run with a place. Of the 31 published runs at hand, the lowest are 0.88 and 0.52.
+"""The least share of topics with a score, and of judged results at depth 5, of a run with a place.
+
+Of the 31 published runs at hand, the lowest are 0.88 and 0.52.
 """
 _CORRECTED = "corrected"
 _UNKNOWN_SCORER = (
