@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sicetnon.errors import UsageError
+from sicetnon.errors import UsageError, counted
 from sicetnon.records import Ranking, Topic
 
 
@@ -62,8 +62,8 @@ def check_retrieved(
     listed = list(rankings) if isinstance(rankings, Sequence) else []
     if len(listed) != len(topics):
         raise UsageError(
-            f"{giver} gives {_what(rankings)} for {len(topics)} topics; expected a list of as many "
-            "rankings"
+            f"{giver} gives {_what(rankings)} for {counted(len(topics), 'topic')}; expected a "
+            "list of as many rankings"
         )
     return [
         check_order(ranking, topic, giver, may_repeat)
@@ -118,7 +118,8 @@ def _fault_of_ids(ranking: Ranking) -> str | None:
         wrong = next(each for each in ids if each.split() != [each])
         return f"the id {wrong!r}; expected an id without white space"
     if ranking.stances is not None and len(ranking.stances) != len(ids):
-        return f"{len(ranking.stances)} stances for {len(ids)} ids; expected one for each"
+        found = f"{counted(len(ranking.stances), 'stance')} for {counted(len(ids), 'id')}"
+        return f"{found}; expected one for each"
     return None
 
 
@@ -127,7 +128,8 @@ def _fault_of_scores(ranking: Ranking) -> str | None:
     if not isinstance(scores, np.ndarray) or scores.dtype.kind not in "fiu":
         return f"scores that are {_what(scores)}; expected an array of float64"
     if scores.shape != (len(ranking),):
-        return f"scores of shape {scores.shape} for {len(ranking)} ids; expected one for each"
+        count = counted(len(ranking), "id")
+        return f"scores of shape {scores.shape} for {count}; expected one for each"
     if np.isnan(scores).any():
         return f"a score that is not a number at rank {int(np.isnan(scores).argmax()) + 1}"
     return None
@@ -136,5 +138,6 @@ def _fault_of_scores(ranking: Ranking) -> str | None:
 def _what(value: object) -> str:
     """The type of a value, as a message names it."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"{len(value)} rankings" if value and isinstance(value[0], Ranking) else "a list"
+        is_rankings = value and isinstance(value[0], Ranking)
+        return counted(len(value), "ranking") if is_rankings else "a list"
     return "nothing" if value is None else type(value).__name__

@@ -16,6 +16,17 @@ def cut(message: str) -> str:
     return f"{begin}…{message[-_KEPT_END:]}"
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: `1 topic`, `2,000 topics`.
+
+    Args:
+        number: The number.
+        one: The noun in the singular.
+        many: Its plural, where that is not the singular and an s.
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 class SicetnonError(Exception):
     """A call, a command or an input cannot be used; the message says why and what to do."""
 

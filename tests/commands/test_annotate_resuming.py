@@ -76,7 +76,7 @@ def stopped_once(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert annotate("quality", folder / "in.jsonl", "-o", folder / "out.jsonl") == 1
         error = said.getvalue()
     assert "no space left on the disk; free some" in error
-    assert "256 records are kept; the same command resumes after them" in error
+    assert "256 records are kept; the same command resumes there" in error
     check_tidy(folder, "in.jsonl", "out.jsonl.part", "out.jsonl.part-log")
     return folder
 

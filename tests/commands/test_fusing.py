@@ -63,7 +63,7 @@ class TestCommand:
         run_file.write_text("2 Q0 a 1 2 t\n2 Q0 a 2 1 t\n")
         assert self.fuse(run_file, "-o", tmp_path / "run.txt", "--task", "touche-2022-task-2") == 0
         said = capsys.readouterr().err
-        assert "1 lines repeat a document" in said
+        assert "1 line repeats a document" in said
         assert "warning" in said  # the topics that are missing, by the task's rules
 
     def test_what_breaks_a_rule_of_the_task_is_not_written(
@@ -80,7 +80,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("options", "status", "message"),
         [
-            (["--weights", "1"], 2, "1 weights for 2 runs"),
+            (["--weights", "1"], 2, "1 weight for 2 runs"),
             (["--weights", "0,0"], 2, "no weight above 0"),
             (["--normalise", "sum"], 2, "--method sum and mnz"),
             (["--tag", "two words"], 2, "white space"),

@@ -14,7 +14,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.records import Entry
 from sicetnon.text.analysis import ANALYSES
-from support.index_cases import RECORDS, content_of, counted, entries, files_of, write_lines
+from support.index_cases import content_of, counted, entries, files_of, write_lines
 
 pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
 
@@ -79,11 +79,12 @@ def test_the_command_indexes_files_of_each_kind(
     )
     write_lines(tmp_path / "passages.jsonl", {"id": "p", "contents": "t", "chatNoirUrl": "u"})
     write_lines(tmp_path / "entries.jsonl", {"id": "e", "text": "t", "year": 3})
-    for name in RECORDS:
+    nouns = ("argument", "processed argument", "passage", "entry")
+    for name, noun in zip(("arguments", "processed", "passages", "entries"), nouns, strict=True):
         (source,) = tmp_path.glob(f"{name}.*")
         extra = ["--fields", "text"] if name == "entries" else []
         assert cli.main(["index", "build", str(source), "-o", str(tmp_path / name), *extra]) == 0
-        assert f"documents  1 {name}" in capsys.readouterr().out
+        assert f"documents  1 {noun}\n" in capsys.readouterr().out
         corpus = open_corpus([source], extra[1:])
         with IndexReader.open(tmp_path / name) as index:
             assert index.records_at([0]) == list(corpus.read(source, Reading()))

@@ -269,6 +269,6 @@ def test_a_comma_is_just_a_comma_where_not_all_ids_are_pairs():
 
 def test_a_pair_twice_counts_once():
     run, labels = {"1": [("a,b", 2.0), ("b,a", 1.0)]}, {"1": {"a,b": 1, "c,d": 1}}
-    with pytest.warns(match="tag: 1 lines repeat a document"):
+    with pytest.warns(match="tag: 1 line repeats a document"):
         score = one(run, labels)
     assert score.mean == pytest.approx(1 / (1 + 1 / math.log2(3)))

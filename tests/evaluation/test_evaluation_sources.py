@@ -163,7 +163,7 @@ def test_without_ranks_the_order_is_that_of_trec_eval():
 
 def test_a_repeated_document_counts_once():
     lines = [RunLine("1", "Q0", "a", 2, 1.0, "t"), RunLine("1", "NO", "a", 1, 2.0, "t")]
-    with pytest.warns(match="t: 1 lines repeat a document of their topic; the first counts"):
+    with pytest.warns(match="t: 1 line repeats a document of the same topic; the first counts"):
         [score] = evaluate(lines, [Judgment("1", "a", "NO")])
     assert (score.lines, score.mean) == (1, 0.25)
 

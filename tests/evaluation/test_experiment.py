@@ -133,7 +133,7 @@ def test_topics_without_an_answer_and_repeated_documents():
         [score] = experiment([Careless(9)], TOPICS, QRELS, rule="trec").scores
     assert score.mean == 0.1
     said = " ".join(str(each.message) for each in told)
-    assert "1 lines repeat a document" in said
+    assert "1 line repeats a document" in said
     assert "answers 1 of the 10 topics" in said
 
 
@@ -219,5 +219,5 @@ def test_a_baseline_or_names_that_do_not_fit():
         experiment([Finds(1), Finds(2)], TOPICS, QRELS, baseline=2)
     with pytest.raises(UsageError, match=r"found the baseline 'no'; expected .* of Finds, Finds"):
         experiment([Finds(1), Finds(2)], TOPICS, QRELS, baseline="no")
-    with pytest.raises(UsageError, match="found 1 names for 2 systems; give one for each"):
+    with pytest.raises(UsageError, match="found 1 name for 2 systems; give one for each"):
         experiment([Finds(1), Finds(2)], TOPICS, QRELS, names=["one"])

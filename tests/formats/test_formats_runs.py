@@ -71,7 +71,7 @@ def test_runs_are_read_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> N
     ("line", "part"),
     [
         ("1 Q0 d1 1 2.5", "found 5 columns; expected 6: qid Q0 doc rank score tag"),
-        ("1", "found 1 columns"),
+        ("1", "found 1 column;"),
         ("1 Q0 d1 first 2.5 tag", "found rank 'first' and score '2.5'"),
         ("1 Q0 d1 1.5 2.5 tag", "found rank '1.5'"),
         ("1 Q0 d1 1 high tag", "score 'high'; expected a whole number and a number"),

@@ -296,7 +296,7 @@ class TestRuns:
         (lambda: Fusion(weights=(0, 0)), "no weight above 0"),
         (lambda: Fusion(constant=-1), "constant -1"),
         (lambda: fuse([]), "no run"),
-        (lambda: fuse([plain("a")], Fusion(weights=(1, 1))), "2 weights for 1 runs"),
+        (lambda: fuse([plain("a")], Fusion(weights=(1, 1))), "2 weights for 1 run;"),
     ],
 )
 def test_what_cannot_be_is_refused(make: Callable[[], object], message: str) -> None:

@@ -116,6 +116,9 @@ def test_each_text_handed_out_is_read_once_and_no_other(
     assert len(judge.read) == len(set(judge.read))
     assert set(judge.read) <= texts
     assert len(judge.read) > len(texts) / 2
+    # the model is tried once, before any other work
+    assert judge.calls.count([("ready", "one", "other")]) == 1
+    assert judge.calls[0] == [("ready", "one", "other")]
     for ranking in found:
         assert set(ranking.stances or ()) <= set(COMPARISONS)
 

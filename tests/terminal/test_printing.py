@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from sicetnon.contracts import TASKS
 from sicetnon.evaluation import PairedComparison, Score
-from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row, Table
+from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row, Table, placed
 from sicetnon.evaluation.tables import print_scores
 from sicetnon.terminal.answers import show_answers
 from sicetnon.terminal.progress import ProgressBar
@@ -118,3 +119,27 @@ def test_own_runs_show_topics_and_judged_share(width: int) -> None:
     assert max(map(len, found)) <= width
     assert "→ mine: 48 topics, judged 0.913" in found
     assert found[-1].startswith("  why")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("task", TASKS)
+def test_published_tables_fit_and_leave_out_what_is_not_known(task: str, width: int) -> None:
+    board = placed(task)
+    shown = screen(width)
+    show_leaderboard(board, shown)
+    found = lines(shown)
+    assert max(map(len, found)) <= width
+    has_intervals = any(place.row.low for table in board.tables for place in table.places)
+    assert any("95% interval" in line for line in found) is has_intervals
+
+
+def test_a_long_name_breaks_after_punctuation() -> None:
+    name = "seupd2021-rck-stop-kstem-doShingle-false-Dirichlet-mu-2000.0-topics-2021"
+    row = Row(TASKS[0], "relevance", "", "Pippin Took", name, "nDCG@5", 0.7, 0.6, 0.8)
+    shown = screen(70)
+    show_leaderboard(Leaderboard(TASKS[0], (Table("relevance", "", (Place(1, row),)),)), shown)
+    # the head, a rule, then the name, with other columns beside its first line
+    first, *rest = [line for line in lines(shown) if "-" in line or "2021" in line][1:]
+    parts = [first.split()[3], *map(str.strip, rest)]
+    assert "".join(parts) == name
+    assert all(part.endswith("-") for part in parts[:-1])

@@ -47,7 +47,7 @@ def test_column_count(validated: Validated, line: str, count: int) -> None:
     lines[2] = line
     finding = only(validated(lines), "column-count")
     assert (finding.line, finding.count) == (3, 1)
-    assert finding.found == f"{count} columns"
+    assert finding.found == f"{count} column{'s' * (count > 1)}"
     assert finding.expected == "6: qid column2 doc rank score tag"
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from sicetnon.commands.arguments import describe, positive
+from sicetnon.errors import counted
 
 TASKS = ("quality", "argumentativeness", "stance", "comparison")
 
@@ -60,7 +61,7 @@ def _annotate(options: argparse.Namespace) -> None:
             message=say,
         )
     if not is_printed:
-        say(f"{options.output}: {done:,} record{'s' * (done != 1)} with {options.task}")
+        say(f"{options.output}: {counted(done, 'record')} with {options.task}")
 
 
 def _size(source: str) -> int | None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from sicetnon.commands.arguments import describe, numbers, positive
-from sicetnon.errors import UsageError
+from sicetnon.errors import UsageError, counted
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -59,8 +59,6 @@ def _fuse(options: argparse.Namespace) -> None:
         options.task,
         say,
     )
-    results, count = sum(map(len, fused.rankings.values())), len(options.runs)
-    say(
-        f"{options.output}: {results:,} results for {len(fused.rankings)} topics from {count} "
-        f"run{'s' * (count != 1)}"
-    )
+    results = counted(sum(map(len, fused.rankings.values())), "result")
+    topics, runs = counted(len(fused.rankings), "topic"), counted(len(options.runs), "run")
+    say(f"{options.output}: {results} for {topics} from {runs}")

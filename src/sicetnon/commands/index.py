@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sicetnon.commands.arguments import Commands, Run, describe, folder, positive, words
-from sicetnon.errors import DataError, SicetnonError
+from sicetnon.errors import DataError, SicetnonError, counted
 
 if TYPE_CHECKING:
     from sicetnon.formats.corpora import Corpus
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from sicetnon.text.analysis import Analysis
 
 _SHOWN_ERRORS = 5
+_NOUNS = {
+    "arguments": ("argument",),
+    "processed": ("processed argument",),
+    "passages": ("passage",),
+    "pages": ("page",),
+    "entries": ("entry", "entries"),
+}
 _SOURCES = (
     "A SOURCE is a directory or files in any format of the Touché tasks, JSON Lines or CSV with "
     "named fields, web pages (WARC, HTML), or an id of ir_datasets."
@@ -147,7 +154,7 @@ def _build(options: argparse.Namespace) -> None:
         build_index(corpus, options.output, settings)
 
     replaced = _documents_there(options.output)
-    note = f"an index of {replaced:,} documents (`sicetnon index add` adds to it)"
+    note = f"an index of {counted(replaced, 'document')} (`sicetnon index add` adds to it)"
     _write(options, build, (), [("replaced", note)] if replaced else [])
 
 
@@ -306,7 +313,7 @@ def _facts(index: Path) -> list[tuple[str, str]]:
         size = sum(file.size for file in files)
         return [
             ("index", str(index)),
-            ("documents", f"{opened.document_count:,} {manifest.records}"),
+            ("documents", counted(opened.document_count, *_NOUNS[manifest.records])),
             ("fields", ", ".join(opened.fields)),
             ("analysis", opened.analysis.name),
             *((name, f"by {entry.model}") for name, entry in manifest.annotations.items()),

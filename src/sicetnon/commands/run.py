@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from sicetnon.commands.arguments import add_stance, describe, folder, positive
-from sicetnon.errors import UsageError
+from sicetnon.errors import UsageError, counted
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -56,5 +56,5 @@ def _run(options: argparse.Namespace) -> None:
             stance=options.stance,
         )
         rankings = run_task(options.task, options.input, options.output, settings)
-    results = sum(len(ranking) for ranking in rankings)
-    say(f"{options.output / RUN}: {results:,} results for {len(rankings)} topics")
+    results = counted(sum(map(len, rankings)), "result")
+    say(f"{options.output / RUN}: {results} for {counted(len(rankings), 'topic')}")

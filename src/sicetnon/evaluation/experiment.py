@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sicetnon.checks import check_number, check_retrieved
-from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.errors import MissingExtraError, UsageError, counted
 from sicetnon.evaluation.intervals import SAMPLES, SEED
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.scores import Score, evaluate
@@ -150,7 +150,8 @@ def _runs(
         [(None, systems)] if isinstance(systems, Retriever) else list(each_source(systems))
     )
     if names and len(names) != len(each):
-        raise UsageError(f"found {len(names)} names for {len(each)} systems; give one for each")
+        found = f"{counted(len(names), 'name')} for {counted(len(each), 'system')}"
+        raise UsageError(f"found {found}; give one for each")
     runs: dict[str, Run] = {}
     for place, (given, system) in enumerate(each):
         run = _run(system, names[place] if names else given, topics, k)

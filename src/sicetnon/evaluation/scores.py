@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_number
-from sicetnon.errors import DataError, UsageError
+from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.evaluation import stance
 from sicetnon.evaluation.baseline import PairedComparison, compare, compare_stances, correct
 from sicetnon.evaluation.intervals import SAMPLES, SEED, mean_interval
@@ -271,17 +271,16 @@ def _compare(run: _Scored, baseline: _Scored, seed: int) -> PairedComparison:
 
 def _warn_of(run: Run, judgments: Sequence[Qrels]) -> None:
     if repeated := max((unordered(run) if each.pairs else run).repeated for each in judgments):
-        _warn(f"{run.name}: {repeated} lines repeat a document of their topic; the first counts")
+        lines = counted(repeated, "line repeats", "lines repeat")
+        _warn(f"{run.name}: {lines} a document of the same topic; the first counts")
     said = set()
     for each in judgments:
         topics = frozenset(each.topics)
         missing = {topic for topic in topics if not run.rankings.get(topic)}
         if missing and topics not in said:
             said.add(topics)
-            _warn(
-                f"{run.name}: answers {len(topics) - len(missing)} of the {len(topics)} topics "
-                f"that {each.name} judges"
-            )
+            answered = f"{len(topics) - len(missing)} of the {counted(len(topics), 'topic')}"
+            _warn(f"{run.name}: answers {answered} that {each.name} judges")
 
 
 def _warn(message: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sicetnon.evaluation.scores import Score
-from sicetnon.text.printable import print_paragraph, printable
+from sicetnon.text.printable import BreakableName, print_paragraph, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,11 +105,11 @@ def print_scores(scores: Sequence[Score], screen: Console) -> None:
             subtitle = (f"  {printable(table.subtitle)}", "dim")
             print_paragraph(Text.assemble((printable(table.title), "bold"), subtitle), screen)
         shown = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        shown.add_column(Text(printable(table.columns[0])), overflow="fold", min_width=12)
+        shown.add_column(BreakableName(table.columns[0]), min_width=12)
         for column in table.columns[1:]:
             shown.add_column(column, justify="right", no_wrap=True)
-        for row in table.rows:
-            shown.add_row(*(Text(printable(cell)) for cell in row))
+        for name, *numbers in table.rows:
+            shown.add_row(BreakableName(name), *numbers)
         screen.print(shown)
         if table.note:
             print_paragraph(Text(table.note, style="dim"), screen)

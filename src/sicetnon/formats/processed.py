@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from sicetnon.errors import DataError
+from sicetnon.errors import DataError, counted
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.jsontext import mended, strict_json
@@ -51,7 +51,7 @@ def read_processed(path: Path | str, reading: Reading | None = None) -> Iterator
     for line, row in rows:
         try:
             if len(row) != len(header):
-                raise ValueError(f"found {len(row)} columns; expected {len(header)}")
+                raise ValueError(f"found {counted(len(row), 'column')}; expected {len(header)}")
             yield _argument(*(row[place] for place in places))
         except ValueError as error:
             reading.on_error(DataError(f"the row cannot be used: {error}", path, line))

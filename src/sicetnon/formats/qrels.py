@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from sicetnon.errors import DataError
+from sicetnon.errors import DataError, counted
 from sicetnon.formats.files import read_lines
 from sicetnon.records import Judgment
 
@@ -26,7 +26,8 @@ def read_qrels(path: Path | str) -> Iterator[Judgment]:
         if not columns:
             continue
         if len(columns) != 4:
-            raise DataError(f"found {len(columns)} columns; expected 4: {EXPECTED}", path, number)
+            found = counted(len(columns), "column")
+            raise DataError(f"found {found}; expected 4: {EXPECTED}", path, number)
         topic, _, document, label = columns
         yield Judgment(topic, document, _label(label, path, number))
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from sicetnon.errors import DataError, SicetnonError, UsageError
+from sicetnon.errors import DataError, SicetnonError, UsageError, counted
 from sicetnon.formats.files import checksum
 from sicetnon.platforms import sync_folder, try_lock
 
@@ -188,7 +188,8 @@ class ResumableOutput(ResumableFile):
     def other_input(self, source: str) -> DataError:
         """The error of an input that does not begin with the records that are written."""
         return DataError(
-            f"its {self.last.items:,} records are not the first ones of {source}; {self._advice()}",
+            f"it does not begin with {counted(self.last.items, 'record')} of {source}; "
+            f"{self._advice()}",
             self.path,
         )
 

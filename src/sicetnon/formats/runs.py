@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_ranking
-from sicetnon.errors import DataError, UsageError
+from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.files import read_lines, write_whole
 from sicetnon.formats.identifiers import one_order
 from sicetnon.records import Ranking, Run, RunLine
@@ -32,7 +32,8 @@ def read_run(path: Path | str) -> Iterator[RunLine]:
         if not columns:
             continue
         if len(columns) < 6:
-            raise DataError(f"found {len(columns)} columns; expected 6: {EXPECTED}", path, number)
+            found = counted(len(columns), "column")
+            raise DataError(f"found {found}; expected 6: {EXPECTED}", path, number)
         topic, stance, document, rank, score, tag = columns
         try:
             yield RunLine(topic, stance, document, _whole(rank), _number(score), tag.rstrip())

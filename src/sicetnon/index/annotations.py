@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sicetnon.errors import BrokenIndexError, SicetnonError
+from sicetnon.errors import BrokenIndexError, SicetnonError, counted
 from sicetnon.index.manifest import AnnotationEntry, Manifest, annotation_file
 from sicetnon.index.segment import Segment
 from sicetnon.index.storage import REBUILD
@@ -73,7 +73,7 @@ class Annotator:
         if values.ndim not in _PACKED or len(values) != len(texts):
             raise SicetnonError(
                 f"{self.model} gave an array of shape {values.shape} for the {self.name} of "
-                f"{len(texts)} texts; expected a number or a vector each"
+                f"{counted(len(texts), 'text')}; expected a number or a vector each"
             )
         if not np.isfinite(values).all():
             raise SicetnonError(f"{self.model} gave a {self.name} that is no finite number")
@@ -183,6 +183,6 @@ def _stored_part(segment: Segment, file: str) -> NDArray[np.float32] | NDArray[n
     if part.dtype != _PACKED.get(part.ndim) or len(part) != len(segment):
         found = f"found an array of {part.dtype}, shape {part.shape}"
         raise BrokenIndexError(
-            f"{segment.folder / file}: {found}, for {len(segment):,} documents; {REBUILD}"
+            f"{segment.folder / file}: {found}, for {counted(len(segment), 'document')}; {REBUILD}"
         )
     return part

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import BrokenIndexError, DataError, UsageError
+from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
 from sicetnon.index.segment import Segment
@@ -53,7 +53,7 @@ class IndexReader:
         self.field_totals: NDArray[np.int64] = np.sum(
             [segment.field_totals for segment in self.segments], axis=0, dtype=np.int64
         )
-        _LOG.debug("opened %s: %d documents", folder, self.document_count)
+        _LOG.debug("opened %s: %s", folder, counted(self.document_count, "document"))
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:

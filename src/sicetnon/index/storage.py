@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import BrokenIndexError
+from sicetnon.errors import BrokenIndexError, counted
 from sicetnon.formats.files import checksum
 
 CHECKED_AT_OPENING = 1 << 20
@@ -114,8 +114,8 @@ def check_size(path: Path, stored: StoredFile) -> None:
         raise BrokenIndexError(f"{path}: cannot be read: {error.strerror}; {REBUILD}") from None
     if size != stored.size:
         raise BrokenIndexError(
-            f"{path}: found {size:,} bytes, expected {stored.size:,}: the file is cut short or "
-            f"belongs to another index; {REBUILD}"
+            f"{path}: found {counted(size, 'byte')}, expected {stored.size:,}: the file is cut "
+            f"short or belongs to another index; {REBUILD}"
         )
 
 

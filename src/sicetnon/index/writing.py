@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sicetnon.errors import DataError, UsageError
+from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
@@ -100,7 +100,7 @@ def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest
             options.source or {},
         )
         write_manifest(folder, manifest)
-        _LOG.info("built %s: %d documents", folder, entry.documents)
+        _LOG.info("built %s: %s", folder, counted(entry.documents, "document"))
         return manifest
 
 
@@ -155,9 +155,8 @@ def _add(corpus: Corpus, index: IndexReader, options: BuildOptions, replace: boo
         manifest, segments=segments, next_segment=number + 1, source={}
     )
     write_manifest(index.folder, changed)
-    _LOG.info(
-        "added to %s: %d documents, %d replaced", index.folder, entry.documents, len(replaced)
-    )
+    added = counted(entry.documents, "document")
+    _LOG.info("added to %s: %s, %d replaced", index.folder, added, len(replaced))
     return changed
 
 
@@ -192,7 +191,7 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
             segments = _with_deleted(index, {n for n in found if n is not None})
             changed = msgspec.structs.replace(index.manifest, segments=segments, source={})
             write_manifest(folder, changed)
-            _LOG.info("deleted from %s: %d documents", folder, len(found))
+            _LOG.info("deleted from %s: %s", folder, counted(len(found), "document"))
         return len(found)
 
 
@@ -216,7 +215,7 @@ def _compact(folder: Path, batch_documents: int = BATCH_DOCUMENTS) -> Manifest:
             index.manifest, segments=(entry,), next_segment=number + 1
         )
         write_manifest(folder, changed)
-        _LOG.info("merged %d segments of %s", len(index.segments), folder)
+        _LOG.info("merged %s of %s", counted(len(index.segments), "segment"), folder)
         return changed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sicetnon.errors import SicetnonError
+from sicetnon.errors import SicetnonError, counted
 from sicetnon.evaluation.runs import load_run
 from sicetnon.formats.runs import check_tag, run_text, write_run
 from sicetnon.ranking.fusion import Fusion, are_usable, fuse
@@ -67,13 +67,15 @@ def _notices(runs: Sequence[Run], fusion: Fusion) -> list[str]:
     lines = []
     for run in runs:
         if run.repeated:
-            lines.append(f"{run.name}: {run.repeated:,} lines repeat a document; the first counts")
+            repeated = counted(run.repeated, "line repeats", "lines repeat")
+            lines.append(f"{run.name}: {repeated} a document; the first counts")
         if missing := len(topics) - len(run.rankings):
-            lines.append(f"{run.name}: leaves out {missing} of {len(topics)} topics")
+            lines.append(f"{run.name}: leaves out {missing} of {counted(len(topics), 'topic')}")
         odd = sum(not are_usable(each.scores) for each in run.rankings.values()) if by_score else 0
         if odd:
+            where = f"{odd} of {counted(len(run.rankings), 'topic')}"
             lines.append(
-                f"{run.name}: ranks stand in for scores in {odd} of {len(run.rankings)} topics, "
-                "where scores rise with the ranks, are all the same, or infinite"
+                f"{run.name}: ranks stand in for scores in {where}, where scores rise with the "
+                "ranks, are all the same, or infinite"
             )
     return lines

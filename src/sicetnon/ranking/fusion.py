@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_number
-from sicetnon.errors import UsageError
+from sicetnon.errors import UsageError, counted
 from sicetnon.formats.identifiers import all_pairs
 from sicetnon.formats.runs import unordered
 from sicetnon.records import UNSTANCED, Ranking, Run
@@ -102,7 +102,8 @@ class Fusion:
         """
         weights = np.ones(runs) if self.weights is None else np.array(self.weights, np.float64)
         if len(weights) != runs:
-            raise UsageError(f"found {len(weights)} weights for {runs} runs; expected one per run")
+            found = f"{counted(len(weights), 'weight')} for {counted(runs, 'run')}"
+            raise UsageError(f"found {found}; expected one per run")
         return weights / weights.max(initial=0) if runs else weights
 
 

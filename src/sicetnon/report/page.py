@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sicetnon._version import VERSION
+from sicetnon.errors import counted
 from sicetnon.evaluation.scores import Score
 from sicetnon.evaluation.sources import Source, Sources
 from sicetnon.evaluation.stance import FOUND
@@ -83,7 +84,7 @@ def _render(contents: Contents, texts: Texts | None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= FILTERS
+    environment.filters |= {each.__name__: each for each in (*FILTERS, counted)}
     style, script = (loader.get_source(environment, name)[0] for name in ("page.css", "page.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template("page.html.jinja").render(

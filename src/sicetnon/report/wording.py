@@ -57,10 +57,5 @@ def exact(value: float | None) -> str:
     return "" if value is None or value != value else f"{value:.6g}"
 
 
-def count(items: int, one: str, many: str | None = None) -> str:
-    """`1 run`, `2 runs`."""
-    return f"{items:,} {one if items == 1 else many or one + 's'}"
-
-
-FILTERS = {each.__name__: each for each in (breakable, number, signed, probability, exact, count)}
+FILTERS = (breakable, number, signed, probability, exact)
 """The functions that templates use as filters."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from sicetnon.errors import counted
 from sicetnon.services.remote import EndOfResults, Request, Service, UnusableAnswer
 
 H = TypeVar("H")
@@ -47,7 +48,7 @@ def read_pages(
         try:
             hits, count = service.ask(request(offset, size), read)
         except EndOfResults as end:
-            service.say(f"{end}; going on with the {len(found):,} results before it")
+            service.say(f"{end}; going on with the {counted(len(found), 'result')} before it")
             break
         known = len(found)
         found.update((name, hit) for name, hit in hits if name not in found)
@@ -65,7 +66,7 @@ def _check(hits: Sequence[tuple[str, H]], total: int, offset: int, found: Mappin
     """Raise UnusableAnswer for a page that cannot be taken."""
     if not hits and offset < total:
         raise UnusableAnswer(
-            f"sent an empty page after {offset:,} of {total:,} results", is_end=offset > 0
+            f"sent an empty page after {offset:,} of {counted(total, 'result')}", is_end=offset > 0
         )
     if hits and all(name in found for name, _ in hits):
         raise UnusableAnswer(

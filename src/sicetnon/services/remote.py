@@ -25,7 +25,7 @@ from urllib3 import exceptions
 from urllib3.util.retry import RequestHistory
 
 from sicetnon._version import VERSION
-from sicetnon.errors import ServiceError, UsageError
+from sicetnon.errors import ServiceError, UsageError, counted
 from sicetnon.services.api_key import ApiKey
 from sicetnon.services.pace import Clock, Pace, Patience
 from sicetnon.services.response_cache import LARGEST_ANSWER, ResponseCache
@@ -204,7 +204,7 @@ class Service:
     def _error(self, fault: Fault) -> ServiceError:
         message = self._message(fault)
         if not fault.is_final:
-            message += f", {self._patience.tries} times"
+            message += f", {counted(self._patience.tries, 'time')}"
         if fault.is_end:
             return EndOfResults(message)
         if fault.status in _MISSING:

@@ -105,13 +105,12 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     task = find_task(task_id)
     tag = check_tag(options.run_tag())
     # an index takes minutes to build, so that all else is checked first
-    task.check(options.system, options.stance)
+    system_for = task.prepared(options.system, options.stance)
     if not source.is_dir():
         raise DataError("there is no such input directory", source)
     topics = read_topics(source / "topics.xml")
     with _documents(task, source, target, options) as (documents, index):
-        system = task.system(options.system, documents, options.stance)
-        system = replace(system, progress=options.callbacks.labelling)
+        system = replace(system_for(documents), progress=options.callbacks.labelling)
         rankings = system.retrieve(topics, options.k)
         run = run_text(rankings, tag)
         seconds = time.monotonic() - start

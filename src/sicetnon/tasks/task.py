@@ -27,9 +27,8 @@ class Task(Generic[Source]):
         is_corpus_given: Whether the documents are in the input directory. Otherwise they come from
             a source of web pages.
         stances: For a task that asks which of two objects a result favours: a function for each
-            stance classifier that makes it for a source. It takes the place of a system's own.
-        requirements: A function for each stance classifier that needs an extra; it raises
-            `MissingExtraError` where the extra is not installed.
+            stance classifier. It loads what the classifier needs, and gives the function that
+            makes the classifier for a source, in place of a system's own.
     """
 
     id: str
@@ -39,30 +38,31 @@ class Task(Generic[Source]):
     systems: Mapping[str, Callable[[Source], System]]
     analyses: Mapping[str, str] = field(default_factory=dict)
     is_corpus_given: bool = True
-    stances: Mapping[str, Callable[[Source], Labelling]] = field(default_factory=dict)
-    requirements: Mapping[str, Callable[[], object]] = field(default_factory=dict)
+    stances: Mapping[str, Callable[[], Callable[[Source], Labelling]]] = field(default_factory=dict)
 
-    def check(self, system: str, stance: str | None = None) -> None:
-        """Check that a system and a stance classifier can be made, before any work is done.
+    def prepared(self, name: str, stance: str | None = None) -> Callable[[Source], System]:
+        """The function that makes a system for a source; its models are loaded before other work.
 
         Args:
-            system: The name of a system.
+            name: The name of a system.
             stance: The name of a stance classifier; None for the system's own.
 
         Raises:
             MissingExtraError: The stance classifier needs an extra that is not installed.
             UsageError: The task has no system or no stance classifier of this name.
         """
-        self._check_name("system", system, self.systems)
+        self._check_name("system", name, self.systems)
         if stance is None:
-            return
+            return lambda source: replace(self.systems[name](source), name=name)
         if not self.stances:
             raise UsageError(
                 f"{self.id} asks for no stance towards two objects; choose no stance classifier"
             )
         self._check_name("stance", stance, self.stances)
-        if stance in self.requirements:
-            self.requirements[stance]()
+        labelling = self.stances[stance]()
+        return lambda source: replace(
+            self.systems[name](source), name=name, labelling=labelling(source)
+        )
 
     def system(self, name: str, source: Source, stance: str | None = None) -> System:
         """A system by its name.
@@ -76,9 +76,7 @@ class Task(Generic[Source]):
             MissingExtraError: The stance classifier needs an extra that is not installed.
             UsageError: The task has no system or no stance classifier of this name.
         """
-        self.check(name, stance)
-        system = replace(self.systems[name](source), name=name)
-        return system if stance is None else replace(system, labelling=self.stances[stance](source))
+        return self.prepared(name, stance)(source)
 
     def analysis_for(self, system: str) -> str:
         """The name of the analysis for a system's index."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from sicetnon.errors import counted
 from sicetnon.text.printable import one_line, printable
 
 PLAIN_WIDTH = 80
@@ -64,4 +65,4 @@ def warnings_as_lines(category: type[Warning], say: Callable[[str], None]) -> It
     for line in lines[:_SHOWN_WARNINGS]:
         say(f"sicetnon: warning: {line}")
     if len(lines) > _SHOWN_WARNINGS:
-        say(f"sicetnon: {len(lines) - _SHOWN_WARNINGS} more warnings")
+        say(f"sicetnon: {counted(len(lines) - _SHOWN_WARNINGS, 'more warning')}")

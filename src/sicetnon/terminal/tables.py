@@ -3,52 +3,60 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sicetnon.evaluation.leaderboard import Leaderboard, Row
-from sicetnon.text.printable import print_paragraph, printable
-
-_BOX = SIMPLE_HEAD
+from sicetnon.errors import counted
+from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row
+from sicetnon.text.printable import BreakableName, print_paragraph, printable
 
 
 def show_leaderboard(board: Leaderboard, screen: Console) -> None:
     """Print the tables of a task; the user's own runs stand out."""
-    for ranked in board.tables:
-        corpus = f" ({ranked.corpus})" if ranked.corpus else ""
+    for table in board.tables:
+        corpus = f" ({table.corpus})" if table.corpus else ""
         screen.print()
-        screen.print(Text(f"{board.task}, {ranked.dimension}{corpus}", style="bold"))
-        table = Table(box=_BOX, pad_edge=False, padding=(0, 1, 0, 0))
-        for title in ("", "team", "run"):
-            table.add_column(title, overflow="fold", justify="right" if not title else "left")
-        for title in (ranked.places[0].row.measure if ranked.places else "", "95% interval"):
-            table.add_column(title, justify="right", no_wrap=True)
-        for place in ranked.places:
-            own = place.run is not None
-            cells = _row(place.row, place.run)
-            table.add_row(str(place.place), *cells, style="bold green" if own else "")
-        screen.print(table)
-        for place in ranked.places:
+        screen.print(Text(f"{board.task}, {table.dimension}{corpus}", style="bold"))
+        screen.print(_layout(table.places))
+        for place in table.places:
             if place.run is not None:
-                share = f"{place.row.topics} topics, judged {_number(place.row.judged)}"
+                topics = counted(place.row.topics or 0, "topic")
+                share = f"{topics}, judged {_number(place.row.judged)}"
                 name = printable(place.row.tag or place.run)
                 print_paragraph(Text(f"→ {name}: {share}", style="bold green"), screen)
     for note in board.notes:
         print_paragraph(Text(printable(note)), screen)
 
 
-def _row(row: Row, run: str | None) -> list[Text]:
+def _layout(places: Sequence[Place]) -> Table:
+    """The table of some places; columns of which nothing is known are left out."""
+    measure = places[0].row.measure if places else ""
+    figures = {measure: [_number(place.row.mean) for place in places]}
+    if any(place.row.low is not None for place in places):
+        figures["95% interval"] = [_interval(place.row) for place in places]
+    if any(place.row.lines is not None for place in places):
+        figures["N"] = [f"{place.row.lines:,}" if place.row.lines else "" for place in places]
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    shown.add_column("", justify="right", no_wrap=True)
+    shown.add_column("team")
+    shown.add_column("run")
+    for title in figures:
+        shown.add_column(title, justify="right", no_wrap=True)
+    for place, *cells in zip(places, *figures.values(), strict=True):
+        team = "→ yours" if place.run is not None else printable(place.row.team)
+        run = BreakableName(place.row.tag or place.run or "")
+        style = "" if place.run is None else "bold green"
+        shown.add_row(str(place.place), Text(team), run, *cells, style=style)
+    return shown
+
+
+def _interval(row: Row) -> str:
     known = row.low is not None and row.high is not None
-    interval = f"{_number(row.low)} – {_number(row.high)}" if known else ""
-    team = "→ yours" if run is not None else row.team
-    return [_cell(cell) for cell in (team, row.tag or run or "", _number(row.mean), interval)]
-
-
-def _cell(text: str) -> Text:
-    return Text(printable(text))
+    return f"{_number(row.low)} – {_number(row.high)}" if known else ""
 
 
 def _number(value: float | None) -> str:

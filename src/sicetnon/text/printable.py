@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sicetnon.errors import cut
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions
     from rich.text import Text
 
 # blanks, separators of lines and paragraphs, format characters
@@ -66,3 +68,25 @@ def print_paragraph(text: Text, screen: Console, indent: int = 2) -> None:
         if place:
             line.pad_left(indent)
         screen.print(line, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class BreakableName:
+    """A name in a cell of a table, broken after punctuation where it is too long for a line."""
+
+    name: str
+
+    def __rich_console__(self, screen: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.text import Text
+
+        yield Text("\n".join(_broken(printable(self.name), options.max_width)))
+
+
+def _broken(name: str, width: int) -> list[str]:
+    """The lines of a name that has at most so many letters a line."""
+    lines = [""]
+    for part in re.split(r"(?<=[-_+.,/ ])(?=\w)", name):
+        if len(lines[-1] + part) > width and lines[-1]:
+            lines.append("")
+        lines[-1] += part
+    return [line[at : at + width] for line in lines for at in range(0, len(line), width)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import DataError, UsageError
+from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
@@ -93,7 +93,7 @@ def train_quality(files: Sequence[str], encoder: Encoder) -> LearnedParameters:
         uva.QUALITY,
         encoder,
         SupportVectors.fit(vectors, is_good),
-        f"{len(arguments):,} arguments of {_names(files)}",
+        f"{counted(len(arguments), 'argument')} of {_names(files)}",
         files,
         {"accuracy on 10% held out": accuracy, "share of the better class": float(is_good.mean())},
     )
@@ -114,7 +114,8 @@ def train_ranker(files: Sequence[str], with_entities: bool) -> LearnedParameters
         uva.RANKER,
         quality.encoder.name,
         "perceptron",
-        f"{len(arguments):,} arguments on {len(topics)} topics of {_names(files)}",
+        f"{counted(len(arguments), 'argument')} on {counted(len(topics), 'topic')} of "
+        f"{_names(files)}",
         _command(uva.RANKER, files, None) + ("" if with_entities else " --no-entities"),
         notes="RankNet; benchmarks/effectiveness/uva.py prints its figures on topics that it has "
         "not seen",
@@ -143,7 +144,8 @@ def train_argumentativeness(
         uva.ARGUMENTATIVENESS,
         encoder,
         SupportVectors.fit(vectors, is_good),
-        f"{len(good):,} arguments of {_names(arguments)}, {len(bad):,} texts of {_names(others)}",
+        f"{counted(len(good), 'argument')} of {_names(arguments)}, "
+        f"{counted(len(bad), 'text')} of {_names(others)}",
         [*arguments, "--others", *others],
         {"accuracy on the last fifth": accuracy},
     )

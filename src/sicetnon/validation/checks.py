@@ -9,6 +9,7 @@ from ctypes import c_float
 from dataclasses import dataclass, field
 
 from sicetnon.contracts import Contract
+from sicetnon.errors import counted
 from sicetnon.formats.identifiers import SEPARATOR, form_of, is_pair
 from sicetnon.validation import rules
 from sicetnon.validation.rows import Row
@@ -113,13 +114,13 @@ class Checker:
         minimum, expected = self._contract.minimum, self._expected_topics
         few = [topic for topic in self._topics.values() if topic.count < minimum]
         if few:
-            found = f"{few[0].count} results for topic {shown(few[0].name)}"
+            found = f"{counted(few[0].count, 'result')} for topic {shown(few[0].name)}"
             line = few[0].first_line
             self._log.note(rules.TOO_FEW, line, found, f"at least {minimum}", len(few))
         missing = [name for name in expected if name not in self._topics]
         if missing:
             found = f"no line for topic {listed(missing)}"
-            wanted = f"results for all {len(expected)} topics"
+            wanted = f"results for all {counted(len(expected), 'topic')}"
             self._log.note(rules.MISSING_TOPICS, None, found, wanted, len(missing))
 
     def _enter(self, name: str, line: int) -> _Topic:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sicetnon.errors import DataError, UsageError
+from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import MISSING
@@ -142,7 +142,7 @@ class RowReader:
             self.blank += 1
             self._log.note(rules.BLANK_LINES, self.lines, "a line without text", COLUMNS)
             return None
-        rule, found, expected = rules.COLUMNS, f"{len(words)} columns", f"6: {COLUMNS}"
+        rule, found, expected = rules.COLUMNS, counted(len(words), "column"), f"6: {COLUMNS}"
         if self._pairs and len(words) > 6 and (words[2].endswith(",") or words[3].startswith(",")):
             rule, expected = rules.PAIR_FORM, "two ids joined by one comma alone"
             found = f"white space in the pair {shown(f'{words[2]} {words[3]}')}"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sicetnon.contracts import contract_of
+from sicetnon.errors import counted
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Run, Topic
 from sicetnon.validation import rules
@@ -75,13 +76,17 @@ class Validation:
         return dataclasses.asdict(self) | {"ok": self.ok}
 
     def __str__(self) -> str:
-        errors, warnings = len(self.errors), len(self.warnings)
+        counts = (
+            counted(self.lines, "line"),
+            counted(self.topics, "topic"),
+            counted(len(self.errors), "error"),
+            counted(len(self.warnings), "warning"),
+        )
         return "\n".join(
             (
                 *(f"{finding.severity}: {finding}" for finding in self.findings),
                 *(f"not checked: {what}" for what in self.unchecked),
-                f"{self.file}: {self.lines:,} lines, {self.topics:,} topics, "
-                f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}",
+                f"{self.file}: {', '.join(counts)}",
             )
         )
 

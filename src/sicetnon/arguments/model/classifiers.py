@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.model.encoder import ALONE, DESCRIPTION, DebateEncoder, debate_encoder
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
-from sicetnon.errors import UsageError
+from sicetnon.errors import UsageError, counted
 from sicetnon.formats.jsontext import whole_text
 
 if TYPE_CHECKING:
@@ -290,7 +290,8 @@ def _each(values: Sequence[str] | str, count: int) -> Sequence[str]:
     if isinstance(values, str):
         return [_text(values)] * count
     if len(values) != count:
-        raise UsageError(f"found {len(values)} values for {count} texts; expected as many, or one")
+        found = f"{counted(len(values), 'value')} for {counted(count, 'text')}"
+        raise UsageError(f"found {found}; expected as many, or one")
     return [_text(value) for value in values]
 
 

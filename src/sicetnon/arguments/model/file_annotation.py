@@ -23,7 +23,7 @@ from sicetnon.arguments.model.classifiers import (
     Quality,
     Stance,
 )
-from sicetnon.errors import DataError, SicetnonError
+from sicetnon.errors import DataError, SicetnonError, counted
 from sicetnon.formats.files import Reading, open_bytes
 from sicetnon.formats.jsontext import decode
 from sicetnon.formats.resumable import ResumableOutput
@@ -148,7 +148,7 @@ def _skip_finished(records: _RecordReader, output: ResumableOutput, message: Mes
     if output.last.items:
         if records.skip(output.last.items) != output.last.input_sha256:
             raise output.other_input(records.name)
-        message(f"{output.name}: resuming after {output.last.items:,} records")
+        message(f"{output.name}: resuming after {counted(output.last.items, 'record')}")
 
 
 def _annotate_rest(
@@ -178,7 +178,8 @@ def _annotate_rest(
 
 
 def _resumable(output: ResumableOutput) -> str:
-    return f"{output.last.items:,} records are kept; the same command resumes after them"
+    kept = counted(output.last.items, "record is kept", "records are kept")
+    return f"{kept}; the same command resumes there"
 
 
 class _RecordReader:
