@@ -76,7 +76,7 @@ def read_dagstuhl(path: Path | str) -> list[JudgedArgument]:
     if data.lstrip()[:1] in (b"[", b"{"):
         try:
             found = msgspec.json.decode(data, type=list[_Dagstuhl])
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DataError(f"no arguments of Dagstuhl-15512: {error}", path) from None
         return [_with_means(argument) for argument in found]
     return list(_from_table(data, path))

@@ -88,7 +88,8 @@ class ResponseCache:
     def _clear_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # damaged files can hold text that is no UTF-8, which Python decodes
             raise DataError(
                 f"the answers kept here cannot be used ({error}); make room or rights, or delete "
                 "the file to fetch all again",

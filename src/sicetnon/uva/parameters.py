@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,13 @@ class Card(msgspec.Struct, frozen=True):
     command: str
     figures: dict[str, float] = {}
     notes: str = ""
+
+
+_DAMAGED = (
+    # what numpy, zipfile, zlib and msgspec raise for damaged files; some are errors of theirs
+    *(OSError, ValueError, EOFError, NotImplementedError, RuntimeError, TypeError, KeyError),
+    *(zipfile.BadZipFile, zlib.error, msgspec.DecodeError),
+)
 
 
 @dataclass(frozen=True)
@@ -94,5 +102,5 @@ def _read(path: Path) -> LearnedParameters:
         card = msgspec.json.decode(path.with_suffix(".json").read_bytes(), type=Card)
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
             return LearnedParameters(card, {name: arrays[name] for name in arrays.files})
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, msgspec.DecodeError) as error:
+    except _DAMAGED as error:
         raise DataError(f"the parameters are damaged: {error}; train them again", path) from None
