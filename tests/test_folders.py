@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sicetnon.cli import main
 from sicetnon.folders import cache_folder
 
 SHOW = """
@@ -79,6 +80,26 @@ def test_the_folder_of_the_user_is_made_private(
     (tmp_path / "sicetnon").mkdir(mode=0o755)
     assert cache_folder() == tmp_path / "sicetnon"
     assert stat.S_IMODE((tmp_path / "sicetnon").stat().st_mode) == 0o700
+
+
+def test_commands_say_where_a_cache_that_cannot_be_written_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    named = tmp_path / "file" / "cache"
+    monkeypatch.setenv("SICETNON_CACHE", str(named))
+    (line,) = _told(capsys, "parse", "Is tea better than coffee?").splitlines()
+    assert line.startswith(f"sicetnon: warning: SICETNON_CACHE: {named} cannot be written; ")
+    assert f"go to {cache_folder()}" in line
+    assert "compiles for about 20 seconds" in line
+    assert _told(capsys, "parse", "x", "--quiet") == ""
+    monkeypatch.setenv("SICETNON_CACHE", str(tmp_path / "cache"))
+    assert _told(capsys, "parse", "x") == ""
+
+
+def _told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(list(words)) == 0
+    return capsys.readouterr().err
 
 
 def test_a_file_in_its_place_is_one_line(

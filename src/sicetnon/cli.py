@@ -55,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parser(words[0] if words else "").parse_args(words)
         with _shown_log(options.quiet, options.verbose):
+            if not options.quiet:
+                _warn_of_cache()
             options.command(options)
         sys.stdout.flush()
     except SicetnonError as error:
@@ -155,6 +157,15 @@ def _shown_log(quiet: bool, verbosity: int) -> Iterator[None]:
 
     with shown_log("sicetnon" if verbosity else "sicetnon.compiled", verbosity or 1):
         yield
+
+
+def _warn_of_cache() -> None:
+    """Say once where the user's choice of a cache cannot be kept to."""
+    if "SICETNON_CACHE" in os.environ:
+        from sicetnon.folders import passed_over
+
+        if found := passed_over():
+            print(f"sicetnon: warning: {one_line(found)}", file=sys.stderr)  # noqa: T201
 
 
 def _ready_streams() -> None:

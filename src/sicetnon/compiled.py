@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +60,11 @@ class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelFiles
 
 
+@functools.cache
+def _announce_loss() -> None:
+    _LOG.info("found no folder to keep kernels in: each process compiles for about 20 seconds")
+
+
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Compile a function when it is first called, and keep the machine code in the cache folder.
 
@@ -70,7 +75,9 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
     of the time of a search.
     """
     dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
-    with contextlib.suppress(RuntimeError):  # no folder can be written
+    try:
         # what `cache=True` does, with our folder in place of numba's choice
         dispatcher._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+    except RuntimeError:  # no folder can be written
+        _announce_loss()
     return dispatcher  # type: ignore[no-any-return]

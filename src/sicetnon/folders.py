@@ -42,6 +42,18 @@ def cache_folder() -> Path:
     return shared if _is_private(shared) else Path(_fresh_folder().name)
 
 
+def passed_over() -> str | None:
+    """What is kept elsewhere, and what that costs, where `SICETNON_CACHE` cannot be written."""
+    named, folder = os.environ.get("SICETNON_CACHE"), cache_folder()
+    with contextlib.suppress(RuntimeError):  # no such user
+        if not named or folder == Path(named).expanduser():
+            return None
+    return (
+        f"SICETNON_CACHE: {named} cannot be written; compiled kernels and indexes of samples go to "
+        f"{folder}, and where that is emptied, the next search compiles for about 20 seconds"
+    )
+
+
 def keep_private(path: Path) -> None:
     """Take from others the right to read or change a file or folder, where it is the user's."""
     mode = path.stat().st_mode

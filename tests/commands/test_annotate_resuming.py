@@ -144,7 +144,7 @@ class TestGoingOn:
         short = write(stopped / "short.jsonl", MANY[:100])
         for other in (changed, short):
             status, error = failing("annotate", "quality", other, "-o", output)
-            assert (status, f"are not the first ones of {other}" in error) == (1, True)
+            assert (status, f"records of {other}; " in error) == (1, True)
             assert "delete it to begin anew" in error
         assert before.startswith((stopped / "out.jsonl.part").read_bytes())
 

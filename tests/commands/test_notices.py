@@ -38,6 +38,35 @@ def test_quiet_leaves_only_the_output(
         assert (bool(shown), told) == (is_printed, "")
 
 
+def test_quiet_sums_nothing_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, source, more = str(tmp_path / "ix"), tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    source.write_text('{"id": "a", "text": "tea"}\n{"id": "b", "text": "milk"}\n')
+    more.write_text('{"id": "c", "text": "tea"}\n')
+    for words in (
+        ["build", str(source), "-o", folder],
+        ["build", str(source), "-o", folder],
+        ["add", str(more), "-o", folder],
+        ["delete", "a", "nobody", "-o", folder],
+        ["verify", folder],
+    ):
+        assert main(["index", *words, "--quiet"]) == 0
+        assert capsys.readouterr() == ("", "")
+    assert main(["index", "info", folder, "--quiet"]) == 0
+    assert "documents  2 entries" in capsys.readouterr().out
+
+
+def test_quiet_leaves_the_findings_on_a_run(
+    sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "mine.txt"
+    run.write_text("1 Q0 a 1 2.0 tag\n1 Q0 b 2 2.0 tag\n")
+    command = ["validate", str(run), "--task", TASK, "--quiet"]
+    assert main(command) == 0
+    shown, told = capsys.readouterr()
+    assert [line.partition(":")[0] for line in shown.splitlines()] == ["warning", "warning"]
+    assert told == ""
+
+
 def test_quiet_still_tells_errors(failing, tmp_path: Path) -> None:
     status, line = failing("search", "x", "--index", tmp_path / "none", "--quiet")
     assert (status, str(tmp_path / "none") in line) == (1, True)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sicetnon.cli import main
+from sicetnon.cli import main, parser
+from sicetnon.commands.arguments import natural, positive
 from support.command_line import TASK
+from tools import reference
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -60,3 +62,42 @@ def test_a_mistyped_measure_names_the_nearest(sample: Path, tmp_path: Path, fail
         2,
         "sicetnon: found the measure 'ndcg_cut_5', which is not known; expected nDCG@5",
     )
+
+
+COUNTS = [
+    [*command.prog.split()[1:], action.option_strings[-1]]
+    for command in reference.leaves(parser())
+    for action in command._actions
+    if action.type in (positive, natural)
+]
+
+
+@pytest.mark.parametrize("words", COUNTS, ids=" ".join)
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "many", "9" * 30])
+def test_a_count_is_a_whole_number_above_0(words: list[str], number: str, capsys) -> None:
+    if words[-1] == "--seed" and number == "0":
+        return
+    told = refused(capsys, *words, number)
+    option = words[-1]
+    assert told.splitlines()[-1].startswith(f"sicetnon {' '.join(words[:-1])}: error: argument ")
+    assert option in told.splitlines()[-1]
+    assert "expected a whole number" in told.splitlines()[-1]
+
+
+def test_every_option_that_counts_is_known() -> None:
+    assert {" ".join(words) for words in COUNTS} == {
+        *("annotate --threads", "evaluate --seed", "fuse -k", "index add --memory"),
+        *("index build --memory", "run -k", "search -k"),
+    }
+
+
+@pytest.mark.parametrize("option", ["--page-ranks", "--spam-ranks"])
+def test_ranks_of_pages_are_refused_for_other_documents(
+    option: str, sample: Path, tmp_path: Path, failing
+) -> None:
+    (tmp_path / "ranks").write_text("a 1\n")
+    command = ("index", "build", sample / "input", "-o", tmp_path / "ix")
+    status, line = failing(*command, option, tmp_path / "ranks")
+    assert status == 2
+    assert "are for web pages; found arguments; leave the option out" in line
+    assert not (tmp_path / "ix").exists()

@@ -31,9 +31,7 @@ def describe(
     command.epilog = "\n  ".join(["examples:" if len(examples) > 1 else "example:", *examples])
     command.set_defaults(command=run)
     told = command.add_mutually_exclusive_group()
-    told.add_argument(
-        "--quiet", action="store_true", help="no notices, warnings or progress, only errors"
-    )
+    told.add_argument("--quiet", action="store_true", help="print only results and errors")
     told.add_argument(
         "--verbose", action="count", default=0, help="show the log; given twice, in detail"
     )

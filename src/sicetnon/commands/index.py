@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sicetnon.commands.arguments import Commands, Run, describe, folder, positive, words
-from sicetnon.errors import DataError, SicetnonError, counted
+from sicetnon.errors import DataError, SicetnonError, UsageError, counted
 
 if TYPE_CHECKING:
     from sicetnon.formats.corpora import Corpus
@@ -193,6 +193,11 @@ def _write(
         options.stance_field,
         options.claim_field,
     )
+    if ranks.files and not corpus.side_files:
+        raise UsageError(
+            f"--page-ranks and --spam-ranks are for web pages; found {corpus.records}; leave the "
+            "option out"
+        )
     screen = console(stderr=True, quiet=options.quiet)
     skipped = _Skipped(line_printer(screen))
     with ProgressBar(screen) as bar:
@@ -207,7 +212,8 @@ def _write(
         )
         write(corpus, settings)
     left_out = [("left out", f"{skipped.count:,}")] if skipped.count else []
-    _sum_up(options.output, start, [*notes, *left_out])
+    if not options.quiet:
+        _sum_up(options.output, start, [*notes, *left_out])
 
 
 def _delete(options: argparse.Namespace) -> None:
@@ -216,7 +222,8 @@ def _delete(options: argparse.Namespace) -> None:
     count = delete_documents(options.output, options.ids)
     unknown = len(set(options.ids)) - count
     note = f"; not in the index: {unknown:,}" if unknown else ""
-    print(f"deleted: {count:,}{note}")  # noqa: T201
+    if not options.quiet:
+        print(f"deleted: {count:,}{note}")  # noqa: T201
 
 
 class _InterruptedError(SicetnonError):
@@ -242,7 +249,8 @@ def _annotate(options: argparse.Namespace) -> None:
             "interrupted; what was read is kept, and the same command resumes: "
             f"sicetnon index annotate {options.index} --with {','.join(options.names)}"
         ) from None
-    _sum_up(options.index, start)
+    if not options.quiet:
+        _sum_up(options.index, start)
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -256,7 +264,8 @@ def _verify(options: argparse.Namespace) -> None:
     from sicetnon.terminal.console import console, line_printer
 
     verify_index(options.index)
-    line_printer(console())(f"{options.index}: all files are as they were written")
+    say = line_printer(console(quiet=options.quiet))
+    say(f"{options.index}: all files are as they were written")
 
 
 def _ready(names: Sequence[str]) -> list[Annotator]:

@@ -53,6 +53,8 @@ def _train(options: argparse.Namespace) -> None:
         options.part, options.files, options.others, options.encoder, options.entities
     )
     path, card = write_parameters(options.output or models_folder(), parameters), parameters.card
+    if options.quiet:
+        return
     facts = [("parameters", str(path)), ("encoder", card.encoder), ("trained on", card.trained_on)]
     facts += [(name, f"{value:.3f}") for name, value in card.figures.items()]
     show_facts(facts, console())

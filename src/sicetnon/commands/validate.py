@@ -45,7 +45,8 @@ def _validate(options: argparse.Namespace) -> None:
         print(json_text(report.as_json(), indent=1))  # noqa: T201
     else:
         say = line_printer(console())
-        for line in str(report).split("\n"):
+        summary = str(report).split("\n")
+        for line in summary[: len(report.findings)] if options.quiet else summary:
             say(line)
     if not report.ok:
         raise _FaultyRunError("")
