@@ -22,6 +22,7 @@ from sicetnon.formats.resumable import ResumableFile
 from sicetnon.index.annotations import Annotator, packed
 from sicetnon.index.documents import DocumentReader
 from sicetnon.index.folder import LOG_SUFFIX, locked
+from sicetnon.index.layout import STORE
 from sicetnon.index.manifest import (
     AnnotationEntry,
     Manifest,
@@ -30,7 +31,6 @@ from sicetnon.index.manifest import (
     write_manifest,
 )
 from sicetnon.index.reader import IndexReader, verify_index
-from sicetnon.index.segment import STORE
 from sicetnon.index.storage import StoredFile
 from sicetnon.platforms import reserve, sync_folder
 from sicetnon.records import Record

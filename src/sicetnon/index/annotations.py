@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sicetnon.errors import BrokenIndexError, SicetnonError, counted
 from sicetnon.index.manifest import AnnotationEntry, Manifest, annotation_file
 from sicetnon.index.segment import Segment
-from sicetnon.index.storage import REBUILD
+from sicetnon.index.storage import REBUILD, damaged
 from sicetnon.records import Record
 
 BLOCK_ROWS = 2048
@@ -123,6 +123,7 @@ class Annotation:
     def __init__(self, name: str, entry: AnnotationEntry, segments: Sequence[Segment]):
         self.name, self.model, self.reads = name, entry.model, entry.reads
         file = annotation_file(name, entry)
+        self._segments = segments
         self._parts = [_stored_part(segment, file) for segment in segments]
         rows = {part.shape[1:] for part in self._parts}
         if len(rows) != 1:
@@ -147,10 +148,11 @@ class Annotation:
         if len(wanted) and not (wanted.min() >= 0 and wanted.max() < len(self)):
             raise IndexError(f"documents from {wanted.min()} to {wanted.max()} of {len(self)}")
         found = np.empty((len(wanted), *self.shape[1:]), dtype=np.float32)
+        self._check_sizes()
         places = np.searchsorted(self._bases, wanted, side="right") - 1
         for place, (part, base) in enumerate(zip(self._parts, self._bases, strict=True)):
             here = places == place
-            found[here] = unpacked(part[wanted[here] - base])
+            found[here] = self._unpacked(part[wanted[here] - base])
         return found
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> NDArray:  # type: ignore[type-arg]
@@ -164,9 +166,20 @@ class Annotation:
         Args:
             rows: The most rows of a block.
         """
+        self._check_sizes()
         for part, base in zip(self._parts, self._bases.tolist(), strict=True):
             for first in range(0, len(part), rows):
-                yield base + first, unpacked(part[first : first + rows])
+                yield base + first, self._unpacked(part[first : first + rows])
+
+    def _check_sizes(self) -> None:
+        for segment in self._segments:
+            segment.check_sizes()
+
+    def _unpacked(self, stored: NDArray[np.float32] | NDArray[np.int8]) -> NDArray[np.float32]:
+        values = unpacked(stored)
+        if stored.dtype == np.float32 and not np.isfinite(values).all():
+            raise damaged(self._segments[0].folder.parent, f"found a {self.name} that is no number")
+        return values
 
 
 def read_annotations(manifest: Manifest, segments: Sequence[Segment]) -> dict[str, Annotation]:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from sicetnon.errors import DataError, SicetnonError
 from sicetnon.index.documents import DocumentWriter
 from sicetnon.index.forms import write_forms
+from sicetnon.index.layout import STORE
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import BLOCK_POSTINGS, Source, merge_postings
 from sicetnon.index.postings import count_terms, sort_rows
-from sicetnon.index.segment import STORE
 from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, stored_file, write_array
 from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
@@ -223,7 +223,10 @@ class SegmentBuilder:
         offsets, documents, frequencies = self._rows.sorted(terms)
         self._rows = _Rows(0, self._fields)
         known = _first_terms(terms, terms)
-        return [*sources, Source(offsets, documents, frequencies, known, same, lambda: None)]
+        return [
+            *sources,
+            Source(offsets, documents, frequencies, known, same, lambda: None, self._folder),
+        ]
 
     def _run_source(self, run: int, terms: int, same: NDArray[np.int32]) -> Source:
         parts = self._runs[run]
@@ -237,7 +240,7 @@ class SegmentBuilder:
             mapped[part].array for part in ("offsets", "documents", "frequencies")
         )
         known = _first_terms(len(offsets) - 1, terms)
-        return Source(offsets, documents, frequencies, known, same, release)
+        return Source(offsets, documents, frequencies, known, same, release, self._folder)
 
 
 def _first_terms(known: int, terms: int) -> NDArray[np.int32]:

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from sicetnon.index.documents import DocumentWriter
 from sicetnon.index.forms import write_forms
+from sicetnon.index.layout import STORE
 from sicetnon.index.manifest import SegmentEntry, annotation_file
 from sicetnon.index.merge import Source, merge_postings
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.segment import STORE, Segment
-from sicetnon.index.storage import ArrayWriter, StoredFile, stored_file, write_array
+from sicetnon.index.segment import Segment
+from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, stored_file, write_array
 from sicetnon.index.words import write_words
 from sicetnon.text.words import WordTable
 
@@ -83,6 +84,7 @@ def _source(
         own_terms,
         numbers,
         segment.release,
+        segment.folder,
     )
 
 
@@ -91,6 +93,8 @@ def _live_identifiers(index: IndexReader, renumbered: list[NDArray[np.int32]]) -
     for segment, numbers in zip(index.segments, renumbered, strict=True):
         words = segment.identifiers.words()
         identifiers.insert([words[local] for local in np.flatnonzero(numbers >= 0).tolist()])
+    if len(identifiers) != index.document_count:
+        raise damaged(index.folder, "found an id more than once")
     return identifiers
 
 

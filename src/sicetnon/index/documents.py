@@ -22,6 +22,9 @@ RECORD_TYPES: dict[str, type[Record]] = {
 # the portals' whole debate texts; kept out since each is repeated in every argument of a debate
 _LEFT_OUT = "sourceText"
 
+_PAGE_BYTES = 1 << 14
+_TABLE = "CREATE TABLE documents (number INTEGER PRIMARY KEY, record BLOB NOT NULL)"
+
 _encoder = msgspec.json.Encoder()
 
 
@@ -56,8 +59,8 @@ class DocumentWriter:
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         # nobody reads the file before it is whole, so no journal is needed
         self._connection.executescript(
-            "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-            "CREATE TABLE documents (number INTEGER PRIMARY KEY, record BLOB NOT NULL); BEGIN;"
+            f"PRAGMA page_size = {_PAGE_BYTES}; PRAGMA journal_mode = OFF;"
+            f"PRAGMA synchronous = OFF; {_TABLE}; BEGIN;"
         )
 
     def add(self, records: Iterable[tuple[int, bytes]]) -> None:
@@ -84,12 +87,15 @@ class DocumentReader:
     """
 
     def __init__(self, path: Path, kind: str):
-        self._path, self._is_closed = path, False
+        self._path, self._is_closed, self._is_table = path, False, False
         self._decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(RECORD_TYPES[kind])
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         try:
             # SQLite serialises access itself, and nothing is ever written
             self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            # no record is longer than the file, whatever a damaged one says
+            longest = max(path.stat().st_size, _PAGE_BYTES)
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(longest, (1 << 31) - 1))
         except sqlite3.Error as error:
             raise BrokenIndexError(f"{path}: cannot be read: {error}; {REBUILD}") from None
 
@@ -101,14 +107,11 @@ class DocumentReader:
             UsageError: The store is closed.
         """
         found: dict[int, bytes] = {}
-        try:
-            for begin in range(0, len(numbers), 500):
-                part = list(numbers[begin : begin + 500])
-                marks = ",".join("?" * len(part))
-                query = f"SELECT number, record FROM documents WHERE number IN ({marks})"
-                found.update(self._connection.execute(query, part))
-        except sqlite3.Error as error:
-            raise self._damaged(error) from None
+        for begin in range(0, len(numbers), 500):
+            part = numbers[begin : begin + 500]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT number, record FROM documents WHERE number IN ({marks})"
+            found.update(self._rows(query, part))
         if missing := sorted(set(numbers) - found.keys()):
             raise self._missing(missing[0])
         return self._decoded([found[number] for number in numbers])
@@ -129,18 +132,28 @@ class DocumentReader:
         """
         # a damaged tree may hold a row without end
         query = "SELECT number, record FROM documents WHERE number >= ? AND number < ? LIMIT ?"
-        try:
-            rows = self._connection.execute(query, (first, end, end - first)).fetchall()
-        except sqlite3.Error as error:
-            raise self._damaged(error) from None
+        rows = self._rows(query, (first, end, end - first))
         if [number for number, _ in rows] != list(range(first, end)):
-            raise self._missing(min({*range(first, end)} - {number for number, _ in rows}))
+            missing = {*range(first, end)} - {number for number, _ in rows}
+            raise self._missing(min(missing, default=first))
         return rows
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
         self._is_closed = True
+
+    def _rows(self, query: str, numbers: Sequence[int]) -> list[tuple[int, bytes]]:
+        try:
+            if not self._is_table:
+                # a view or a virtual table could run any query, and without end
+                schema = "SELECT sql FROM sqlite_master WHERE name = 'documents'"
+                if self._connection.execute(schema).fetchall() != [(_TABLE,)]:
+                    raise sqlite3.DatabaseError("found no table of records")
+                self._is_table = True
+            return self._connection.execute(query, numbers).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self._damaged(error) from None
 
     def _decoded(self, records: list[bytes]) -> list[Record]:
         try:

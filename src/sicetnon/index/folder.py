@@ -10,11 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
-from sicetnon.index.manifest import ANNOTATION_PREFIX, MANIFEST, SegmentEntry, read_manifest
+from sicetnon.index.manifest import (
+    ANNOTATION_PREFIX,
+    MANIFEST,
+    SEGMENT_PREFIX,
+    SegmentEntry,
+    read_manifest,
+)
 from sicetnon.platforms import make_folder, sync_folder, try_lock
 
 LOCK = "lock"
-SEGMENT_PREFIX, BUILDING_PREFIX = "segment-", "building-"
+BUILDING_PREFIX = "building-"
 LOG_SUFFIX = ".unfinished"
 """Ends the name of the log beside an unfinished annotation."""
 _OWN_NAMES = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,21 @@ import msgspec
 from sicetnon._version import VERSION
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.formats.files import write_whole
+from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.storage import REBUILD, StoredFile
 from sicetnon.text.analysis import Analysis
 from sicetnon.text.stems import STEMMERS
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "sicetnon index", 1
-ANNOTATION_PREFIX = "annotation-"
+ANNOTATION_PREFIX, SEGMENT_PREFIX = "annotation-", "segment-"
+MAX_DOCUMENTS = (1 << 31) - 1
+_MAX_BYTES = 64 << 20
+_SEGMENT_NAME = re.compile(rf"{SEGMENT_PREFIX}(\d{{6,9}})")
+_MASK_NAME = re.compile(r"live-\d{1,10}")
+# no name leads out of the folder of its segment
+_FILE_NAME = re.compile(r"[a-z][a-z0-9_.-]{0,199}")
+_ANNOTATION_NAME = re.compile(r"[a-z]+")
 
 
 class SegmentEntry(msgspec.Struct, frozen=True):
@@ -103,7 +112,8 @@ def read_manifest(folder: Path) -> Manifest:
         found = "is no folder" if folder.exists() else "there is no such folder"
         raise BrokenIndexError(f"{folder}: {found}; {REBUILD}")
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         raise BrokenIndexError(
             f"{folder}: holds no finished index (no {MANIFEST}); {REBUILD}"
@@ -111,6 +121,8 @@ def read_manifest(folder: Path) -> Manifest:
     except OSError as error:
         raise BrokenIndexError(f"{path}: cannot be read: {error.strerror}") from None
     try:
+        if len(data) > _MAX_BYTES:
+            raise ValueError(f"found more than {_MAX_BYTES:,} bytes")
         sealed = msgspec.json.decode(data, type=_Sealed)
         if hashlib.sha256(bytes(sealed.manifest)).hexdigest() != sealed.sha256:
             raise ValueError("its checksum does not fit")
@@ -118,9 +130,48 @@ def read_manifest(folder: Path) -> Manifest:
         if kind.get("format") != FORMAT or kind.get("version") != FORMAT_VERSION:
             found = f"{kind.get('format')} version {kind.get('version')}"
             raise ValueError(f"found {found}, expected {FORMAT} version {FORMAT_VERSION}")
-        return msgspec.json.decode(sealed.manifest, type=Manifest)
-    except ValueError as error:
+        manifest = msgspec.json.decode(sealed.manifest, type=Manifest)
+        _check(manifest)
+        return manifest
+    except (ValueError, RecursionError) as error:
         raise BrokenIndexError(f"{path}: damaged or foreign: {error}; {REBUILD}") from None
+
+
+def _check(manifest: Manifest) -> None:
+    """Refuse names that lead out of the folder, and what contradicts itself.
+
+    Raises:
+        ValueError: There is some of it.
+    """
+    if manifest.records not in RECORD_TYPES:
+        raise ValueError(f"found records of the kind {manifest.records!r}")
+    if not manifest.fields or len({*manifest.fields}) < len(manifest.fields):
+        raise ValueError(f"found the fields {manifest.fields}")
+    for name in manifest.annotations:
+        if not _ANNOTATION_NAME.fullmatch(name):
+            raise ValueError(f"found the annotation {name!r}")
+    names = [entry.name for entry in manifest.segments]
+    numbers = [int(n[1]) for name in names if (n := _SEGMENT_NAME.fullmatch(name))]
+    if not names or len(numbers) < len(names) or len({*numbers}) < len(names):
+        raise ValueError(f"found the segments {names}")
+    if not max(numbers) < manifest.next_segment < 10**9:
+        raise ValueError(f"found {manifest.next_segment} as the number of the next segment")
+    for entry in manifest.segments:
+        _check_entry(entry)
+    if sum(entry.documents for entry in manifest.segments) > MAX_DOCUMENTS:
+        raise ValueError(f"found more than {MAX_DOCUMENTS:,} documents")
+
+
+def _check_entry(entry: SegmentEntry) -> None:
+    if entry.documents < 1:
+        raise ValueError(f"found {entry.documents} documents in {entry.name}")
+    for name in entry.files:
+        if not _FILE_NAME.fullmatch(name):
+            raise ValueError(f"found the file {name!r} in {entry.name}")
+    if entry.deleted is not None and not (
+        _MASK_NAME.fullmatch(entry.deleted) and entry.deleted in entry.files
+    ):
+        raise ValueError(f"found the deletion mask {entry.deleted!r} in {entry.name}")
 
 
 def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:

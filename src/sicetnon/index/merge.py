@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.errors import BrokenIndexError
 from sicetnon.index.postings import copy_postings, count_live
-from sicetnon.index.storage import ArrayWriter, StoredFile, write_array
+from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, is_ordered, write_array
 
 BLOCK_POSTINGS = 1 << 22
 """Number of postings that are merged at a time; it bounds the memory."""
@@ -28,6 +29,7 @@ class Source:
         terms: For each merged term this source's own number of it, or a negative one.
         renumbered: For each of its documents the merged number, or a negative one.
         release: Called when a block is done, to give memory back.
+        folder: Where the postings are kept, for messages.
     """
 
     offsets: NDArray[np.int64]
@@ -36,16 +38,30 @@ class Source:
     terms: NDArray[np.int32]
     renumbered: NDArray[np.int32]
     release: Callable[[], None]
+    folder: Path
 
     def counts(self) -> NDArray[np.int64]:
-        """The number of postings that each merged term gets from here."""
+        """The number of postings that each merged term gets from here.
+
+        Raises:
+            BrokenIndexError: The postings are damaged.
+        """
+        if not is_ordered(self.offsets, len(self.documents)):
+            raise damaged(self.folder / "posting_offsets", "they are not in order")
         counts = np.zeros(len(self.terms), dtype=np.int64)
         if (self.renumbered < 0).any():
-            count_live(self.terms, self.offsets, self.documents, self.renumbered, counts)
+            if not count_live(self.terms, self.offsets, self.documents, self.renumbered, counts):
+                raise self.wrong_document()
         else:
             known = self.terms >= 0
             counts[known] = np.diff(self.offsets)[self.terms[known]]
         return counts
+
+    def wrong_document(self) -> BrokenIndexError:
+        """The error for postings of documents that there are not."""
+        return damaged(
+            self.folder / "documents", f"found a document beyond the {len(self.renumbered):,}"
+        )
 
 
 def merge_postings(
@@ -66,6 +82,9 @@ def merge_postings(
 
     Returns:
         The files written: `posting_offsets`, `documents`, `frequencies`, `sums`, `totals`.
+
+    Raises:
+        BrokenIndexError: The postings of a source are damaged.
     """
     offsets = np.zeros(terms + 1, dtype=np.int64)
     for source in sources:
@@ -113,9 +132,10 @@ def _merge_block(
     totals = np.zeros((end - first, fields), dtype=np.int64)
     places = offsets[first:end] - offsets[first]
     for source in sources:
-        copy_postings(
+        if not copy_postings(
             source.terms[first:end], source.offsets, source.documents, source.frequencies,
             source.renumbered, places, documents, frequencies, sums, totals,
-        )  # fmt: skip
+        ):  # fmt: skip
+            raise source.wrong_document()
         source.release()
     return documents, frequencies, sums[:, None], totals

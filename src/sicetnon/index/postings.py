@@ -108,14 +108,20 @@ def count_live(
     documents: NDArray[np.int32],
     renumbered: NDArray[np.int32],
     counts: NDArray[np.int64],
-) -> None:
-    """Add to `counts`, by merged term, the postings whose documents are kept."""
+) -> bool:
+    """Add to `counts`, by merged term, the postings whose documents are kept.
+
+    The offsets must be in order. Returns whether every posting is one of a known document.
+    """
     for merged in range(source_terms.size):
         term = source_terms[merged]
         if term >= 0:
             for place in range(offsets[term], offsets[term + 1]):
+                if not 0 <= documents[place] < renumbered.size:
+                    return False
                 if renumbered[documents[place]] >= 0:
                     counts[merged] += 1
+    return True
 
 
 @compiled
@@ -130,12 +136,12 @@ def copy_postings(
     merged_frequencies: NDArray[np.uint16],
     merged_sums: NDArray[np.uint16],
     totals: NDArray[np.int64],
-) -> None:
+) -> bool:
     """Copy one source's postings of a block of merged terms to their places.
 
     Args:
         source_terms: The source's term for each merged term of the block, or a negative number.
-        offsets: The beginning of the postings of the source's terms.
+        offsets: The beginning of the postings of the source's terms, in order.
         documents: The source's postings.
         frequencies: Likewise, shape (postings, fields).
         renumbered: The new number of each of the source's documents, negative for a deleted one.
@@ -144,16 +150,23 @@ def copy_postings(
         merged_frequencies: Written.
         merged_sums: Written: the sum of a posting's frequencies, `MAX_FREQUENCY` at most.
         totals: Collection frequencies, shape (terms of the block, fields); added to.
+
+    Returns:
+        Whether every posting is one of a known document, and has a place.
     """
     for merged in range(source_terms.size):
         term = source_terms[merged]
         if term < 0:
             continue
         for posting in range(offsets[term], offsets[term + 1]):
+            if not 0 <= documents[posting] < renumbered.size:
+                return False
             document = renumbered[documents[posting]]
             if document < 0:
                 continue
             place = places[merged]
+            if place >= merged_documents.size:
+                return False
             places[merged] = place + 1
             merged_documents[place] = document
             total = 0
@@ -163,3 +176,4 @@ def copy_postings(
                 totals[merged, field] += frequency
                 total += int(frequency)
             merged_sums[place] = min(total, MAX_FREQUENCY)
+    return True

@@ -42,17 +42,17 @@ class IndexReader:
         self._is_closed = False
         try:
             for entry in manifest.segments:
-                segment = Segment(folder / entry.name, entry, manifest.records, self.size)
+                segment = Segment(folder / entry.name, entry, manifest, self.size)
                 self.segments.append(segment)
                 self.size += len(segment)
             self._annotations = read_annotations(manifest, self.segments)
+            self.document_count = sum(segment.live_count for segment in self.segments)
+            self.field_totals: NDArray[np.int64] = np.sum(
+                [segment.field_totals for segment in self.segments], axis=0, dtype=np.int64
+            )
         except (BrokenIndexError, OSError):
             self.close()
             raise
-        self.document_count = sum(segment.live_count for segment in self.segments)
-        self.field_totals: NDArray[np.int64] = np.sum(
-            [segment.field_totals for segment in self.segments], axis=0, dtype=np.int64
-        )
         _LOG.debug("opened %s: %s", folder, counted(self.document_count, "document"))
 
     @classmethod

@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.documents import DocumentReader
-from sicetnon.index.forms import OFFSETS, StoredForms
-from sicetnon.index.manifest import SegmentEntry
-from sicetnon.index.storage import REBUILD, MappedArray, check_size
+from sicetnon.index.forms import StoredForms
+from sicetnon.index.layout import FORM_OFFSETS, STORE, check_layout
+from sicetnon.index.manifest import Manifest, SegmentEntry
+from sicetnon.index.storage import REBUILD, MappedArray, check_size, damaged, ends_fit
 from sicetnon.index.words import StoredWords
 
-STORE = "documents.sqlite"
+
+def mask_name(deleted: int) -> str:
+    """The name of the file with a deletion mask."""
+    return f"live-{deleted}"
 
 
 class Segment:
@@ -38,27 +42,27 @@ class Segment:
         store: Its records.
     """
 
-    def __init__(self, folder: Path, entry: SegmentEntry, records: str, base: int):
+    def __init__(self, folder: Path, entry: SegmentEntry, manifest: Manifest, base: int):
         self.folder, self.entry, self.base = folder, entry, base
+        check_layout(folder, entry, len(manifest.fields))
         self._mapped = {
             name: MappedArray(folder / name, stored)
             for name, stored in entry.files.items()
             if stored.dtype
         }
         arrays = {name: mapped.array for name, mapped in self._mapped.items()}
-        try:
-            self.terms = StoredWords(arrays, "terms")
-            self.identifiers = StoredWords(arrays, "ids")
-            self.forms = StoredForms(arrays) if OFFSETS in arrays else None
-            self.posting_offsets = arrays["posting_offsets"]
-            self.documents, self.frequencies = arrays["documents"], arrays["frequencies"]
-            self.sums = arrays["sums"]
-            self.totals, self.lengths = arrays["totals"], arrays["lengths"]
-            self.live = arrays[entry.deleted] if entry.deleted else None
-            check_size(folder / STORE, entry.files[STORE])
-        except KeyError as error:
-            raise BrokenIndexError(f"{folder}: its manifest lacks {error}; {REBUILD}") from None
-        self.store = DocumentReader(folder / STORE, records)
+        self.terms = StoredWords(folder, arrays, "terms")
+        self.identifiers = StoredWords(folder, arrays, "ids")
+        self.forms = StoredForms(folder, arrays) if FORM_OFFSETS in arrays else None
+        self.posting_offsets = arrays["posting_offsets"]
+        self.documents, self.frequencies = arrays["documents"], arrays["frequencies"]
+        self.sums = arrays["sums"]
+        self.totals, self.lengths = arrays["totals"], arrays["lengths"]
+        self.live = arrays[entry.deleted] if entry.deleted else None
+        if not ends_fit(self.posting_offsets, len(self.documents)):
+            raise damaged(folder / "posting_offsets", "they do not fit the postings")
+        check_size(folder / STORE, entry.files[STORE])
+        self.store = DocumentReader(folder / STORE, manifest.records)
 
     def __len__(self) -> int:
         return self.entry.documents
@@ -73,14 +77,64 @@ class Segment:
             raise BrokenIndexError(f"{self.folder}: its manifest lacks {name!r}; {REBUILD}")
         return self._mapped[name].array
 
+    def postings(self, term: int) -> slice:
+        """The places of a term's postings.
+
+        Raises:
+            BrokenIndexError: There can be no such places.
+        """
+        begin, end = self.posting_offsets[term : term + 2].tolist()
+        if not (0 <= begin <= end <= len(self.documents) and end - begin <= len(self)):
+            raise damaged(
+                self.folder / "posting_offsets", f"found postings from {begin:,} to {end:,}"
+            )
+        return slice(begin, end)
+
+    def occurrences(self, term: int) -> NDArray[np.int64]:
+        """How often a term occurs, shape (fields,); deleted documents are counted.
+
+        Raises:
+            BrokenIndexError: It cannot occur that often.
+        """
+        counts: NDArray[np.int64] = self.totals[term]
+        places = self.postings(term)
+        # no less than once per document, and no more than all terms together
+        if (
+            counts.min() < 0
+            or counts.sum() < places.stop - places.start
+            or (self.live is None and (counts > self.field_totals).any())
+        ):
+            raise damaged(self.folder / "totals", f"found occurrences of {counts.tolist()}")
+        return counts
+
+    def wrong_document(self) -> BrokenIndexError:
+        """The error for postings of a document that there is not."""
+        return damaged(self.folder / "documents", f"found a document beyond the {len(self):,}")
+
+    def check_sizes(self) -> None:
+        """Refuse mapped files that were cut short since they were opened.
+
+        Raises:
+            BrokenIndexError: One was.
+        """
+        for mapped in self._mapped.values():
+            mapped.check_size()
+
     @cached_property
     def live_count(self) -> int:
         """The number of documents that are not deleted."""
-        return len(self) if self.live is None else int(self.live.sum(dtype=np.int64))
+        if self.live is None:
+            return len(self)
+        count = int(self.live.sum(dtype=np.int64))
+        if self.live.max(initial=0) > 1 or self.entry.deleted != mask_name(len(self) - count):
+            raise damaged(self.folder / f"{self.entry.deleted}", "it deletes another number")
+        return count
 
     @cached_property
     def field_totals(self) -> NDArray[np.int64]:
         """Terms of all live documents by field, shape (fields,)."""
+        if self.lengths.min(initial=0) < 0:
+            raise damaged(self.folder / "lengths", "found a length below 0")
         lengths = self.lengths if self.live is None else self.lengths[self.live != 0]
         return lengths.sum(axis=0, dtype=np.int64)  # type: ignore[no-any-return]
 

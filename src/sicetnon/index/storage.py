@@ -1,9 +1,11 @@
-"""Arrays on disk: written in pieces with a checksum, read by memory-mapping."""
+"""Arrays on disk: written in pieces with a checksum, read or mapped by size."""
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
+import stat
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +18,12 @@ from numpy.typing import NDArray
 from sicetnon.errors import BrokenIndexError, counted
 from sicetnon.formats.files import checksum
 
-CHECKED_AT_OPENING = 1 << 20
+READ_AT_OPENING = 1 << 20
+"""Bytes of the largest file that is read when it is opened; larger ones are mapped."""
+
+_NUMBERS = frozenset(
+    {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}
+)
 
 
 class StoredFile(msgspec.Struct, frozen=True):
@@ -82,19 +89,38 @@ def write_array(path: Path, array: NDArray[Any]) -> StoredFile:
 
 
 class MappedArray:
-    """An array file opened for reading. `array` is a view of the mapped file."""
+    """An array file opened for reading.
+
+    A small file is read, and its checksum compared. `array` is a view of a larger one, whose
+    checksum waits for `index verify`.
+
+    Raises:
+        BrokenIndexError: The file is not what its manifest says.
+    """
 
     def __init__(self, path: Path, stored: StoredFile):
+        _check_description(path, stored)
         check_size(path, stored)
+        self._path, self._stored = path, stored
         self._map: mmap.mmap | None = None
-        data: Any = b""
-        if stored.size:
-            with path.open("rb") as file:
-                data = self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            # the checksum of a small file costs nothing; large ones wait for `index verify`
-            if stored.size <= CHECKED_AT_OPENING and zlib.crc32(data) != stored.crc32:
-                raise BrokenIndexError(f"{path}: the checksum does not fit; {REBUILD}")
+        data: Any
+        with path.open("rb") as file:
+            if stored.size > READ_AT_OPENING:
+                data = self._map = mmap.mmap(file.fileno(), stored.size, access=mmap.ACCESS_READ)
+            else:
+                data = file.read(stored.size)
+                if zlib.crc32(data) != stored.crc32:
+                    raise BrokenIndexError(f"{path}: the checksum does not fit; {REBUILD}")
         self.array: NDArray[Any] = np.frombuffer(data, dtype=stored.dtype).reshape(stored.shape)
+
+    def check_size(self) -> None:
+        """Refuse a mapped file that was cut short since: to read it would end the process.
+
+        Raises:
+            BrokenIndexError: It was.
+        """
+        if self._map is not None and (size := self._map.size()) < self._stored.size:
+            raise _wrong_size(self._path, size, self._stored)
 
     def release(self) -> None:
         """Let the system take back the memory of what was read; it is read again when needed."""
@@ -109,14 +135,44 @@ def check_size(path: Path, stored: StoredFile) -> None:
         BrokenIndexError: It is.
     """
     try:
-        size = path.stat().st_size
+        found = path.stat()
     except OSError as error:
         raise BrokenIndexError(f"{path}: cannot be read: {error.strerror}; {REBUILD}") from None
-    if size != stored.size:
-        raise BrokenIndexError(
-            f"{path}: found {counted(size, 'byte')}, expected {stored.size:,}: the file is cut "
-            f"short or belongs to another index; {REBUILD}"
-        )
+    if not stat.S_ISREG(found.st_mode):
+        raise damaged(path, "found no regular file")
+    if found.st_size != stored.size:
+        raise _wrong_size(path, found.st_size, stored)
+
+
+def _wrong_size(path: Path, size: int, stored: StoredFile) -> BrokenIndexError:
+    return BrokenIndexError(
+        f"{path}: found {counted(size, 'byte')}, expected {stored.size:,}: the file is cut "
+        f"short or belongs to another index; {REBUILD}"
+    )
+
+
+def _check_description(path: Path, stored: StoredFile) -> None:
+    """Refuse an array whose type, shape and size do not fit together."""
+    if stored.dtype not in _NUMBERS or min(stored.shape, default=0) < 0:
+        raise damaged(path, f"found an array of {stored.dtype!r}, shape {stored.shape}")
+    if math.prod(stored.shape) * np.dtype(stored.dtype).itemsize != stored.size:
+        what = f"{stored.size:,} bytes cannot hold {stored.dtype} of shape {stored.shape}"
+        raise damaged(path, what)
+
+
+def damaged(path: Path, problem: str) -> BrokenIndexError:
+    """The error for a file that holds what no index holds."""
+    return BrokenIndexError(f"{path}: damaged: {problem}; {REBUILD}")
+
+
+def is_ordered(offsets: NDArray[np.int64], size: int) -> bool:
+    """Whether offsets go from 0 to a size and never back."""
+    return bool(ends_fit(offsets, size) and (offsets[1:] >= offsets[:-1]).all())
+
+
+def ends_fit(offsets: NDArray[np.int64], size: int) -> bool:
+    """Whether the first and the last of some offsets are 0 and a size; reads no other."""
+    return int(offsets[0]) == 0 and int(offsets[-1]) == size
 
 
 def verify_files(files: Mapping[Path, StoredFile]) -> None:
@@ -125,13 +181,13 @@ def verify_files(files: Mapping[Path, StoredFile]) -> None:
     Raises:
         BrokenIndexError: Some file is not what was written; all such files are named.
     """
-    damaged = []
+    wrong = []
     for path, stored in files.items():
         check_size(path, stored)
         if checksum(path) != stored.crc32:
-            damaged.append(str(path))
-    if damaged:
-        raise BrokenIndexError(f"{', '.join(damaged)}: the checksum does not fit; {REBUILD}")
+            wrong.append(str(path))
+    if wrong:
+        raise BrokenIndexError(f"{', '.join(wrong)}: the checksum does not fit; {REBUILD}")
 
 
 REBUILD = "build an index with: sicetnon index build SOURCE -o DIR"

@@ -10,21 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled
-from sicetnon.index.storage import StoredFile, write_array
+from sicetnon.errors import BrokenIndexError
+from sicetnon.index.storage import StoredFile, damaged, ends_fit, is_ordered, write_array
 from sicetnon.text.words import WordTable, hash_word
 
 _LINE_BREAK = ord("\n")
 _PARTS = ("slots", "hashes", "offsets", "letters")
 
 
+_MOST_PROBES = 1 << 20
+"""No table needs nearly as many to find a word: its slots are damaged."""
+
+
 @compiled
 def _join(
-    numbers: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    joined: NDArray[np.uint8],
-) -> None:
-    """Copy words one after the other, a line break behind each."""
+    numbers: NDArray[np.int64], offsets: NDArray[np.int64], letters: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
+    """Words one after the other, a line break behind each; nothing where an offset is damaged."""
+    size = numbers.size
+    for number in numbers:
+        if not 0 <= number < offsets.size - 1:
+            return np.empty(0, dtype=np.uint8)
+        if not 0 <= offsets[number] <= offsets[number + 1] <= letters.size:
+            return np.empty(0, dtype=np.uint8)
+        size += offsets[number + 1] - offsets[number]
+    joined = np.empty(size, dtype=np.uint8)
     position = 0
     for number in numbers:
         for place in range(offsets[number], offsets[number + 1]):
@@ -32,15 +42,23 @@ def _join(
             position += 1
         joined[position] = _LINE_BREAK
         position += 1
+    return joined
 
 
 class StoredWords:
-    """A `WordTable` on disk: words by number and numbers by word, without loading either."""
+    """A `WordTable` on disk: words by number and numbers by word, without loading either.
 
-    def __init__(self, arrays: dict[str, NDArray[Any]], prefix: str):
+    Raises:
+        BrokenIndexError: Its arrays do not fit together; its methods raise it, too.
+    """
+
+    def __init__(self, folder: Path, arrays: dict[str, NDArray[Any]], prefix: str):
+        self._path = folder / prefix
         self._slots, self._hashes = arrays[f"{prefix}_slots"], arrays[f"{prefix}_hashes"]
         self._offsets, self._array = arrays[f"{prefix}_offsets"], arrays[f"{prefix}_letters"]
         self._letters = self._array.data
+        if not ends_fit(self._offsets, len(self._array)):
+            raise self._damaged("offsets", "they do not fit the letters")
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -51,33 +69,59 @@ class StoredWords:
         value = hash_word(data)
         mask = len(self._slots) - 1
         slot = value & mask
-        while (number := int(self._slots[slot])) >= 0:
+        for _ in range(min(len(self._slots), _MOST_PROBES)):
+            number = int(self._slots[slot])
+            if number < 0:
+                return None
+            if number >= len(self):
+                raise self._damaged("slots", f"found word {number:,} of {len(self):,}")
             if int(self._hashes[number]) == value and self._bytes(number) == data:
                 return number
             slot = (slot + 1) & mask
-        return None
+        raise self._damaged("slots", "found no empty one")
 
     def word(self, number: int) -> str:
         """The word of a number."""
-        return self._bytes(number).decode("utf-8")
+        word = self._decoded(self._bytes(number))
+        if word.split() != [word]:
+            raise self._damaged("letters", f"found the word {word[:80]!r}")
+        return word
 
     def separable_words(self, numbers: NDArray[np.int64]) -> list[str]:
         """The words of many numbers at once, if none of them holds white space, as ids do."""
         if not len(numbers):
             return []
-        sizes = self._offsets[numbers + 1] - self._offsets[numbers] + 1
-        joined = np.empty(int(sizes.sum()), dtype=np.uint8)
-        _join(numbers, self._offsets, self._array, joined)
-        return joined.tobytes().decode("utf-8").split()
+        words = self._decoded(_join(numbers, self._offsets, self._array).tobytes()).split()
+        if len(words) != len(numbers):
+            raise self._damaged("offsets", f"found {len(words)} words, expected {len(numbers)}")
+        return words
 
     def words(self) -> list[bytes]:
         """All words, by number."""
+        if not is_ordered(self._offsets, len(self._array)):
+            raise self._damaged("offsets", "they are not in order")
         ends = self._offsets.tolist()
         data = bytes(self._letters)
+        self._decoded(data)
+        begins = self._offsets[self._offsets < len(data)]
+        if (self._array[begins] & 0xC0 == 0x80).any():
+            raise self._damaged("offsets", "found one inside of a character")
         return [data[begin:end] for begin, end in pairwise(ends)]
 
     def _bytes(self, number: int) -> bytes:
-        return bytes(self._letters[self._offsets[number] : self._offsets[number + 1]])
+        begin, end = self._offsets[number : number + 2].tolist()
+        if not 0 <= begin <= end <= len(self._array):
+            raise self._damaged("offsets", f"found letters from {begin:,} to {end:,}")
+        return bytes(self._letters[begin:end])
+
+    def _decoded(self, data: bytes) -> str:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise self._damaged("letters", str(error)) from None
+
+    def _damaged(self, part: str, problem: str) -> BrokenIndexError:
+        return damaged(self._path.with_name(f"{self._path.name}_{part}"), problem)
 
 
 def write_words(folder: Path, prefix: str, words: WordTable) -> dict[str, StoredFile]:

@@ -29,6 +29,7 @@ from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
 from sicetnon.index.reader import IndexReader, verify_index
+from sicetnon.index.segment import mask_name
 from sicetnon.index.storage import write_array
 from sicetnon.platforms import sync_folder
 from sicetnon.text.analysis import Analysis, encode
@@ -289,7 +290,7 @@ def _with_deleted(index: IndexReader, numbers: set[int]) -> tuple[SegmentEntry, 
         if local:
             live = np.ones(len(segment), np.uint8) if segment.live is None else segment.live.copy()
             live[local] = 0
-            name = f"live-{len(segment) - int(live.sum())}"
+            name = mask_name(len(segment) - int(live.sum()))
             files = {n: file for n, file in entry.files.items() if n != entry.deleted}
             files[name] = write_array(segment.folder / name, live)
             sync_folder(segment.folder)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import UsageError
+from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.annotations import Annotation, Annotator
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
@@ -54,6 +54,12 @@ class Dense:
         for segment in self._index.segments:
             if segment.live is not None:
                 is_live[segment.base : segment.base + len(segment)] = segment.live
+        if self._embedding.shape[1:] != questions.shape[1:]:
+            raise BrokenIndexError(
+                f"{self._index.folder}: found embeddings of shape {self._embedding.shape}, "
+                f"expected {questions.shape[1]} numbers for each document; "
+                f"{_how(self._index, self._embedding.name)}"
+            )
         # Matrix by vector, not by matrix: the latter rounds by how many questions there are. A
         # product in single precision rounds by the size of the block: equal texts would differ.
         for first, block in self._embedding.blocks():

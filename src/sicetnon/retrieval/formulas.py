@@ -28,8 +28,9 @@ Accumulate = Callable[
         NDArray[np.int32], NDArray[np.uint16], tuple[float, ...], NDArray[np.float64],
         NDArray[np.float64], float, float, float,
     ],
-    None,
+    bool,
 ]  # fmt: skip
+"""Returns whether all documents of the postings are among those that have a score."""
 
 
 def formula(function: Formula) -> Formula:
@@ -50,17 +51,20 @@ def accumulator(function: Formula) -> Accumulate:
         query_weight: float,
         a: float,
         b: float,
-    ) -> None:
+    ) -> bool:
         for posting in range(documents.size):
             tf = 0.0
             for field in range(len(field_weights)):
                 tf += field_weights[field] * frequencies[posting, field]
             document = documents[posting]
             # a damaged index may hold any number; it must not write outside the array
-            if tf > 0.0 and 0 <= document < scores.size:
+            if not 0 <= document < scores.size:
+                return False
+            if tf > 0.0:
                 score = query_weight * function(tf, norms[document], a, b)
                 known = scores[document]
                 scores[document] = score if known == UNSEEN else known + score
+        return True
 
     return accumulate
 

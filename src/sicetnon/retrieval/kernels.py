@@ -33,14 +33,16 @@ def gather(
         count: Number of documents in `seen`.
 
     Returns:
-        The new number of documents in `seen`.
+        The new number of documents in `seen`, or -1 after a document that there is not.
     """
     for posting in range(documents.size):
         tf = 0.0
         for field in range(len(field_weights)):
             tf += field_weights[field] * frequencies[posting, field]
         document = documents[posting]
-        if tf > 0.0 and 0 <= document < sums.size:
+        if not 0 <= document < sums.size:
+            return -1
+        if tf > 0.0:
             if sums[document] == 0.0:
                 seen[count] = document
                 count += 1

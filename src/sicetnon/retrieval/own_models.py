@@ -45,15 +45,18 @@ def own_accumulate(model: OwnModel) -> Accumulate:
         scores: Reals,
         query_weight: float,
         *statistics: float,
-    ) -> None:
+    ) -> bool:
+        if documents.min(initial=0) < 0 or documents.max(initial=0) >= len(scores):
+            return False
         tf = frequencies @ np.array(field_weights)
-        is_there = (tf > 0) & (documents >= 0) & (documents < len(scores))
+        is_there = tf > 0
         places, tf = documents[is_there], tf[is_there]
         term = TermStatistics(int(statistics[0]), statistics[1])
         collection = CollectionStatistics(int(statistics[2]), *statistics[3:])
         found = _scores(model, tf, norms[places], term, collection)
         known = scores[places]
         scores[places] = np.where(known == UNSEEN, 0.0, known) + query_weight * found
+        return True
 
     return accumulate
 

@@ -109,12 +109,13 @@ class PostingsReader:
         alike = len(set(self._columns)) == 1
         for segment in self._index.segments:
             number = segment.terms.number(term)
-            begin, end = (0, 0) if number is None else _range(segment, number)
-            documents += end - begin
+            here = slice(0, 0)
             if number is not None:
-                occurrences += float(self.weights @ segment.totals[number])
+                here = segment.postings(number)
+                occurrences += float(self.weights @ segment.occurrences(number))
+            documents += here.stop - here.start
             frequencies = segment.sums if alike else segment.frequencies
-            segments.append((segment.documents[begin:end], frequencies[begin:end]))
+            segments.append((segment.documents[here], frequencies[here]))
         columns = self._columns[:1] if alike else self._columns
         return TermPostings(TermStatistics(documents, occurrences), tuple(segments), columns)
 
@@ -138,15 +139,13 @@ class PostingsReader:
             self._seen[place] = np.empty(len(segment), dtype=np.int32)
         count, sums, seen = 0, self._sums[place], self._seen[place]
         for number, weight in forms:
-            begin, end = _range(segment, number)
+            here = segment.postings(number)
             count = kernels.gather(
-                segment.documents[begin:end], segment.frequencies[begin:end],
+                segment.documents[here], segment.frequencies[here],
                 self._columns, weight, sums, seen, count,
             )  # fmt: skip
+            if count < 0:
+                sums.fill(0.0)
+                raise segment.wrong_document()
         live = ALL_LIVE if segment.live is None else segment.live
         return kernels.take(seen[:count], sums, live)
-
-
-def _range(segment: Segment, number: int) -> tuple[int, int]:
-    begin, end = segment.posting_offsets[number : number + 2].tolist()
-    return begin, end

@@ -39,15 +39,25 @@ class Scoring(Protocol):
 
 def _accumulate(
     accumulate: Accumulate,
+    index: IndexReader,
     postings: TermPostings,
     norms: Sequence[Reals],
     scores: Sequence[Reals],
     query_weight: float,
     constants: Sequence[float],
 ) -> None:
-    """Add a term's scores to those of its documents, segment by segment."""
-    for (documents, frequencies), norm, into in zip(postings.segments, norms, scores, strict=True):
-        accumulate(documents, frequencies, postings.columns, norm, into, query_weight, *constants)
+    """Add a term's scores to those of its documents, segment by segment.
+
+    Raises:
+        BrokenIndexError: The postings are damaged.
+    """
+    for segment, (documents, frequencies), norm, into in zip(
+        index.segments, postings.segments, norms, scores, strict=True
+    ):
+        if not accumulate(
+            documents, frequencies, postings.columns, norm, into, query_weight, *constants
+        ):
+            raise segment.wrong_document()
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class FieldScore:
                     continue
                 query_length += weight
                 constants = model.constants(postings.statistics, reader.collection)
-                _accumulate(model.accumulate, postings, norms, scores, weight, constants)
+                _accumulate(model.accumulate, index, postings, norms, scores, weight, constants)
             mu = model.document_weight()
             if mu is not None:
                 for into, each in zip(scores, lengths, strict=True):
@@ -131,7 +141,7 @@ class BM25F:
                 sums = [np.full(len(into), formulas.UNSEEN) for into in scores]
                 for name, weight in weight_of.items():
                     postings, loop = readers[name].read(term), formulas.accumulate_normalised
-                    _accumulate(loop, postings, norms[name], sums, 1.0, (weight, 0.0))
+                    _accumulate(loop, index, postings, norms[name], sums, 1.0, (weight, 0.0))
                 for into, total in zip(scores, sums, strict=True):
                     kernels.add_saturated(into, total, query_weight * idf, self.k1)
 
@@ -178,6 +188,6 @@ class Coverage:
             total = sum(weights.values()) or 1.0
             for term, weight in weights.items():
                 postings, loop = reader.read(term), formulas.accumulate_presence
-                _accumulate(loop, postings, norms, scores, 1.0, (weight / total, 0.0))
+                _accumulate(loop, index, postings, norms, scores, 1.0, (weight / total, 0.0))
 
         return add

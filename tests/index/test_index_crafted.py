@@ -1,0 +1,253 @@
+"""Indexes that contradict themselves although all checksums fit: refused, and never run away."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robustness.crafted import Manifest, read, seal
+from sicetnon.errors import BrokenIndexError, SicetnonError
+from sicetnon.index.annotation_writer import annotate_index
+from sicetnon.index.reader import IndexReader
+from sicetnon.index.writing import (
+    BuildOptions,
+    add_documents,
+    build_index,
+    compact_index,
+    delete_documents,
+)
+from sicetnon.library.index import Index
+from support.annotation_cases import BOTH
+from support.index_cases import FORMS, PORTER, entries
+
+pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
+FIRST = "segment-000001"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index with all that an index can have: forms, two segments, a mask, annotations."""
+    folder = tmp_path_factory.mktemp("whole") / "index"
+    texts = {f"document-{n}": (f"schools and a school, number {n}",) for n in range(40)}
+    build_index(entries(texts), folder, BuildOptions(FORMS))
+    add_documents(entries({"more": ("another school",)}), folder, BuildOptions(FORMS))
+    delete_documents(folder, ["document-7"])
+    annotate_index(folder, BOTH)
+    return folder
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy of that index, to be changed."""
+    shutil.copytree(whole, tmp_path / "index")
+    return tmp_path / "index"
+
+
+def use(folder: Path) -> None:
+    """Search an index, list its ids, read its annotations and records."""
+    with Index.open(folder) as index:
+        for question in ("school", "schools", "unknown"):
+            index.search(question)
+        every = list(range(index.size))
+        for ids in (index.identifiers(every), ["document-1", "none"]):
+            assert [index.number(identifier) for identifier in ids]
+        for name in index.manifest.annotations:
+            np.asarray(index.annotation(name))
+        index.records_at(every)
+
+
+def array(folder: Path, name: str) -> Any:
+    """A file's array, which is written where it is changed."""
+    path = next((folder / FIRST).glob(name))
+    dtype = read(folder)["segments"][0]["files"][path.name]["dtype"]
+    return np.memmap(path, dtype, "r+")
+
+
+def refused(folder: Path, manifest: Manifest, file: str) -> None:
+    """The index is refused, and the file is named; merging refuses it too."""
+    seal(folder, manifest)
+    with pytest.raises(BrokenIndexError, match=f"^{folder}.*{file}.*: .*(damaged|lacks)"):
+        use(folder)
+
+
+def test_the_index_can_be_used(folder: Path) -> None:
+    seal(folder, read(folder))
+    use(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("posting_offsets", 1, -1),
+        ("posting_offsets", 1, 2**40),
+        ("posting_offsets", -1, 2**40),
+        ("documents", slice(None), 2**31 - 1),
+        ("documents", slice(None), -5),
+        ("terms_offsets", slice(1, -1), 2**40),
+        ("terms_offsets", slice(1, -1), -1),
+        ("terms_offsets", 0, 1),
+        ("terms_slots", slice(None), 2**31 - 1),
+        ("ids_slots", slice(None), 0),
+        ("terms_letters", slice(None), 0xFF),
+        ("ids_letters", slice(None), 0xFF),
+        ("ids_letters", slice(None), 0x20),
+        ("ids_offsets", 2, 2**40),
+        ("ids_offsets", -1, 2**40),
+        ("stems_slots", slice(None), 2**31 - 1),
+        ("form_offsets", slice(1, -1), -3),
+        ("form_numbers", slice(None), 2**31 - 1),
+        ("form_numbers", slice(None), -1),
+        ("lengths", 3, -1),
+        ("live-1", 3, 7),
+        ("live-1", 3, 0),
+        ("annotation-quality-*", 0, np.nan),
+    ],
+)
+def test_numbers_out_of_bounds(folder: Path, name: str, place: Any, value: Any) -> None:
+    array(folder, name)[place] = value
+    refused(folder, read(folder), "" if "*" in name else name)
+
+
+def test_an_id_that_is_longer_beside_one_that_is_shorter(folder: Path) -> None:
+    """The sum of their sizes is what it was, so that only each of them tells."""
+    offsets = array(folder, "ids_offsets")
+    offsets[5] += 1500
+    offsets[7] -= 1400
+    refused(folder, read(folder), "ids_offsets")
+
+
+@pytest.mark.parametrize("value", [0, -1, 2**40])
+def test_totals_that_cannot_be(folder: Path, value: int) -> None:
+    shutil.rmtree(folder)
+    build_index(entries({"a": ("school",), "b": ("school",)}), folder, BuildOptions(PORTER))
+    array(folder, "totals")[:] = value
+    seal(folder, read(folder))
+    with (
+        IndexReader.open(folder) as index,
+        pytest.raises(BrokenIndexError, match="totals: damaged"),
+    ):
+        index.segments[0].occurrences(0)
+
+
+def described(name: str, **changes: Any) -> Callable[[Manifest], None]:
+    def change(manifest: Manifest) -> None:
+        manifest["segments"][0]["files"][name] |= {**changes, "kept": "size" in changes}
+
+    return change
+
+
+def entry(**changes: Any) -> Callable[[Manifest], None]:
+    return lambda manifest: manifest["segments"][0].update(changes)
+
+
+def setting(**changes: Any) -> Callable[[Manifest], None]:
+    return lambda manifest: manifest.update(changes)
+
+
+def rename(old: str, new: str) -> Callable[[Manifest], None]:
+    def change(manifest: Manifest) -> None:
+        files = manifest["segments"][0]["files"]
+        files[new] = files.pop(old)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "file"),
+    [
+        (described("lengths", shape=[41, 1]), "lengths"),
+        (described("lengths", shape=[40]), "lengths"),
+        (described("lengths", dtype="uint32"), "lengths"),
+        (described("lengths", dtype="float32"), "lengths"),
+        (described("terms_hashes", dtype="object"), "terms_hashes"),
+        (described("documents", dtype="no type"), "documents"),
+        (described("totals", shape=[2**62, 4]), "totals"),
+        (described("sums", shape=[-1, 1]), "sums"),
+        (described("ids_slots", shape=[1] * 70), "ids_slots"),
+        (described("ids_slots", shape=[16], size=64), "ids_slots"),
+        (described("documents.sqlite", dtype="uint8", shape=[5]), "documents.sqlite"),
+        (entry(documents=10**9), ""),
+        (entry(documents=39), ""),
+        (entry(documents=0), "manifest.json"),
+        (entry(documents=-1), "manifest.json"),
+        (entry(name=f"../index/{FIRST}"), "manifest.json"),
+        (entry(name="/"), "manifest.json"),
+        (entry(name="segment-000002"), "manifest.json"),
+        (entry(deleted="../live-1"), "manifest.json"),
+        (entry(deleted="lengths"), "manifest.json"),
+        (rename("lengths", "../lengths"), "manifest.json"),
+        (rename("lengths", "/lengths"), "manifest.json"),
+        (rename("lengths", "other"), ""),
+        (setting(segments=[]), "manifest.json"),
+        (setting(next_segment=1), "manifest.json"),
+        (setting(records="others"), "manifest.json"),
+        (setting(fields=[]), "manifest.json"),
+        (setting(fields=["text", "text"]), "manifest.json"),
+        (setting(fields=["text", "title"]), ""),
+        (setting(annotations={"../x": {"model": "m", "reads": "r"}}), "manifest.json"),
+        (setting(annotations={"quality": {"model": "m", "reads": "r"}}), ""),
+        (setting(source={"deep": "DEEP"}), "manifest.json"),
+        (setting(more={"deep": "DEEP"}), "manifest.json"),
+    ],
+)
+def test_a_manifest_that_contradicts_its_files(
+    folder: Path, change: Callable[[Manifest], None], file: str
+) -> None:
+    manifest = read(folder)
+    change(manifest)
+    refused(folder, manifest, file)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE documents SET record = x'7b226964223aff7d'",
+        "UPDATE documents SET record = '{\"id\": 5}'",
+        "UPDATE documents SET record = 5",
+        "UPDATE documents SET record = zeroblob(1)",
+        'UPDATE documents SET record = \'{"id":"x","texts":{},"context":{"x":DEEP}}\'',
+        "DELETE FROM documents WHERE number = 5",
+        "DROP TABLE documents",
+        "DROP TABLE documents; CREATE VIEW documents AS WITH RECURSIVE n(x) AS "
+        "(SELECT -1 UNION ALL SELECT x - 1 FROM n) SELECT x AS number, x AS record FROM n",
+    ],
+)
+def test_records_that_are_none(folder: Path, statement: str) -> None:
+    connection = sqlite3.connect(folder / FIRST / "documents.sqlite", isolation_level=None)
+    connection.executescript(statement.replace("DEEP", "[" * 100_000 + "]" * 100_000))
+    connection.close()
+    seal(folder, read(folder))
+    expected = r"documents\.sqlite: (damaged|document 5 is missing)"
+    with IndexReader.open(folder) as index, pytest.raises(BrokenIndexError, match=expected):
+        index.records_at(list(range(40)))
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("posting_offsets", 1, 2**40),
+        ("posting_offsets", 2, 0),
+        ("documents", 3, 2**31 - 1),
+        ("documents", 3, -1),
+        ("terms_offsets", 2, 2**40),
+        ("ids_offsets", 3, -1),
+        ("ids_letters", slice(None), 0x41),
+    ],
+)
+@pytest.mark.parametrize("deleted", [(), ("document-3",)])
+def test_merging_reads_no_further_than_its_arrays(
+    folder: Path, name: str, place: Any, value: int, deleted: tuple[str, ...]
+) -> None:
+    delete_documents(folder, deleted)
+    array(folder, name)[place] = value
+    seal(folder, read(folder))
+    before = read(folder)
+    with pytest.raises(SicetnonError, match=f"^{folder}.*: damaged: "):
+        compact_index(folder)
+    assert read(folder) == before

@@ -1,0 +1,326 @@
+"""Indexes that are wrong in one way, while all their checksums fit."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from sicetnon.index.manifest import MANIFEST
+
+Manifest = dict[str, Any]
+Craft = Callable[[Path, Manifest, Random], str | None]
+"""Changes the files or the manifest of an index; None where the index has nothing to change."""
+
+_INTEGERS = (-1, 0, 1, 2**15, 2**31 - 1, 2**31, 2**40, 2**62, -(2**31), -(2**62))
+_JUNK: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 2.5, 1e308, 10**9, 2**63, 10**40, "", "x", "../x", "/etc/passwd",
+    "\x1b[2J", [], [[]], ["x"], [-1], [1, 2, 3], {}, {"x": {}}, "x" * 300,
+)  # fmt: skip
+
+
+def crafted(folder: Path, rng: Random) -> str:
+    """Make an index wrong in one way, and let all checksums fit.
+
+    Args:
+        folder: An index, which is changed.
+        rng: Chooses the way.
+
+    Returns:
+        What was done, for messages.
+    """
+    manifest = read(folder)
+    while (done := rng.choice(CRAFTS)(folder, manifest, rng)) is None:
+        pass
+    seal(folder, manifest)
+    return done
+
+
+def read(folder: Path) -> Manifest:
+    """The manifest of an index."""
+    found: Manifest = json.loads((folder / MANIFEST).read_bytes())["manifest"]
+    return found
+
+
+def seal(folder: Path, manifest: Manifest) -> None:
+    """Write a manifest with the sizes and checksums that its files have now."""
+    segments = manifest.get("segments")
+    for entry in segments if isinstance(segments, list) else []:
+        for name, stored in _files(entry).items():
+            path = folder / str(entry.get("name")) / name
+            is_kept = isinstance(stored, dict) and stored.pop("kept", False)
+            # a crafted name may be longer than a name can be
+            with contextlib.suppress(OSError, TypeError, ValueError):
+                data = path.read_bytes()
+                stored["crc32"] = zlib.crc32(data)
+                stored["size"] = stored["size"] if is_kept else len(data)
+    # what JSON of the standard library cannot nest
+    body = json.dumps(manifest, indent=1).replace('"DEEP"', "[" * 100_000 + "]" * 100_000)
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    (folder / MANIFEST).write_text(f'{{"manifest": {body},\n"sha256": "{digest}"}}\n')
+
+
+def _files(entry: Any) -> dict[str, Any]:
+    files = entry.get("files") if isinstance(entry, dict) else None
+    return files if isinstance(files, dict) else {}
+
+
+def _array(
+    folder: Path, manifest: Manifest, rng: Random, *names: str
+) -> tuple[Path, np.ndarray[Any, Any]] | None:
+    """One of some arrays, in memory; names may be the beginnings of names."""
+    entry = rng.choice(manifest["segments"])
+    found = [n for n in entry["files"] if n.startswith(names) and entry["files"][n]["size"]]
+    arrays = sorted(name for name in found if "dtype" in entry["files"][name])
+    arrays = [name for name in arrays if entry["files"][name]["dtype"]]
+    if not arrays:
+        return None
+    path = folder / entry["name"] / rng.choice(arrays)
+    return path, np.frombuffer(path.read_bytes(), entry["files"][path.name]["dtype"]).copy()
+
+
+def _set(values: np.ndarray[Any, Any], place: int, value: int) -> None:
+    # wraps around, as an assignment would not
+    values[place] = np.array(value).astype(values.dtype)
+
+
+def change_numbers(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Set some numbers of any array to others."""
+    found = _array(folder, manifest, rng, "")
+    if found is None:
+        return None
+    path, values = found
+    with np.errstate(all="ignore"):
+        for _ in range(rng.choice((1, 1, 3, len(values)))):
+            _set(values, rng.randrange(len(values)), rng.choice(_INTEGERS))
+    path.write_bytes(values.tobytes())
+    return f"numbers of {path.name}"
+
+
+def change_offsets(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Set an offset that is neither the first nor the last to one before or behind the others."""
+    names = ("ids_offsets", "terms_offsets", "stems_offsets", "posting_offsets", "form_offsets")
+    found = _array(folder, manifest, rng, *names)
+    if found is None or len(found[1]) < 3:
+        return None
+    path, values = found
+    last = int(values[-1])
+    values[rng.randrange(1, len(values) - 1)] = rng.choice((-1, 0, last, last + 1, 2**40, 2**62))
+    path.write_bytes(values.tobytes())
+    return f"an offset of {path.name}"
+
+
+def lengthen_an_id(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Make an id 1,500 bytes longer and another 1,400 shorter, which only their sum hides."""
+    found = _array(folder, manifest, rng, "ids_offsets")
+    if found is None or len(found[1]) < 8:
+        return None
+    path, values = found
+    place = rng.randrange(1, len(values) - 4)
+    values[place] += 1500
+    values[place + 2] -= 1400
+    path.write_bytes(values.tobytes())
+    return f"lengths of two ids in {path.name}"
+
+
+def fill_slots(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Leave no slot of a hash table empty."""
+    found = _array(folder, manifest, rng, "ids_slots", "terms_slots", "stems_slots")
+    if found is None:
+        return None
+    path, values = found
+    values[:] = rng.choice((0, len(values), 2**31 - 1))
+    path.write_bytes(values.tobytes())
+    return f"no empty slot in {path.name}"
+
+
+def change_letters(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Write bytes into a table of words that are no UTF-8, blanks, or one word twice."""
+    found = _array(folder, manifest, rng, "ids_letters", "terms_letters", "stems_letters")
+    if found is None:
+        return None
+    path, values = found
+    first = rng.randrange(len(values))
+    values[first : first + rng.choice((1, 4, len(values)))] = rng.choice(
+        (0xFF, 0x80, 0x20, 0x0A, 0)
+    )
+    path.write_bytes(values.tobytes())
+    return f"letters of {path.name}"
+
+
+def change_annotation(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Write values into an annotation that are no finite numbers."""
+    found = _array(folder, manifest, rng, "annotation-")
+    if found is None or found[1].dtype != np.float32:
+        return None
+    path, values = found
+    values[rng.randrange(len(values))] = rng.choice((np.nan, np.inf, -np.inf))
+    path.write_bytes(values.tobytes())
+    return f"numbers of {path.name}"
+
+
+def change_mask(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Write a deletion mask of other values, or one that deletes others than its name says."""
+    found = _array(folder, manifest, rng, "live-")
+    if found is None:
+        return None
+    path, values = found
+    values[rng.randrange(len(values)) :] = rng.choice((0, 1, 2, 255))
+    path.write_bytes(values.tobytes())
+    return f"deletion mask {path.name}"
+
+
+def change_description(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Describe an array by another type, shape or size."""
+    files = rng.choice(manifest["segments"])["files"]
+    stored = files[rng.choice(sorted(files))]
+    part = rng.choice(("dtype", "shape", "size"))
+    if part == "dtype":
+        types = ("int8", "uint8", "int32", "uint32", "int64", "float64", "object", "", "V8", "<U4")
+        stored["dtype"] = rng.choice(types)
+    elif part == "shape":
+        shape = list(stored.get("shape", ())) or [stored["size"]]
+        others = (
+            shape[::-1], [*shape, 1], [1, *shape], [shape[0] + 1, *shape[1:]], [-1, *shape[1:]],
+            [-shape[0], *shape[1:]], [2**62, 4], [], [0], [10**9, *shape[1:]], [1] * 70,
+        )  # fmt: skip
+        stored["shape"] = rng.choice(others)
+    else:
+        stored["size"] = rng.choice((0, -1, stored["size"] + 1, 2**40, 2**63))
+        stored["kept"] = True
+    return f"{part} of an array"
+
+
+def change_documents(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Describe a segment with another number of documents."""
+    entry = rng.choice(manifest["segments"])
+    known = entry["documents"]
+    entry["documents"] = rng.choice((10**9, 0, -1, known + 1, known - 1, 2**31, 2**63))
+    return f"{entry['documents']} documents"
+
+
+def change_names(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Give a segment, a file, a mask or an annotation a name that leads elsewhere."""
+    name = rng.choice(
+        ("../x", "..", ".", "", "/etc/passwd", f"../{folder.name}/segment-000001", "x" * 300,
+         "a\0b", "segment-000001", "segment-000001/", "lengths", "lock", "\x1b]0;x\x07"),
+    )  # fmt: skip
+    entry = rng.choice(manifest["segments"])
+    part = rng.choice(("segment", "file", "deleted", "annotation"))
+    if part == "segment":
+        entry["name"] = name
+    elif part == "file":
+        files = entry["files"]
+        old = rng.choice(sorted(files))
+        files[name] = files.pop(old) if rng.random() < 0.5 else dict(files[old])
+    elif part == "deleted":
+        entry["deleted"] = name
+    else:
+        manifest["annotations"][name] = {"model": "x", "reads": "y"}
+    return f"the name {name!r} of a {part}"
+
+
+def repeat_segment(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Name a segment twice, or name none."""
+    segments = manifest["segments"]
+    manifest["segments"] = rng.choice(([], segments * 2, segments[::-1] + segments[:1]))
+    return f"{len(manifest['segments'])} segments"
+
+
+def leave_out(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Leave a file out of the manifest."""
+    files = rng.choice(manifest["segments"])["files"]
+    name = rng.choice(sorted(files))
+    del files[name]
+    return f"no {name}"
+
+
+def change_settings(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Put something else in place of one of the manifest's values, however deep."""
+    place: Any = manifest
+    path: list[str] = []
+    while True:
+        keys: list[Any] = sorted(place) if isinstance(place, dict) else list(range(len(place)))
+        key = rng.choice(keys)
+        path.append(str(key))
+        inner = place[key]
+        if not isinstance(inner, dict | list) or not inner or rng.random() < 0.3:
+            place[key] = rng.choice(_JUNK)
+            if place is not manifest and "crc32" in place and key == "size":
+                place["kept"] = True
+            return f"{'/'.join(path)} = {place[key]!r}"
+        place = inner
+
+
+def nest(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Nest a part of the manifest 100,000 deep."""
+    part = rng.choice(("source", "analysis", "annotations", "segments", "unknown"))
+    manifest[part] = {"x": "DEEP"}
+    return f"{part} nested"
+
+
+def change_fields(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Name other fields, or records of another kind."""
+    if rng.random() < 0.5:
+        fields = manifest["fields"]
+        others = ([], fields * 2, [*fields, "more"], fields[:-1], ["x"] * len(fields))
+        manifest["fields"] = rng.choice(others)
+        return f"fields {manifest['fields']}"
+    kinds = ("arguments", "processed", "passages", "pages", "none", "", "../x")
+    manifest["records"] = rng.choice(kinds)
+    return f"records {manifest['records']}"
+
+
+def change_records(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Write other records, or none."""
+    path = folder / rng.choice(manifest["segments"])["name"] / "documents.sqlite"
+    record = rng.choice(
+        (b"", b"null", b"[]", b"{}", b'{"id": 5}', b'{"id": "\xff\xfe"}', b"\x00", "text", 7, 1.5,
+         b'{"id": "x", "texts": {"text": 5}}', b'{"id":"x","texts":{},"extra":' + b"[" * 10**5,
+         b'{"id":"x","texts":{},"context":' + b"[" * 10**5 + b"]" * 10**5 + b"}"),
+    )  # fmt: skip
+    connection = sqlite3.connect(path, isolation_level=None)
+    statement = rng.choice(
+        ("UPDATE documents SET record = ?", "UPDATE documents SET record = CAST(? AS TEXT)")
+    )
+    connection.execute(statement, (record,))
+    connection.close()
+    return f"records {str(record)[:40]}"
+
+
+def change_table(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Remove or renumber rows, or put another table or an endless view in place of that one."""
+    path = folder / rng.choice(manifest["segments"])["name"] / "documents.sqlite"
+    endless = "WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n)"
+    statement = rng.choice(
+        (
+            "DELETE FROM documents WHERE number % 3 = 1", "DELETE FROM documents",
+            "UPDATE documents SET number = number + 100000", "DROP TABLE documents",
+            "DROP TABLE documents; CREATE TABLE documents (number TEXT, record TEXT);"
+            "INSERT INTO documents VALUES ('0', 'x')",
+            f"DROP TABLE documents; CREATE VIEW documents AS {endless} "
+            "SELECT -x AS number, x AS record FROM n",
+            "INSERT INTO documents VALUES (1000000000, x'00')",
+        )
+    )  # fmt: skip
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript(statement)
+    connection.close()
+    return statement[:60]
+
+
+CRAFTS: tuple[Craft, ...] = (
+    change_numbers, change_numbers, change_numbers, change_offsets, change_offsets, lengthen_an_id,
+    fill_slots, change_letters, change_annotation, change_mask, change_description,
+    change_description, change_documents, change_names, change_names, repeat_segment, leave_out,
+    change_settings, change_settings, change_settings, nest, change_fields, change_records,
+    change_table,
+)  # fmt: skip
