@@ -14,7 +14,7 @@ from recipe.augmentation import augmented
 from recipe.configuration import Stage
 from recipe.examples import Example, turned_round
 from recipe.network import tokenizer
-from sicetnon.arguments.model.classifiers import COMPARISONS, STANCES
+from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
 
 _SORTED_TOGETHER = 40
@@ -125,7 +125,9 @@ def labels(batch: Sequence[Example]) -> Tensor:
 
 def class_shares(batch: Sequence[Example]) -> Tensor:
     """The shares of the classes [batch, classes] in a batch of stances or comparisons."""
-    found = torch.zeros(len(batch), len(STANCES if batch[0].head == "stance" else COMPARISONS))
+    found = torch.zeros(
+        len(batch), len(TOPIC_STANCES if batch[0].head == "stance" else COMPARISONS)
+    )
     for row, each in zip(found, batch, strict=True):
         if each.votes:
             row[: len(each.votes)] = torch.tensor(each.votes)

@@ -17,7 +17,7 @@ from torch.nn import functional
 from recipe.adapters import Adapted, joined
 from recipe.network import Network, mean_of, original_words, tokenizer, unit
 from recipe.words import GROUP, packed
-from sicetnon.arguments.model.classifiers import COMPARISONS, STANCES
+from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
 from sicetnon.arguments.model.marking import MARKS
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -161,7 +161,7 @@ def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
         "overlap": OVERLAP,
         "context": CONTEXT,
         "narrow": NARROW,
-        "stances": list(STANCES),
+        "stances": list(TOPIC_STANCES),
         "comparisons": list(COMPARISONS),
         "checksums": {
             name: f"{zlib.crc32((folder / name).read_bytes()):08x}"

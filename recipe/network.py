@@ -16,13 +16,13 @@ from transformers import BertModel
 from recipe.adapters import adapt
 from recipe.larger import Larger, larger
 from recipe.words import packed, unpacked
-from sicetnon.arguments.model.classifiers import COMPARISONS, STANCES
+from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
 from sicetnon.arguments.model.marking import MARKS
 
 ANSWERS = {
     "quality": 1,
     "argumentativeness": 1,
-    "stance": len(STANCES),
+    "stance": len(TOPIC_STANCES),
     "comparison": len(COMPARISONS),
 }
 DATASETS_OF_QUALITY = ("ibm", "webis", "ukp")

@@ -106,7 +106,6 @@ CONTRACTS: dict[str, Contract] = {
         ),
     )
 }
-TASKS = tuple(CONTRACTS)
 
 
 def contract_of(task: str) -> Contract:
@@ -118,4 +117,6 @@ def contract_of(task: str) -> Contract:
     try:
         return CONTRACTS[task]
     except KeyError:
-        raise UsageError(f"found the task {task!r}; expected one of {', '.join(TASKS)}") from None
+        raise UsageError(
+            f"found the task {task!r}; expected one of {', '.join(CONTRACTS)}"
+        ) from None

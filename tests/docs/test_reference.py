@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import sicetnon
 from sicetnon.cli import parser
@@ -39,6 +40,14 @@ def test_every_command_is_in_a_guide() -> None:
     for command in reference.leaves(parser()):
         words = tuple(command.prog.split()[1:])
         assert any(used[: len(words)] == words for used in shown), command.prog
+
+
+def test_every_extra_for_users_is_in_the_readme() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for_contributors = {"dev", "docs", "release", "train", "peers"}
+    _, _, table = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Extras")
+    named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", table, re.MULTILINE))))
+    assert named == set(project["optional-dependencies"]) - for_contributors
 
 
 def test_commands_in_the_text_exist() -> None:

@@ -198,6 +198,31 @@ def test_it_shows_itself_in_a_notebook():
     assert "\x1b" not in str(experiment({"\x1b[31mred": run_of(3)}, None, QRELS))
 
 
+def test_several_measures_share_one_note_and_name_the_depth_of_what_is_judged():
+    found = experiment(
+        {"one": run_of(3), "other": run_of(5)},
+        None,
+        QRELS,
+        measures=["nDCG@5", "AP", "Judged@5"],
+        baseline=1,
+    )
+    page, shown = found._repr_html_(), str(found)
+    for text in (page, " ".join(shown.split())):
+        assert text.count("corrected for the number of runs") == 1
+        assert text.count("judged@5") == 1
+    heads = [line.split() for line in shown.splitlines() if line.split()[:1] == ["run"]]
+    assert [head[-1] for head in heads] == ["judged@5", "topics", "topics"]
+
+
+def test_numbers_stand_to_the_right_in_a_notebook():
+    page = experiment({"one": run_of(3)}, None, QRELS)._repr_html_()
+    assert page.startswith('<div class="sicetnon-scores">')
+    style, _, _ = page.partition("</style>")
+    assert "text-align: right" in style
+    # the colours are those of the notebook
+    assert "color" not in style
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

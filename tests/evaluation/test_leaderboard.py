@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sicetnon.contracts import CONTRACTS, TASKS
+from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import UsageError
 from sicetnon.evaluation import evaluate
 from sicetnon.evaluation.leaderboard import (
@@ -54,14 +54,14 @@ def own(board: Leaderboard) -> dict[str, list[Place]]:
 def test_every_task_has_a_table_for_each_dimension() -> None:
     counts = {
         (table.dimension, table.corpus): len(table.places)
-        for task in TASKS
+        for task in CONTRACTS
         for table in placed(task).tables
         if task == "touche-2020-task-1"
     }
     assert counts == {("relevance", "args.me 1.0"): 20, ("relevance", "args.me 2020-04-01"): 12}
     rows = {
         (task, table.dimension): len(table.places)
-        for task in TASKS
+        for task in CONTRACTS
         for table in placed(task).tables
         if task != "touche-2020-task-1"
     }
@@ -83,7 +83,7 @@ def test_every_task_has_a_table_for_each_dimension() -> None:
 
 
 def test_published_rows_are_typed_and_sane() -> None:
-    for task in TASKS:
+    for task in CONTRACTS:
         for row in published(task):
             assert row.team
             assert row.tag == row.tag.strip() != ""
@@ -114,7 +114,7 @@ def test_unknown_task() -> None:
 
 
 def test_tables_are_best_first_and_equal_scores_share_a_place() -> None:
-    for task in TASKS:
+    for task in CONTRACTS:
         for table in placed(task).tables:
             assert table.places[0].place == 1
             for number, (before, after) in enumerate(

@@ -12,7 +12,7 @@ from sicetnon.errors import UsageError
 from sicetnon.evaluation import load_run
 from sicetnon.records import Argument, Judgment, Premise, ProcessedArgument, RunLine, Sentence
 from sicetnon.report import write_report
-from sicetnon.report.contents import gather, run_names, short_names
+from sicetnon.report.contents import bare_names, gather, run_names
 from sicetnon.report.texts import Texts
 from support.report_cases import HOSTILE, QRELS, RUNS, report, run_lines, scores_of
 
@@ -78,13 +78,13 @@ def test_names_are_tags_unless_they_repeat():
 
 
 def test_short_names():
-    assert short_names(["/a/b/c.txt", "/a/d/c.txt.gz"]) == {
+    assert bare_names(["/a/b/c.txt", "/a/d/c.txt.gz"]) == {
         "/a/b/c.txt": "b/c",
         "/a/d/c.txt.gz": "d/c",
     }
-    assert list(short_names(["r.txt", "r.txt.gz"]).values()) == ["r.txt", "r.txt.gz"]
-    assert list(short_names(["/only/one.qrels"]).values()) == ["one"]
-    assert list(short_names(["/a", "/a/b"]).values()) == ["a", "a/b"]
+    assert list(bare_names(["r.txt", "r.txt.gz"]).values()) == ["r.txt", "r.txt.gz"]
+    assert list(bare_names(["/only/one.qrels"]).values()) == ["one"]
+    assert list(bare_names(["/a", "/a/b"]).values()) == ["a", "a/b"]
 
 
 def test_texts_of_an_index():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sicetnon.contracts import TASKS, contract_of
+from sicetnon.contracts import CONTRACTS, contract_of
 from sicetnon.errors import DataError
 from sicetnon.validation.rules import RULES
 from support.validation_cases import (
@@ -78,7 +78,7 @@ def test_second_column_of_pairs(validated: Validated) -> None:
 
 
 def test_legal_second_columns(validated: Validated) -> None:
-    for task in TASKS:
+    for task in CONTRACTS:
         for word in contract_of(task).second_columns:
             lines = pair_lines() if task == PAIRS else sound_lines()
             lines = [line.replace("PRO", "Q0").replace("Q0", word) for line in lines]
@@ -124,13 +124,13 @@ def test_a_run_that_answers_no_topic_of_the_task_is_of_another(validated: Valida
         ("clueweb12-0002wb-18-34442", "a document", ("touche-2020-task-2", "touche-2021-task-2")),
         ("clueweb12-0002wb-18-34442___12", "a passage of a document", (PASSAGES,)),
         ("S1-A1__CONC__1,S1-A1__PREMISE__5", "a pair of sentences", (PAIRS,)),
-        ("my-own-id", "", tuple(set(TASKS) - {PAIRS})),
+        ("my-own-id", "", tuple(set(CONTRACTS) - {PAIRS})),
     ],
 )
 def test_ids_of_another_task(
     validated: Validated, identifier: str, of: str, tasks: tuple[str, ...]
 ) -> None:
-    for task in set(TASKS) - {PAIRS}:
+    for task in set(CONTRACTS) - {PAIRS}:
         validation = validated([f"1 Q0 {identifier} 1 1.0 mine"], task, topics=["1"])
         if task in tasks:
             assert validation.findings == ()

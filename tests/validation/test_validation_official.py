@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sicetnon.contracts import CONTRACTS, TASKS
+from sicetnon.contracts import CONTRACTS
 from sicetnon.validation import validate
 
 DATA = Path(os.environ.get("SICETNON_DATA", Path(__file__).parents[2] / "../shared/data"))
@@ -66,7 +66,7 @@ def test_every_official_run_is_tested() -> None:
 
 
 def test_contracts() -> None:
-    assert len(TASKS) == 6
+    assert len(CONTRACTS) == 6
     assert {task: len(contract.topics) for task, contract in CONTRACTS.items()} == {
         "touche-2020-task-1": 49,
         "touche-2021-task-1": 50,
@@ -75,7 +75,7 @@ def test_contracts() -> None:
         "touche-2021-task-2": 50,
         "touche-2022-task-2": 50,
     }
-    assert {task for task in TASKS if CONTRACTS[task].minimum} == {"touche-2022-task-1"}
+    assert {task for task in CONTRACTS if CONTRACTS[task].minimum} == {"touche-2022-task-1"}
     assert {contract.maximum for contract in CONTRACTS.values()} == {1000}
 
 

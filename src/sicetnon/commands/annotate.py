@@ -9,7 +9,7 @@ from pathlib import Path
 from sicetnon.commands.arguments import describe, positive
 from sicetnon.errors import counted
 
-TASKS = ("quality", "argumentativeness", "stance", "comparison")
+_ANNOTATIONS = ("quality", "argumentativeness", "stance", "comparison")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon annotate quality arguments.jsonl -o scored.jsonl",
         "sicetnon annotate stance - < arguments.jsonl > labelled.jsonl",
     )
-    command.add_argument("task", choices=TASKS)
+    command.add_argument("task", choices=_ANNOTATIONS)
     command.add_argument("input", metavar="INPUT", help="JSON Lines")
     command.add_argument(
         "-o", "--output", default="-", metavar="FILE", help="the output (default: standard output)"

@@ -17,7 +17,7 @@ Run: TypeAlias = Callable[[argparse.Namespace], None]
 
 _MOST_DIGITS = 10
 _HELP_WIDTH = 100
-_STANCES = ("rules", "learned")
+_STANCE_CLASSIFIERS = ("rules", "learned")
 
 
 def describe(
@@ -42,7 +42,7 @@ def add_stance(command: argparse.ArgumentParser) -> None:
     """Add `--stance`: who says which of two objects a passage favours."""
     command.add_argument(
         "--stance",
-        choices=_STANCES,
+        choices=_STANCE_CLASSIFIERS,
         help="the stance classifier: quick rules, or the model, which is right more often (extra "
         "model; default: the system's own, mostly rules)",
     )

@@ -6,8 +6,9 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
+from sicetnon.contracts import Dimension
 from sicetnon.errors import DataError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.sources import Loaded, Source, identifier
@@ -15,7 +16,6 @@ from sicetnon.formats.identifiers import all_pairs, one_order
 from sicetnon.formats.qrels import STANCES, read_qrels
 from sicetnon.records import Judgment
 
-Dimension = Literal["relevance", "quality", "coherence", "stance"]
 GRADED: tuple[Dimension, ...] = ("relevance", "quality", "coherence")
 
 

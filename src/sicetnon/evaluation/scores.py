@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_number
+from sicetnon.contracts import Dimension
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.evaluation import stance
 from sicetnon.evaluation.baseline import PairedComparison, compare, compare_stances, correct
 from sicetnon.evaluation.intervals import SAMPLES, SEED, mean_interval
 from sicetnon.evaluation.measures import Measure, parse_measure
-from sicetnon.evaluation.qrels import Dimension, Qrels, load_qrels
+from sicetnon.evaluation.qrels import Qrels, load_qrels
 from sicetnon.evaluation.rules import ScoringRule, check_rule
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import Source, Sources, each_source

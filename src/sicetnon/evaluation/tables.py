@@ -11,13 +11,27 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sicetnon.evaluation.notation import read_notation
 from sicetnon.evaluation.scores import Score
-from sicetnon.text.printable import BreakableName, print_paragraph, printable
+from sicetnon.text.printable import PLAIN_WIDTH, BreakableName, print_paragraph, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-PLAIN_WIDTH = 80
+_STYLE = """<style>
+.sicetnon-scores { overflow-x: auto; }
+.sicetnon-scores p { margin: 1.4em 0 0.3em; text-align: left; white-space: pre-wrap; }
+.sicetnon-scores table { border-collapse: collapse; margin: 0 0 0.6em; }
+.sicetnon-scores thead { border-bottom: 1px solid; }
+.sicetnon-scores th, .sicetnon-scores td {
+  padding: 0.2em 0.5em; text-align: right; white-space: nowrap;
+  font-variant-numeric: tabular-nums;
+}
+.sicetnon-scores :is(th, td):first-child {
+  padding-left: 0; min-width: 6em; text-align: left; white-space: normal; overflow-wrap: anywhere;
+}
+</style>"""
+"""Colours are those of the notebook, be it light or dark."""
 P_VALUES = (
     "p: randomisation test; p (t): paired t test; two-sided, corrected for the number of runs "
     "compared (Holm)"
@@ -58,19 +72,33 @@ def score_tables(scores: Sequence[Score]) -> Iterator[ScoreTable]:
 
 def _means(scores: Sequence[Score], names: dict[str, str], title: str, subtitle: str) -> ScoreTable:
     stances = any(score.lines is not None for score in scores)
-    columns = ("run", "mean", "95% interval", "topics", "judged", *["N"] * stances)
+    judged = _judged_name(scores[0])
+    columns = ("run", "mean", "95% interval", "topics", *[judged] * bool(judged), *["N"] * stances)
     rows = [
         (
             names[score.run],
             _number(score.mean),
             "–" if math.isnan(score.low) else f"{_number(score.low)} – {_number(score.high)}",
             str(score.topics),
-            _number(score.judged),
+            *[_number(score.judged)] * bool(judged),
             *[f"{score.lines or 0:,}"] * stances,
         )
         for score in scores
     ]
     return ScoreTable(title, subtitle, columns, tuple(rows))
+
+
+def _judged_name(score: Score) -> str:
+    """The head of the share of judged documents: `judged@5`.
+
+    Empty where the share says nothing of the score: without a depth, most documents of a run are
+    unjudged, and `Judged` is that share itself.
+    """
+    if score.dimension == "stance":
+        return "judged"
+    notation = read_notation(score.measure)
+    has_depth = isinstance(notation.at, int) and notation.name != "Judged"
+    return f"judged@{notation.at}" if has_depth else ""
 
 
 def _differences(scores: Sequence[Score], names: dict[str, str]) -> ScoreTable:
@@ -99,7 +127,8 @@ def print_scores(scores: Sequence[Score], screen: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    for table in score_tables(scores):
+    tables = list(score_tables(scores))
+    for table in tables:
         if table.title:
             screen.print()
             subtitle = (f"  {printable(table.subtitle)}", "dim")
@@ -111,8 +140,8 @@ def print_scores(scores: Sequence[Score], screen: Console) -> None:
         for name, *numbers in table.rows:
             shown.add_row(BreakableName(name), *numbers)
         screen.print(shown)
-        if table.note:
-            print_paragraph(Text(table.note, style="dim"), screen)
+    for note in _notes(tables):
+        print_paragraph(Text(note, style="dim"), screen)
 
 
 def plain_text(scores: Sequence[Score]) -> str:
@@ -126,18 +155,23 @@ def plain_text(scores: Sequence[Score]) -> str:
 
 def as_html(scores: Sequence[Score]) -> str:
     """The same tables as HTML, for notebooks."""
-    parts = []
-    for table in score_tables(scores):
+    tables = list(score_tables(scores))
+    parts = ['<div class="sicetnon-scores">', _STYLE]
+    for table in tables:
         if table.title:
             title, subtitle = _escaped(table.title), _escaped(table.subtitle)
-            parts.append(f"<p><b>{title}</b> {subtitle}</p>")
+            parts.append(f"<p><b>{title}</b> <small>{subtitle}</small></p>")
         heads = "".join(f"<th>{_escaped(column)}</th>" for column in table.columns)
         rows = ("".join(f"<td>{_escaped(cell)}</td>" for cell in row) for row in table.rows)
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         parts.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>")
-        if table.note:
-            parts.append(f"<p>{_escaped(table.note)}</p>")
-    return "\n".join(parts)
+    parts += [f"<p><small>{_escaped(note)}</small></p>" for note in _notes(tables)]
+    return "\n".join([*parts, "</div>"])
+
+
+def _notes(tables: Iterable[ScoreTable]) -> Iterable[str]:
+    """What the reader must know of the columns, each note once."""
+    return dict.fromkeys(table.note for table in tables if table.note)
 
 
 def _escaped(text: str) -> str:

@@ -20,7 +20,7 @@ LOOKED_AT = 100
 
 ID_NAMES = ("id", "docno", "doc_id", "_id", "docid")
 
-_STANCES: dict[str, PremiseStance] = {"pro": "PRO", "for": "PRO", "con": "CON", "against": "CON"}
+_SIDES: dict[str, PremiseStance] = {"pro": "PRO", "for": "PRO", "con": "CON", "against": "CON"}
 
 
 class EntryFields(NamedTuple):
@@ -183,7 +183,7 @@ def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str
 def _stance(field: str | None, side: object) -> PremiseStance | None:
     if side is None or side == "":
         return None
-    stance = _STANCES.get(side.strip().lower()) if isinstance(side, str) else None
+    stance = _SIDES.get(side.strip().lower()) if isinstance(side, str) else None
     if stance is None:
         raise ValueError(f"field {field!r} holds {side!r}; expected PRO, CON, for or against")
     return stance

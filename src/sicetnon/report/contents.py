@@ -16,6 +16,7 @@ from sicetnon.evaluation.rules import ScoringRule, shorten_all
 from sicetnon.evaluation.runs import load_run, order_by_score
 from sicetnon.evaluation.scores import Score
 from sicetnon.evaluation.sources import Source, Sources, each_source
+from sicetnon.evaluation.tables import short_names
 from sicetnon.formats.qrels import STANCES
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Ranking, Run, Topic
@@ -224,18 +225,12 @@ def run_names(scores: Sequence[Score], given: Collection[str] = ()) -> dict[str,
     tags = {score.run: score.run if score.run in given else score.tag for score in scores}
     if all(tags.values()) and len(set(tags.values())) == len(tags):
         return tags
-    return short_names(list(tags))
+    return bare_names(list(tags))
 
 
-def short_names(names: Sequence[str]) -> dict[str, str]:
+def bare_names(names: Sequence[str]) -> dict[str, str]:
     """Names without shared folders, and without endings where they still differ then."""
-    parts = {name: PurePath(name).parts or (name,) for name in names}
-    shared = 0
-    while len({part[shared] for part in parts.values() if len(part) > shared}) == 1 and all(
-        len(part) > shared + 1 for part in parts.values()
-    ):
-        shared += 1
-    short = {name: "/".join(part[shared:]) for name, part in parts.items()}
+    short = short_names(names) if len(names) > 1 else {name: PurePath(name).name for name in names}
     bare = {name: text.removesuffix(".gz").removesuffix(".txt") for name, text in short.items()}
     bare = {name: text.removesuffix(".qrels") for name, text in bare.items()}
     return bare if all(bare.values()) and len(set(bare.values())) == len(bare) else short
@@ -364,5 +359,5 @@ def _named(judgments: Mapping[str, Qrels]) -> dict[str, Qrels]:
     by_dimension: dict[str, Qrels] = {each.dimension: each for each in judgments.values()}
     if len(by_dimension) == len(judgments):
         return by_dimension
-    short = short_names(list(judgments))
+    short = bare_names(list(judgments))
     return {short[name]: each for name, each in judgments.items()}

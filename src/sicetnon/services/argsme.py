@@ -20,7 +20,7 @@ from sicetnon.services.response_cache import ResponseCache
 
 URL, URL_VARIABLE = "https://www.args.me", "ARGSME_URL"
 _PAGE_SIZE = 100
-_STANCES = ("PRO", "CON")
+_SIDES = ("PRO", "CON")
 
 
 class _Premise(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class _Hit(msgspec.Struct, frozen=True):
     def argument(self) -> Argument:
         """The argument alone."""
         premises = tuple(
-            Premise(premise.text, premise.stance if premise.stance in _STANCES else None)  # type: ignore[arg-type]  # mypy does not narrow by `in`
+            Premise(premise.text, premise.stance if premise.stance in _SIDES else None)  # type: ignore[arg-type]  # mypy does not narrow by `in`
             for premise in self.premises
         )
         return Argument(self.id, self.conclusion, premises, self.context)
@@ -155,7 +155,7 @@ def _read_results(body: bytes) -> tuple[list[tuple[str, _Hit]], int]:
         raise UnusableAnswer("sent something other than arguments") from None
     for hit in answer.arguments:
         score = hit.explanation.score if hit.explanation else None
-        if hit.id.split() != [hit.id] or hit.stance not in (*_STANCES, None):
+        if hit.id.split() != [hit.id] or hit.stance not in (*_SIDES, None):
             raise UnusableAnswer("sent an argument without an id, or with an unknown stance")
         if score is not None and not math.isfinite(score):
             raise UnusableAnswer("sent a score that is no number")

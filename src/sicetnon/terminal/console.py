@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from sicetnon.errors import counted
-from sicetnon.text.printable import one_line, printable
+from sicetnon.text.printable import PLAIN_WIDTH, one_line, printable
 
-PLAIN_WIDTH = 80
 _SHOWN_WARNINGS = 10
 
 

@@ -13,8 +13,11 @@ from sicetnon.errors import cut
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
+    from rich.measure import Measurement
     from rich.text import Text
 
+PLAIN_WIDTH = 80
+"""Columns of output that goes to no terminal."""
 # blanks, separators of lines and paragraphs, format characters
 _BLANK = frozenset({"Zs", "Zl", "Zp", "Cf"})
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7e]")
@@ -79,7 +82,13 @@ class BreakableName:
     def __rich_console__(self, screen: Console, options: ConsoleOptions) -> Iterator[Text]:
         from rich.text import Text
 
+        # Text, since rich takes what stands in brackets in a plain string for markup
         yield Text("\n".join(_broken(printable(self.name), options.max_width)))
+
+    def __rich_measure__(self, screen: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement
+
+        return Measurement(1, min(len(self.name), options.max_width))
 
 
 def _broken(name: str, width: int) -> list[str]:

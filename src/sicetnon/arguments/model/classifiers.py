@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.float32]
 Model: TypeAlias = str | Path | None
 
-STANCES = ("PRO", "CON", "NONE")
+TOPIC_STANCES = ("PRO", "CON", "NONE")
 COMPARISONS = ("FIRST", "SECOND", "NEUTRAL", "NO")
 _SWAPPED = [COMPARISONS.index(name) for name in ("SECOND", "FIRST", "NEUTRAL", "NO")]
 
@@ -133,7 +133,7 @@ class Stance(_Classifier):
     """The side of a text towards a topic or claim: `PRO`, `CON` or `NONE`."""
 
     task = "stance"
-    classes = STANCES
+    classes = TOPIC_STANCES
 
     def probabilities(self, texts: Sequence[str], topics: Sequence[str] | str) -> Floats:
         """Probabilities of `classes`, shape (texts, 3).

@@ -44,7 +44,7 @@ _TEXT = msgspec.json.Decoder(str)
 
 
 @dataclass(frozen=True)
-class _Task:
+class _RecordForm:
     """The fields of a record that an annotator reads.
 
     Attributes:
@@ -88,7 +88,7 @@ def annotate_file(
     """Annotate the records of a JSON Lines file. An unfinished output file is resumed.
 
     Args:
-        task: A key of `TASKS`.
+        task: `quality`, `argumentativeness`, `stance` or `comparison`.
         source: The file, plain or gzipped; `-` is standard input.
         output: The file to write, gzipped where its name ends in `.gz`; `-` is standard output.
         model: A folder, or the name of a Hugging Face classifier; the shipped model when left out.
@@ -105,10 +105,10 @@ def annotate_file(
         UsageError: The model or the output cannot be used.
         SicetnonError: The disk is full, or another process writes this output.
     """
-    annotator = TASKS[task].annotator(model, threads=threads)
+    annotator = _RECORD_FORMS[task].annotator(model, threads=threads)
     reading = Reading()
     with open_bytes(source, reading) as file:
-        records = _RecordReader(source, file, TASKS[task])
+        records = _RecordReader(source, file, _RECORD_FORMS[task])
 
         def told(done: int, size: int) -> None:
             # files are read ahead, and gzipped files have fewer bytes than their content
@@ -185,7 +185,7 @@ def _resumable(output: ResumableOutput) -> str:
 class _RecordReader:
     """The records of a JSON Lines file, with the size and checksum of what was read so far."""
 
-    def __init__(self, source: str, file: BinaryIO, task: _Task):
+    def __init__(self, source: str, file: BinaryIO, task: _RecordForm):
         self.name = "standard input" if source == "-" else source
         self._task = task
         self._sum = hashlib.sha256()
@@ -328,11 +328,11 @@ def _objects(question: str) -> tuple[str, str]:
     return found.first, found.second
 
 
-TASKS: Mapping[str, _Task] = {
-    "quality": _Task(Quality, '{"text": "…"}', _text),
-    "argumentativeness": _Task(Argumentativeness, '{"text": "…"}', _text),
-    "stance": _Task(Stance, '{"text": "…", "topic": "…"}', _text_and_topic),
-    "comparison": _Task(
+_RECORD_FORMS: Mapping[str, _RecordForm] = {
+    "quality": _RecordForm(Quality, '{"text": "…"}', _text),
+    "argumentativeness": _RecordForm(Argumentativeness, '{"text": "…"}', _text),
+    "stance": _RecordForm(Stance, '{"text": "…", "topic": "…"}', _text_and_topic),
+    "comparison": _RecordForm(
         Comparison,
         '{"text": "…", "first": "…", "second": "…"} or {"text": "…", "question": "…"}',
         _text_and_objects,
