@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,13 +19,19 @@ def strengths(texts: Sequence[str]) -> NDArray[np.float32]:
     return (np.array(sums, dtype=np.float64) / 2**32).astype(np.float32)
 
 
+@functools.cache
+def direction(word: str) -> NDArray[np.float64]:
+    """A vector for a word, shape (width,)."""
+    seed = zlib.crc32(word.encode("utf-8", "replace"))
+    return np.random.default_rng(seed).normal(size=WIDTH)
+
+
 def directions(texts: Sequence[str]) -> NDArray[np.float32]:
     """Vectors of length 1, shape (n, width): like words give like vectors."""
     found = np.zeros((len(texts), WIDTH), dtype=np.float32)
     for row, text in zip(found, texts, strict=True):
         for word in ["", *text.lower().split()]:
-            seed = zlib.crc32(word.encode("utf-8", "replace"))
-            row += np.random.default_rng(seed).normal(size=WIDTH)
+            row += direction(word)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 

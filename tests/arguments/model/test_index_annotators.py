@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +22,9 @@ TASK = "touche-2020-task-1"
 
 
 @pytest.fixture
-def index(sample: Path, tmp_path: Path) -> Path:
-    """An index of the sample without annotations."""
-    assert main(["index", "build", str(sample / "input"), "-o", str(tmp_path / "index")]) == 0
-    return tmp_path / "index"
+def own_index(index: Path, tmp_path: Path) -> Path:
+    """An index of the sample without annotations, for one test."""
+    return shutil.copytree(index, tmp_path / "index")
 
 
 def numbers_of(folder: Path, name: str) -> np.ndarray:  # type: ignore[type-arg]
@@ -32,18 +32,18 @@ def numbers_of(folder: Path, name: str) -> np.ndarray:  # type: ignore[type-arg]
         return np.asarray(opened.annotation(name))
 
 
-def test_each_annotation_reads_its_own_text_once(index: Path, stand_in: StandIn) -> None:
-    assert main(["index", "annotate", str(index), "--with", ", ".join(NAMES)]) == 0
+def test_each_annotation_reads_its_own_text_once(own_index: Path, stand_in: StandIn) -> None:
+    assert main(["index", "annotate", str(own_index), "--with", ", ".join(NAMES)]) == 0
     assert {names for _, names in stand_in.readings} == {(name,) for name in NAMES}
-    with IndexReader.open(index) as opened:
+    with IndexReader.open(own_index) as opened:
         records = opened.records_at(range(opened.size))
         read = sum(len(texts) for texts, _ in stand_in.readings if len(texts) > 1)
         assert read == len(NAMES) * len(records)
     premises = strengths([record.premise for record in records])  # type: ignore[union-attr]
     whole = directions([record.default_text() for record in records])
-    np.testing.assert_array_equal(numbers_of(index, "quality"), premises)
-    np.testing.assert_array_equal(numbers_of(index, "argumentativeness"), premises)
-    np.testing.assert_allclose(numbers_of(index, "embedding"), whole, atol=0.01)
+    np.testing.assert_array_equal(numbers_of(own_index, "quality"), premises)
+    np.testing.assert_array_equal(numbers_of(own_index, "argumentativeness"), premises)
+    np.testing.assert_allclose(numbers_of(own_index, "embedding"), whole, atol=0.01)
 
 
 def test_names_that_there_are_not(stand_in: StandIn) -> None:
@@ -58,10 +58,9 @@ def test_names_that_there_are_not(stand_in: StandIn) -> None:
 
 
 def test_an_index_is_annotated_in_turns(
-    sample: Path, tmp_path: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
+    own_index: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "index"
-    assert main(["index", "build", str(sample / "input"), "-o", str(folder)]) == 0
+    folder = own_index
     capsys.readouterr()
     assert main(["index", "annotate", str(folder), "--with", "quality"]) == 0
     shown = capsys.readouterr()
@@ -76,65 +75,65 @@ def test_an_index_is_annotated_in_turns(
 
 
 def test_documents_that_are_added_later(
-    index: Path, stand_in: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    own_index: Path, stand_in: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     argument = '{"id": "S1-A1", "conclusion": "c", "premises": [{"text": "p", "stance": "PRO"}]}'
     more = tmp_path / "more.json"
     more.write_text(f'{{"arguments": [{argument}]}}')
-    assert main(["index", "annotate", str(index), "--with", "quality"]) == 0
-    assert main(["index", "add", str(more), "-o", str(index)]) == 0
-    assert numbers_of(index, "quality")[-1] == strengths(["p"])[0]
+    assert main(["index", "annotate", str(own_index), "--with", "quality"]) == 0
+    assert main(["index", "add", str(more), "-o", str(own_index)]) == 0
+    assert numbers_of(own_index, "quality")[-1] == strengths(["p"])[0]
     more.write_text(f'{{"arguments": [{argument.replace("A1", "A2")}]}}')
-    assert main(["index", "add", str(more), "-o", str(index)]) == 0
-    assert main(["index", "annotate", str(index), "--with", "embedding"]) == 0
-    assert numbers_of(index, "embedding").shape[0] == numbers_of(index, "quality").shape[0]
-    before = read_manifest(index)
+    assert main(["index", "add", str(more), "-o", str(own_index)]) == 0
+    assert main(["index", "annotate", str(own_index), "--with", "embedding"]) == 0
+    assert numbers_of(own_index, "embedding").shape[0] == numbers_of(own_index, "quality").shape[0]
+    before = read_manifest(own_index)
     stand_in.version = "stand-in 2"
     more.write_text(f'{{"arguments": [{argument.replace("A1", "A3")}]}}')
     capsys.readouterr()
-    assert main(["index", "add", str(more), "-o", str(index)]) == 2
+    assert main(["index", "add", str(more), "-o", str(own_index)]) == 2
     error = capsys.readouterr().err
     assert "by stand-in 1 from what is argued" in error
     assert "here it is by stand-in 2 from what is argued. To make all anew first: " in error
-    assert error.endswith(f"sicetnon index annotate {index} --with quality\n")
+    assert error.endswith(f"sicetnon index annotate {own_index} --with quality\n")
     assert error.count("\n") == 1
-    assert read_manifest(index) == before
-    assert main(["index", "annotate", str(index), "--with", "quality,embedding"]) == 0
-    assert main(["index", "add", str(more), "-o", str(index)]) == 0
+    assert read_manifest(own_index) == before
+    assert main(["index", "annotate", str(own_index), "--with", "quality,embedding"]) == 0
+    assert main(["index", "add", str(more), "-o", str(own_index)]) == 0
 
 
 def test_a_model_that_does_not_work_is_found_before_anything_is_read(
-    index: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
+    own_index: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in.stop_after = 0
-    assert main(["index", "annotate", str(index), "--with", "quality"]) == 130
+    assert main(["index", "annotate", str(own_index), "--with", "quality"]) == 130
     assert capsys.readouterr().err == "sicetnon: interrupted\n"
-    assert not read_manifest(index).annotations
+    assert not read_manifest(own_index).annotations
 
 
 def test_an_interruption_says_how_to_go_on(
-    index: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
+    own_index: Path, stand_in: StandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in.stop_after = 3
-    command = ["index", "annotate", str(index), "--with", "quality,embedding"]
+    command = ["index", "annotate", str(own_index), "--with", "quality,embedding"]
     assert main(command) == 130
     assert capsys.readouterr().err == (
         "sicetnon: interrupted; what was read is kept, and the same command resumes: "
-        f"sicetnon index annotate {index} --with quality,embedding\n"
+        f"sicetnon index annotate {own_index} --with quality,embedding\n"
     )
-    assert main(["search", "tenure", "--index", str(index)]) == 0
+    assert main(["search", "tenure", "--index", str(own_index)]) == 0
     stand_in.stop_after = 1 << 30
     assert main(command) == 0
-    assert set(read_manifest(index).annotations) == {"quality", "embedding"}
+    assert set(read_manifest(own_index).annotations) == {"quality", "embedding"}
 
 
 @pytest.mark.parametrize("names", ["beauty", ",", "quality,beauty"])
 def test_annotations_that_there_are_not(
-    index: Path, stand_in: StandIn, names: str, capsys: pytest.CaptureFixture[str]
+    own_index: Path, stand_in: StandIn, names: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
     try:
-        status = main(["index", "annotate", str(index), "--with", names])
+        status = main(["index", "annotate", str(own_index), "--with", names])
     except SystemExit as stop:
         status = int(stop.code or 0)
     assert status == 2
