@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sicetnon.errors import MissingExtraError, UsageError
 from sicetnon.evaluation import OFFICIAL_NDCG, Measure, evaluate, parse_measure
 from sicetnon.records import Judgment, RunLine
+from support.run_cases import DOCUMENTS, runs
 
-DOCUMENTS = "abcdefghij"
 # equal, equal in single precision only, far apart, and beyond single precision
 SCORES = (0.0, -1.5, 1.0, 1.00000001, 1.0000001, 2.5, 1e-300, 1e300, -1e300)
 
@@ -101,15 +101,7 @@ def test_no_topic_that_counts_gives_no_number():
     assert score.row()["low"] is None
 
 
-topics = st.dictionaries(
-    st.sampled_from(["1", "2", "3"]),
-    st.lists(
-        st.tuples(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES)),
-        min_size=1,
-        unique_by=lambda line: line[0],
-    ),
-    min_size=1,
-)
+topics = runs(SCORES)
 labels = st.dictionaries(
     st.sampled_from(["1", "2", "3", "4"]),
     st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-2, 4), min_size=1),

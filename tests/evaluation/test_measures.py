@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sicetnon.errors import MissingExtraError, UsageError
 from sicetnon.evaluation import evaluate, parse_measure
 from sicetnon.records import Judgment, RunLine
+from support.run_cases import DOCUMENTS, runs
 
 PLAIN = [
     *("AP", "AP@3", "AP(rel=2)", "Bpref", "Bpref(rel=2)", "IPrec@0.0", "IPrec@0.35", "IPrec@1.0"),
@@ -21,19 +22,10 @@ PLAIN = [
     *("nDCG(judged_only=True)@3", "SetP(judged_only=True)", "RR(judged_only=True)"),
 ]
 RULES = ("official", "trec", "condensed")
-DOCUMENTS = "abcdefghij"
 # equal, and equal in single precision only
 SCORES = (0.0, -1.5, 1.0, 1.00000001, 2.5)
 
-topics = st.dictionaries(
-    st.sampled_from(["1", "2", "3"]),
-    st.lists(
-        st.tuples(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES)),
-        min_size=1,
-        unique_by=lambda line: line[0],
-    ),
-    min_size=1,
-)
+topics = runs(SCORES)
 labels = st.dictionaries(
     st.sampled_from(["1", "2", "3", "4"]),
     # one label of 4 a topic: trec_eval reads past its memory where `rel` is above all labels
