@@ -13,10 +13,13 @@ from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import PairedComparison, Score
 from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row, Table, placed
 from sicetnon.evaluation.tables import print_scores
+from sicetnon.library.answers import Answer
+from sicetnon.records import Entry
 from sicetnon.terminal.answers import show_answers
 from sicetnon.terminal.progress import ProgressBar
 from sicetnon.terminal.tables import show_leaderboard
 from sicetnon.text.printable import one_line, print_paragraph, shortened
+from sicetnon.text.snippets import Snippet
 
 WIDTHS = [60, 80, 120]
 TASK = "touche-2021-task-1"
@@ -73,6 +76,32 @@ def test_a_long_question_is_cut() -> None:
     assert "…" in "".join(lines(shown))
     assert shortened("x" * 10, 5) == "xxxx…"
     assert shortened("short", 5) == "short"
+
+
+def answer(claim: str, title: str = "") -> Answer:
+    texts = {"title": title, "text": "It is warm."} if title else {"text": "It is warm."}
+    record = Entry("e1", texts, stance="CON", claim=claim)
+    snippet = Snippet("It is warm.", ())
+    return Answer(1, 1.5, "e1", "CON", claim or title, snippet, "", record)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_reason_names_its_side_and_the_claim(width: int) -> None:
+    shown = screen(width)
+    claim = "against: tea, which everybody drinks and nobody should, in school or at home"
+    show_answers("tea", [answer(claim)], shown)
+    found = lines(shown)
+    head = found.index(next(line for line in found if line.startswith(" 1  ")))
+    assert found[head].startswith(" 1  against the claim: against: tea")
+    assert max(map(len, found)) <= width
+    # what does not fit goes on below the claim
+    assert all(line.startswith("    ") for line in found[head + 1 :] if line)
+
+
+def test_a_title_is_no_claim() -> None:
+    shown = screen()
+    show_answers("tea", [answer("", "Tea")], shown)
+    assert " 1  against: Tea" in lines(shown)
 
 
 def test_one_line_steers_nothing() -> None:

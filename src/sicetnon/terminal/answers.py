@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from sicetnon.records import Argument, PremiseStance
-from sicetnon.text.printable import printable, shortened
+from sicetnon.records import Argument, Entry, PremiseStance
+from sicetnon.text.printable import print_paragraph, printable, shortened
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them
@@ -94,12 +94,14 @@ def _show(answer: Answer, screen: Console) -> None:
     head = Text()
     head.append(f"{answer.rank:>2}  ", style="bold")
     if answer.heading:
-        head.append(f"{word}: " if word else "", style=colour)
+        is_title = isinstance(record, Entry) and not record.claim
+        of_what = "" if is_title else " the claim"
+        head.append(f"{word}{of_what}: " if word else "", style=colour)
         head.append(printable(answer.heading), style="bold")
     else:
         head.append(printable(answer.id), style="bold")
     screen.print()
-    screen.print(head)
+    print_paragraph(head, screen, len(_INDENT))
     # without a blank before it, the last ellipsis cannot wrap to a line of its own
     body = Text(re.sub(r"\s…$", "…", printable(answer.snippet.text)))
     for start, end in answer.snippet.marks:
