@@ -37,7 +37,7 @@ COMMANDS_HEAD = """# Command line
 `python tools/reference.py` writes this page from the commands themselves. Every command also prints
 it with `--help`.
 
-Exit statuses: 0, 1 for bad data, 2 for wrong usage, 130 when interrupted.
+Exit statuses: 0, 1 for bad data, 2 for wrong usage, 130 when interrupted, 143 when terminated.
 """
 
 

@@ -8,15 +8,18 @@ import contextlib
 import errno
 import io
 import os
+import signal
 import sys
+import threading
+import traceback
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
 from sicetnon._version import VERSION
-from sicetnon.errors import SicetnonError
-from sicetnon.text.printable import one_line
+from sicetnon.errors import SicetnonError, TerminatedError
+from sicetnon.text.printable import one_line, printable
 
 COMMANDS = {
     "search": "answer a question in the terminal",
@@ -44,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Returns:
-        The exit status: 0, 1 for bad data, 2 for wrong usage, 130 when interrupted.
+        The exit status: 0, 1 for bad data, 2 for wrong usage, 130 when interrupted, 143 when
+        terminated.
     """
     _ready_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -54,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         argcomplete.autocomplete(parser())
     try:
         options = parser(words[0] if words else "").parse_args(words)
-        with _shown_log(options.quiet, options.verbose):
+        with _shown_log(options.quiet, options.verbose), _ended_by_sigterm():
             if not options.quiet:
                 _warn_of_cache()
             options.command(options)
@@ -64,12 +68,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # whoever read our output has seen enough; Python must not complain when it closes it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except TerminatedError as stop:
+        return _fail("terminated", stop.exit_status)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
     except MemoryError:
         return _fail("out of memory; see --memory", 1)
     except OSError as error:
         return _fail(_described(error), 1)
+    except Exception:
+        # a fault of this program; what it quotes must not steer the terminal either
+        print(printable(traceback.format_exc()), file=sys.stderr)  # noqa: T201
+        return 1
     return 0
 
 
@@ -166,6 +176,26 @@ def _warn_of_cache() -> None:
 
         if found := passed_over():
             print(f"sicetnon: warning: {one_line(found)}", file=sys.stderr)  # noqa: T201
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does: cleaned up, with nothing half-written."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def terminate(*_: object) -> NoReturn:
+        # a second one must not stop the cleaning up
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise TerminatedError
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _ready_streams() -> None:

@@ -65,6 +65,12 @@ class ServiceError(SicetnonError):
     """A service on the network gave no usable answer."""
 
 
+class TerminatedError(KeyboardInterrupt):
+    """The process was asked to end (SIGTERM). What cleans up after Ctrl-C cleans up after this."""
+
+    exit_status = 143
+
+
 class MissingExtraError(SicetnonError):
     """An optional part is not installed.
 

@@ -10,8 +10,12 @@ import errno
 import importlib
 import os
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
+
+from sicetnon.errors import SicetnonError
 
 try:
     import fcntl
@@ -22,6 +26,33 @@ except ImportError:  # Windows
 
 # Windows refuses others to read a locked byte: this one lies behind all that is ever written
 _LOCKED_BYTE = 2**40
+_LOCK_SECONDS = 0.05
+
+
+def check_plain(path: Path) -> None:
+    """Refuse a file of this package's own that is there and no plain file.
+
+    A link leads elsewhere, and opening a named pipe waits for another program without end.
+
+    Raises:
+        SicetnonError: It is a link, a named pipe, a folder or a device.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        found = "a link" if path.is_symlink() else "a folder" if path.is_dir() else "a pipe"
+        raise SicetnonError(f"{path}: found {found}; expected a plain file or none; remove it")
+
+
+def wait_for_lock(file: IO[Any], waiting: Callable[[], None]) -> None:
+    """Lock an open file until it is closed; where another process holds the lock, wait for it.
+
+    Args:
+        file: The file.
+        waiting: Called once, where there is a wait.
+    """
+    if not try_lock(file):
+        waiting()
+        while not try_lock(file):
+            time.sleep(_LOCK_SECONDS)
 
 
 def try_lock(file: IO[Any]) -> bool:

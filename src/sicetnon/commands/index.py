@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sicetnon.commands.arguments import Commands, Run, describe, folder, positive, words
-from sicetnon.errors import DataError, SicetnonError, UsageError, counted
+from sicetnon.errors import DataError, SicetnonError, TerminatedError, UsageError, counted
 
 if TYPE_CHECKING:
     from sicetnon.formats.corpora import Corpus
@@ -227,9 +227,11 @@ def _delete(options: argparse.Namespace) -> None:
 
 
 class _InterruptedError(SicetnonError):
-    """Annotating was interrupted."""
+    """Annotating was interrupted or terminated."""
 
-    exit_status = 130
+    def __init__(self, message: str, exit_status: int):
+        super().__init__(message)
+        self.exit_status = exit_status
 
 
 def _annotate(options: argparse.Namespace) -> None:
@@ -244,10 +246,11 @@ def _annotate(options: argparse.Namespace) -> None:
     try:
         with ProgressBar(console(stderr=True, quiet=options.quiet)) as bar:
             annotate_index(options.index, annotators, bar.annotating)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         raise _InterruptedError(
             "interrupted; what was read is kept, and the same command resumes: "
-            f"sicetnon index annotate {options.index} --with {','.join(options.names)}"
+            f"sicetnon index annotate {options.index} --with {','.join(options.names)}",
+            stop.exit_status if isinstance(stop, TerminatedError) else 130,
         ) from None
     if not options.quiet:
         _sum_up(options.index, start)

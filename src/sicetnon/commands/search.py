@@ -47,7 +47,13 @@ def _search(options: argparse.Namespace) -> None:
     from sicetnon.library.sample import sample_index
     from sicetnon.text.printable import json_text
 
-    with Index.open(options.index) if options.index else sample_index() as index:
+    def say(line: str) -> None:
+        # what prints lines takes time to load, and is seldom needed
+        from sicetnon.terminal.console import console, line_printer
+
+        line_printer(console(stderr=True, quiet=options.quiet))(line)
+
+    with Index.open(options.index) if options.index else sample_index(say) as index:
         found = index.search(question, options.k, system=options.system, stance=options.stance)
     if options.json:
         print(json_text(as_json(question, found), indent=1))  # noqa: T201

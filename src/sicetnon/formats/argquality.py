@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import open_bytes
+from sicetnon.formats.files import open_bytes, refuse_pipe
 from sicetnon.formats.tables import read_table
 
 DIMENSIONS = ("cogency", "effectiveness", "reasonableness", "overall")
@@ -113,7 +113,9 @@ def read_quality(path: Path | str) -> list[JudgedArgument]:
 
     Raises:
         DataError: As the others.
+        UsageError: The file is a pipe, which can be read only once.
     """
+    refuse_pipe(path)
     with open_bytes(path) as file:
         head = file.readline(1 << 16).decode("utf-8", "replace")
     if _WEBIS_TEXT in head and _WEBIS_TOPIC in head:

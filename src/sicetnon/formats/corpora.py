@@ -12,7 +12,7 @@ from pathlib import Path
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats import argsme, datasets, entries, passages, processed, tirex, webpages
 from sicetnon.formats.entries import EntryFields
-from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes
+from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes, refuse_pipe
 from sicetnon.formats.page_scores import SideFiles, side_files_in
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
@@ -102,6 +102,8 @@ def open_corpus(
     if not sources:
         raise UsageError("name a directory, a file, or an id of ir_datasets to read")
     files = [file for source in sources for file in _files(source)]
+    for file in files:
+        refuse_pipe(file)
     if any(webpages.is_pages(file) for file in files):
         return _pages(sources, files, side_files)
     named = EntryFields(tuple(fields), id_field, stance_field, claim_field)
@@ -171,8 +173,6 @@ def _files_of_directory(directory: Path) -> list[Path]:
 def _recognise(file: Path | str, named: EntryFields) -> Corpus:
     if isinstance(file, str):
         return _dataset(file)
-    if not file.is_file():
-        raise UsageError(f"{file}: is no regular file, but a corpus is read twice; save it first")
     if any(named):
         return _entries(file, named)
     with open_bytes(file) as opened:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
-from sicetnon.errors import DataError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.platforms import sync_folder
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -95,6 +95,16 @@ def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[Bin
             ) from None
 
 
+def refuse_pipe(path: Path | str) -> None:
+    """Refuse a source that can be read only once, where it must be read twice.
+
+    Raises:
+        UsageError: It is standard input, a pipe or a device.
+    """
+    if str(path) == "-" or (Path(path).exists() and not Path(path).is_file()):
+        raise UsageError(f"{path}: is no regular file, but it is read twice; save it first")
+
+
 def read_lines(path: Path | str, reading: Reading | None = None) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 text file with their numbers, from 1, without their line ends.
 
@@ -112,6 +122,14 @@ def read_lines(path: Path | str, reading: Reading | None = None) -> Iterator[tup
                     number,
                 ) from None
             yield number, text.rstrip("\r\n")
+
+
+def _refuse_special(path: Path) -> None:
+    """Refuse to put a file in the place of a folder, a pipe or a device."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a directory; expected a file", str(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "is a pipe or a device; expected a file, or none", str(path))
 
 
 def checksum(path: Path, size: int | None = None) -> int:
@@ -132,9 +150,12 @@ def write_whole(texts: Mapping[Path, str | bytes]) -> None:
     call returns.
 
     Raises:
-        OSError: A directory is missing, not writable, or full. No file has changed then.
+        OSError: A directory is missing, not writable, or full, or a place is taken by something
+            that is no file. No file has changed then.
     """
     waiting: dict[Path, Path] = {}
+    for path in texts:
+        _refuse_special(path)
     try:
         for path, text in texts.items():
             temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -143,8 +164,6 @@ def write_whole(texts: Mapping[Path, str | bytes]) -> None:
                 file.write(text if isinstance(text, bytes) else text.encode("utf-8"))
                 file.flush()
                 os.fsync(file.fileno())
-        if folder := next(filter(Path.is_dir, texts), None):
-            raise IsADirectoryError(errno.EISDIR, "is a directory; expected a file", str(folder))
         for temporary, path in waiting.items():
             temporary.replace(path)
         for folder in {path.parent for path in texts}:

@@ -17,7 +17,7 @@ import msgspec
 
 from sicetnon.errors import DataError, SicetnonError, UsageError, counted
 from sicetnon.formats.files import checksum
-from sicetnon.platforms import sync_folder, try_lock
+from sicetnon.platforms import check_plain, sync_folder, try_lock
 
 PART, LOG = ".part", ".part-log"
 
@@ -57,6 +57,8 @@ class ResumableFile:
 
     def __init__(self, path: Path, log: Path, work: Mapping[str, str]):
         self.path, self._log_path, self._work = path, log, dict(work)
+        for own in (path, log):
+            check_plain(own)
         self._log: BinaryIO = log.open("a+b")
         try:
             if not try_lock(self._log):

@@ -17,7 +17,7 @@ from sicetnon.index.manifest import (
     SegmentEntry,
     read_manifest,
 )
-from sicetnon.platforms import make_folder, sync_folder, try_lock
+from sicetnon.platforms import check_plain, make_folder, sync_folder, try_lock
 
 LOCK = "lock"
 BUILDING_PREFIX = "building-"
@@ -47,6 +47,7 @@ def locked(folder: Path, may_create: bool = False) -> Iterator[None]:
     else:
         # leaves a folder alone that is no index, were it only by a file to lock
         read_manifest(folder)
+    check_plain(folder / LOCK)
     with (folder / LOCK).open("a") as lock:
         if not try_lock(lock):
             raise SicetnonError(f"{folder}: another process is changing this index")

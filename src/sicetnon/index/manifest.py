@@ -111,6 +111,8 @@ def read_manifest(folder: Path) -> Manifest:
     if not folder.is_dir():
         found = "is no folder" if folder.exists() else "there is no such folder"
         raise BrokenIndexError(f"{folder}: {found}; {REBUILD}")
+    if path.exists() and not path.is_file():
+        raise BrokenIndexError(f"{path}: found no file, expected the manifest; {REBUILD}")
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES + 1)

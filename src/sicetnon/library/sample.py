@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
 
 from sicetnon._version import VERSION
@@ -10,6 +12,7 @@ from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.library.index import Index
+from sicetnon.platforms import check_plain, wait_for_lock
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
 
@@ -19,14 +22,23 @@ def sample_directory() -> Path:
     return Path(__file__).parents[1] / "examples" / TASK.id / "input"
 
 
-def sample_index() -> Index:
-    """The index of the sample, built where it is not there yet (a moment)."""
+def sample_index(say: Callable[[str], None] = lambda _: None) -> Index:
+    """The index of the sample, built where it is not there yet (a moment).
+
+    Args:
+        say: Called with a line for people where another process is building it.
+    """
     corpus = open_corpus([sample_directory()])
     checksum = corpus.checksum()
     folder = cache_folder() / f"sample-{VERSION}-{checksum[:12]}"
-    try:
+    with contextlib.suppress(BrokenIndexError):
         return Index.open(folder)
-    except BrokenIndexError:
+    lock_path = folder.with_name(f"{folder.name}.lock")
+    check_plain(lock_path)
+    with lock_path.open("a") as lock:
+        wait_for_lock(lock, lambda: say("another process builds the sample's index; waiting"))
+        with contextlib.suppress(BrokenIndexError):
+            return Index.open(folder)
         options = BuildOptions(named_analysis(TASK.analysis), source={"sha256": checksum})
         build_index(corpus, folder, options)
         return Index.open(folder)

@@ -17,6 +17,7 @@ from sicetnon.evaluation.runs import load_run, order_by_score
 from sicetnon.evaluation.scores import Score
 from sicetnon.evaluation.sources import Source, Sources, each_source
 from sicetnon.evaluation.tables import short_names
+from sicetnon.formats.files import refuse_pipe
 from sicetnon.formats.qrels import STANCES
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Ranking, Run, Topic
@@ -191,6 +192,8 @@ def gather(
     hits: dict[str, dict[str, tuple[Hit, ...]]] = {}
     judged: list[dict[str, Shares]] = [{} for _ in groups]
     for name, source in _sources(runs, baseline):
+        if isinstance(source, str | Path):
+            refuse_pipe(source)
         run = load_run(source, name)
         if run.name not in order or run.name in hits:
             continue
