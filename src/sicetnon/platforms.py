@@ -118,7 +118,8 @@ def make_folder(folder: Path) -> None:
         OSError: A folder cannot be made.
     """
     if not folder.is_dir():
-        if folder.parent != folder:
+        # below a file, making the folder itself says what is wrong
+        if folder.parent != folder and (folder.parent.is_dir() or not folder.parent.exists()):
             make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
     sync_folder(folder.parent)
