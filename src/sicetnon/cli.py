@@ -133,7 +133,7 @@ class _CommandParser(_Parser):
         """Print usage and message, and leave with status 2."""
         greedy = [each.option_strings[-1] for each in self._actions if _takes_several(each)]
         if greedy and "arguments are required" in message:
-            message += f" ({', '.join(greedy)}: takes all words behind it, so name it last)"
+            message += f" (an option such as {greedy[0]} takes all words behind it: name it last)"
         super().error(message)
 
 

@@ -40,7 +40,7 @@ def test_an_unknown_option_shows_the_usage_of_its_command(words: list[str], caps
 
 def test_an_option_that_takes_the_run_too_says_so(capsys) -> None:
     told = refused(capsys, "evaluate", "--qrels", "a.qrels", "run.txt")
-    assert "required: RUN (--qrels, --measure: takes all words behind it, so name it last)" in told
+    assert "RUN (an option such as --qrels takes all words behind it: name it last)" in told
     assert main(["leaderboard", TASK, "--qrels", "a.qrels", "run.txt"]) == 2
     assert "name the runs first" in capsys.readouterr().err
 
