@@ -105,7 +105,7 @@ class TestAnswers:
             Quality().score([None])  # type: ignore[list-item]
         with pytest.raises(UsageError, match="found int 5; expected a text"):
             Comparison().classify(["a text"], [5], "b")  # type: ignore[list-item]
-        with pytest.raises(UsageError, match="2 values for 1 texts"):
+        with pytest.raises(UsageError, match="2 values for 1 text;"):
             Stance().classify(["a"], ["b", "c"])
 
 
