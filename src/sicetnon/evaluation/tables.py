@@ -149,7 +149,8 @@ def plain_text(scores: Sequence[Score]) -> str:
     from rich.console import Console
 
     text = io.StringIO()
-    print_scores(scores, Console(file=text, width=PLAIN_WIDTH, highlight=False, emoji=False))
+    screen = Console(file=text, width=PLAIN_WIDTH, highlight=False, emoji=False, markup=False)
+    print_scores(scores, screen)
     return text.getvalue()
 
 
