@@ -1,14 +1,17 @@
 """Calls that operating systems have in different forms, or not at all.
 
 Linux is tested; of macOS and Windows, tests hide what they lack. Where a call is missing, nothing
-takes its place but for locks: a full disk is then noticed only when it is full.
+takes its place but for locks: a full disk is then noticed only when it is full, and hostile HTML
+may take any time and memory.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -130,3 +133,21 @@ def processor_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def limit_memory(size: int) -> None:
+    """Limit the memory of this process, in bytes. It ends beyond."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        resource: Any = importlib.import_module("resource")
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def limit_cpu(seconds: float) -> None:
+    """End this process after so many more seconds of processor time; 0 for no limit."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def is_cpu_limit(status: int) -> bool:
+    """Whether the exit status of a process is that of `limit_cpu`."""
+    return sys.platform != "win32" and status == -signal.SIGPROF

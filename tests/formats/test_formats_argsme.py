@@ -21,6 +21,7 @@ from sicetnon.errors import DataError
 from sicetnon.formats import jsonarray
 from sicetnon.formats.argsme import portal_files, read_arguments
 from sicetnon.formats.files import Reading
+from sicetnon.formats.limits import Limits
 from sicetnon.records import Argument, Premise
 
 ROOT = Path(__file__).parents[2]
@@ -246,9 +247,9 @@ def test_damaged_files_are_refused(case: str, chunk: int, write: Write) -> None:
 
 
 def test_a_file_of_something_else_is_given_up_in_bounded_memory(write: Write) -> None:
-    reading = Reading(chunk_bytes=100, longest_element=1000)
+    reading = Reading(chunk_bytes=100, limits=Limits(record_bytes=1000))
     path = write(json.dumps({"docs": [{"x": 1}] * 10_000}))
-    with pytest.raises(DataError, match=r"no end of element 1 .* in 1,000 bytes"):
+    with pytest.raises(DataError, match=r"element 1 .* more than 1,000 bytes"):
         list(read_arguments(path, reading))
 
 

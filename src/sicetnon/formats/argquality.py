@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import open_bytes, refuse_pipe
+from sicetnon.formats.files import open_bytes, read_all, refuse_pipe
 from sicetnon.formats.tables import read_table
 
 DIMENSIONS = ("cogency", "effectiveness", "reasonableness", "overall")
@@ -71,8 +71,7 @@ def read_dagstuhl(path: Path | str) -> list[JudgedArgument]:
     Raises:
         DataError: The file is neither.
     """
-    with open_bytes(path) as file:
-        data = file.read()
+    data = read_all(path)
     if data.lstrip()[:1] in (b"[", b"{"):
         try:
             found = msgspec.json.decode(data, type=list[_Dagstuhl])

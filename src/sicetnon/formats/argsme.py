@@ -76,10 +76,7 @@ def decode_argument(data: bytes) -> Argument:
     Raises:
         ValueError: It cannot be indexed; the message gives the reason.
     """
-    try:
-        argument = decode(_decoder, data)
-    except RecursionError:
-        raise ValueError("its lists and objects are nested too deeply") from None
+    argument = decode(_decoder, data)
     if not argument.premises:
         raise ValueError(f'argument {argument.id!r} has no premise ("premises" is empty)')
     check_identifier(argument.id)

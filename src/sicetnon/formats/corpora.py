@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats import argsme, datasets, entries, passages, processed, tirex, webpages
+from sicetnon.formats import argsme, datasets, entries, html, passages, processed, tirex, webpages
 from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes, refuse_pipe
 from sicetnon.formats.page_scores import SideFiles, side_files_in
@@ -132,7 +132,7 @@ def _pages(
     for file in files:
         if not webpages.is_pages(file):
             raise DataError("holds no web pages, but others do; index them apart", file)
-    webpages.check_extra()
+    html.check_extra(webpages.WHAT)
     if side_files is None:
         folder = next((Path(source) for source in sources if Path(source).is_dir()), None)
         side_files = side_files_in(folder) if folder else SideFiles()

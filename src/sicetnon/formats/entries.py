@@ -97,10 +97,15 @@ def values_in(path: Path | str) -> dict[str, list[Any]]:
     Raises:
         DataError: The file holds no record.
     """
-    errors: list[DataError] = []
-    found = field_values(row for _, row in _rows(path, Reading(errors.append)))
-    if not found and errors:
-        raise errors[0]
+    first: DataError | None = None
+
+    def keep_first(error: DataError) -> None:
+        nonlocal first
+        first = first or error
+
+    found = field_values(row for _, row in _rows(path, Reading(keep_first)))
+    if not found and first is not None:
+        raise first
     if not found:
         raise DataError("the file holds no record; expected JSON Lines, or CSV with a header", path)
     return found

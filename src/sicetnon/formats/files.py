@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import gzip
 import io
 import os
@@ -16,10 +17,12 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from sicetnon.errors import DataError, UsageError
+from sicetnon.formats.limits import Limits
 from sicetnon.platforms import sync_folder
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK_BYTES = 1 << 22
+_UNPACKED_CHUNK = 1 << 18
 
 
 def _refuse(error: DataError) -> NoReturn:
@@ -35,14 +38,17 @@ class Reading:
             such records skipped.
         bytes_read: Bytes taken from the disk so far, over all files.
         chunk_bytes: Bytes of a JSON file that are read at a time.
-        longest_element: Bytes that may stand between the ends of two elements of a JSON list; a
-            file that has more is something else.
+        limits: Limits on records and on what is unpacked; those of the environment when left out.
     """
 
     on_error: Callable[[DataError], None] = _refuse
     bytes_read: int = field(default=0)
     chunk_bytes: int = CHUNK_BYTES
-    longest_element: int = 1 << 28
+    limits: Limits = field(default_factory=Limits.from_environment)
+
+
+class DamagedGzipError(DataError):
+    """Gzip data is damaged or cut short."""
 
 
 class _CountedFile(io.RawIOBase):
@@ -66,13 +72,47 @@ class _CountedFile(io.RawIOBase):
         super().close()
 
 
+class _Packed:
+    """The packed side of a gzip file: counts the bytes that are taken."""
+
+    def __init__(self, file: BinaryIO):
+        self._file, self.size = file, 0
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self.size += len(data)
+        return data
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file, which ends in an error beyond the limits."""
+
+    def __init__(self, file: BinaryIO, path: Path | str, limits: Limits):
+        self._packed, self._path, self._limits = _Packed(file), path, limits
+        self._content = gzip.GzipFile(fileobj=self._packed)  # type: ignore[call-overload]
+        self._size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data: bytes = self._content.read1(len(buffer))
+        buffer[: len(data)] = data
+        self._size += len(data)
+        error = self._limits.unpacks_too_much(self._packed.size, self._size, self._path)
+        if error is not None:
+            raise error
+        return len(data)
+
+
 @contextlib.contextmanager
 def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[BinaryIO]:
     """Open a file for reading bytes; gzip is recognised by its content, `-` is standard input.
 
     Raises:
-        DataError: The file is missing, unreadable, a directory, or a gzip file cut short. Also
-            raised from inside the `with` block when decompression fails there.
+        DataError: The file is missing, unreadable, a directory, or a gzip file that is cut short or
+            unpacks to more than the limits allow. Also raised from inside the `with` block when
+            decompression fails there.
     """
     is_standard = str(path) == "-"
     if is_standard and sys.stdin is None:
@@ -82,15 +122,20 @@ def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[Bin
         raw = sys.stdin.buffer if is_standard else Path(path).open("rb")  # noqa: SIM115
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from None
-    read = _CountedFile(raw, reading or Reading(), is_kept=is_standard)
+    reading = reading or Reading()
+    read = _CountedFile(raw, reading, is_kept=is_standard)
     counted = io.BufferedReader(read, CHUNK_BYTES)
     with counted:
         try:
             zipped = counted.peek(2)[:2] == GZIP_MAGIC
-            yield gzip.GzipFile(fileobj=counted) if zipped else counted  # type: ignore[misc]
+            if zipped:
+                unpacked = _Unpacked(counted, path, reading.limits)
+                yield io.BufferedReader(unpacked, _UNPACKED_CHUNK)
+            else:
+                yield counted
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             text = str(error) or type(error).__name__
-            raise DataError(
+            raise DamagedGzipError(
                 f"the gzip data is damaged or cut short ({text}); copy or download it again", path
             ) from None
 
@@ -105,14 +150,47 @@ def refuse_pipe(path: Path | str) -> None:
         raise UsageError(f"{path}: is no regular file, but it is read twice; save it first")
 
 
+def raw_lines(
+    file: BinaryIO, path: Path | str, limits: Limits | None = None
+) -> Iterator[tuple[int, bytes]]:
+    """The lines of an open file with their numbers, from 1, and with their line ends.
+
+    Raises:
+        DataError: A line is longer than a record may be.
+    """
+    limits = limits or Limits.from_environment()
+    longest = limits.record_bytes
+    lines = iter(functools.partial(file.readline, longest + 1), b"")
+    for number, line in enumerate(lines, start=1):
+        if len(line) > longest:
+            raise limits.too_long("the line", path, number)
+        yield number, line
+
+
+def read_all(path: Path | str, reading: Reading | None = None) -> bytes:
+    """The content of a file that is one record.
+
+    Raises:
+        DataError: As `open_bytes`, and for content that is larger than a record may be.
+    """
+    reading = reading or Reading()
+    limits = reading.limits
+    with open_bytes(path, reading) as file:
+        data = file.read(limits.record_bytes + 1)
+    if len(data) > limits.record_bytes:
+        raise limits.too_long("the file", path)
+    return data
+
+
 def read_lines(path: Path | str, reading: Reading | None = None) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 text file with their numbers, from 1, without their line ends.
 
     Raises:
-        DataError: As `open_bytes`, and for bytes that are not UTF-8.
+        DataError: As `open_bytes` and `raw_lines`, and for bytes that are not UTF-8.
     """
+    reading = reading or Reading()
     with open_bytes(path, reading) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in raw_lines(file, path, reading.limits):
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:

@@ -92,12 +92,15 @@ class JsonArray:
         self.path, self.key, self.reading = path, key, reading or Reading()
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        longest = self.reading.limits.record_bytes
         with open_bytes(self.path, self.reading) as file:
             pending = b""
             while len(pending) <= len(BOM) or not pending.removeprefix(BOM).strip():
                 if not (chunk := file.read(self.reading.chunk_bytes)):
                     break
                 pending += chunk
+                if len(pending) > longest:
+                    raise self._too_long(0, 0)
             if pending.startswith(BOM):
                 # blanks instead, so that offsets stay those of the file
                 pending = pending.replace(BOM, b" " * len(BOM), 1)
@@ -116,6 +119,7 @@ class JsonArray:
         # `pending` holds the file from offset `base` on; all before `used` is dealt with
         key = np.frombuffer(self.key.encode(), dtype=np.uint8)
         base, scanned, elements = 0, 0, 0
+        longest = self.reading.limits.record_bytes
         head, chunk = b"", pending
         while chunk:
             spans = np.empty((len(chunk) // 2 + 1, 2), dtype=np.int64)
@@ -129,12 +133,14 @@ class JsonArray:
                     self._check_head(head)
                 elif glue.strip() != b",":
                     raise self._bad_glue(glue, base + used, elements)
+                if end - start > longest:
+                    raise self._too_long(elements, start)
                 yield start, pending[start - base : end - base]
                 used = end - base
                 elements += 1
             pending, base = pending[used:], base + used
             scanned = len(pending)
-            if scanned > self.reading.longest_element:
+            if scanned > longest:
                 raise self._too_long(elements, base)
             chunk = file.read(self.reading.chunk_bytes)
             pending += chunk
@@ -189,13 +195,8 @@ class JsonArray:
         )
 
     def _too_long(self, elements: int, offset: int) -> DataError:
-        return DataError(
-            f'found no end of element {elements + 1} of "{self.key}" in '
-            f"{self.reading.longest_element:,} bytes; "
-            f'expected {{"{self.key}": [{{…}}, …]}} or a list of objects',
-            self.path,
-            self.line_of(offset),
-        )
+        what = f'element {elements + 1} of "{self.key}", with the bytes before it,'
+        return self.reading.limits.too_long(what, self.path, self.line_of(offset))
 
     def _bad_glue(self, glue: bytes, offset: int, elements: int) -> DataError:
         """The error of bytes at an offset that are no separator of two elements."""

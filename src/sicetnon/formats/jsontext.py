@@ -15,8 +15,16 @@ def decode(decoder: msgspec.json.Decoder[Shape], data: bytes) -> Shape:
     r"""Decode JSON; a lone `\\ud83d` becomes U+FFFD.
 
     Raises:
-        ValueError: It is no UTF-8, no JSON, or of another shape than the decoder's.
+        ValueError: It is no UTF-8, no JSON, of another shape than the decoder's, or nested deeper
+            than Python's limit on recursion.
     """
+    try:
+        return _decode(decoder, data)
+    except RecursionError:
+        raise ValueError("its lists and objects are nested too deeply") from None
+
+
+def _decode(decoder: msgspec.json.Decoder[Shape], data: bytes) -> Shape:
     try:
         return decoder.decode(data)
     except msgspec.ValidationError:

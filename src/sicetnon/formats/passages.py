@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import Reading, open_bytes
+from sicetnon.formats.files import Reading, open_bytes, raw_lines
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.jsontext import decode
 from sicetnon.records import Passage
@@ -48,7 +48,7 @@ def read_json_lines(
     reading = reading or Reading()
     decoder = msgspec.json.Decoder(shape)
     with open_bytes(path, reading) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in raw_lines(file, path, reading.limits):
             text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if text.isspace() or not text:
                 continue
@@ -56,7 +56,7 @@ def read_json_lines(
                 record = decode(decoder, text)
                 if identifier is not None:
                     check_identifier(identifier(record))
-            except (ValueError, RecursionError) as error:
+            except ValueError as error:
                 what = f"the line cannot be used: {error}; expected {expected}"
                 reading.on_error(DataError(what, path, number))
             else:

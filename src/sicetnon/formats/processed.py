@@ -1,14 +1,16 @@
 """The corpus of 2022 task 1: a CSV of arguments with their sentences, as a stream.
 
 Columns: `id, conclusion, premises, context, sentences`. The last three are Python literals, not
-JSON. `ast.literal_eval` reads them, which builds values and runs nothing; literals whose only
-escape is that of the apostrophe become JSON first, which is read three times as fast.
+JSON. They become JSON first, which is read three times as fast and in a tenth of the memory.
+`ast.literal_eval`, which builds values and runs nothing, reads strings with escapes, and short
+literals that are unlike JSON.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,8 +27,12 @@ from sicetnon.records import Argument, ProcessedArgument, Sentence
 
 COLUMNS = ("id", "conclusion", "premises", "context", "sentences")
 FILE_NAMES = ("args_processed_04_01.csv", "args_processed.csv")
-# strings and words; the only escape is that of the apostrophe
-_TOKEN = re.compile(r"""'([^'\\]*(?:\\'[^'\\]*)*)'|"([^"\\]*(?:\\'[^"\\]*)*)"|([A-Za-z]+)""")
+# strings, words, and quotes that nothing closes; possessive, so that it takes linear time
+_TOKEN = re.compile(
+    r"""(?s)('[^'\\]*+(?:\\.[^'\\]*+)*+')|("[^"\\]*+(?:\\.[^"\\]*+)*+")|([A-Za-z]++)|['"]"""
+)
+# Python's own parser takes some 500 times the memory of a literal
+_LONGEST_PARSED = 1 << 18
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 
 
@@ -92,9 +98,10 @@ def _literal(column: str, text: str) -> Any:
 
 def _read(text: str) -> Any:
     # numbers, lists and dictionaries look the same in JSON; whatever else there is does not parse
-    if "\\" not in text.replace("\\'", ""):
-        with contextlib.suppress(KeyError, ValueError, RecursionError):
-            return strict_json(_TOKEN.sub(_as_json, text))
+    with contextlib.suppress(KeyError, ValueError, RecursionError):
+        return strict_json(_TOKEN.sub(_as_json, text))
+    if len(text) > _LONGEST_PARSED:
+        raise ValueError("too long for a literal that is unlike JSON")
     return ast.literal_eval(text)
 
 
@@ -102,5 +109,10 @@ def _as_json(token: re.Match[str]) -> str:
     single, double, word = token.groups()
     if word:
         return _WORDS[word]
-    text = double if single is None else single.replace('"', '\\"')
-    return '"' + text.replace("\\'", "'") + '"'
+    quoted = single or double
+    if quoted is None:
+        raise ValueError("a quote is not closed")
+    if "\\" in quoted.replace("\\'", ""):
+        return json.dumps(ast.literal_eval(quoted), ensure_ascii=False)
+    text = quoted[1:-1].replace("\\'", "'")
+    return '"' + (text.replace('"', '\\"') if single else text) + '"'

@@ -22,12 +22,23 @@ def read_table(
     """Stream the rows of a table, each with the number of its first line; empty rows are left out.
 
     Raises:
-        DataError: The file cannot be read, or a quoted field is not closed properly.
+        DataError: The file cannot be read, a quoted field is not closed properly, or a row is
+            longer than a record may be.
     """
-    lines = (text + "\n" for _, text in read_lines(path, reading))
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    reading = reading or Reading()
+    size = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal size
+        for _, text in read_lines(path, reading):
+            size += len(text)
+            if size > reading.limits.record_bytes:
+                raise reading.limits.too_long("the row", path, first)
+            yield text + "\n"
+
+    rows = csv.reader(lines(), delimiter=delimiter, strict=True)
     while True:
-        first = rows.line_num + 1
+        first, size = rows.line_num + 1, 0
         try:
             with _long_fields():
                 row = next(rows, None)

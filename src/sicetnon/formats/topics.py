@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, BinaryIO, cast
 from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml
-from defusedxml.ElementTree import fromstring
+from defusedxml.ElementTree import iterparse
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import open_bytes
+from sicetnon.formats.files import Reading, open_bytes
+from sicetnon.formats.limits import Limits
 from sicetnon.records import Topic
 
 EXPECTED = "<topics><topic><number>1</number><title>…</title></topic>…</topics>"
+_DEEPEST = 100
 
 
 def read_topics(path: Path | str) -> list[Topic]:
     """The topics of a file, in its order; white space and line breaks in a text are folded.
 
     Raises:
-        DataError: The XML is broken or hostile (its own entities are refused), a topic lacks its
-            number or title, or a number occurs twice.
+        DataError: The XML is broken or hostile (its own entities, deep nesting and long topics are
+            refused), a topic lacks its number or title, or a number occurs twice.
     """
-    with open_bytes(path) as file:
-        data = file.read()
     try:
-        root = fromstring(data)
+        topics = list(_stream(path))
     except ParseError as error:
         raise DataError(f"no well-formed XML: {error}; expected {EXPECTED}", path) from None
     except defusedxml.DefusedXmlException:
@@ -36,13 +39,48 @@ def read_topics(path: Path | str) -> list[Topic]:
         ) from None
     except (LookupError, ValueError) as error:
         raise DataError(f"the XML cannot be decoded: {error}; save it as UTF-8", path) from None
-    topics = [_topic(element, place, path) for place, element in enumerate(root.iter("topic"), 1)]
-    if not topics:
-        raise DataError(f"found no topic in <{root.tag}>; expected {EXPECTED}", path)
-    numbers = [topic.number for topic in topics]
-    if twice := sorted({number for number in numbers if numbers.count(number) > 1}):
-        raise DataError(f"topic number {', '.join(twice)} occurs more than once", path)
+    times = Counter(topic.number for topic in topics)
+    if twice := sorted(number for number, count in times.items() if count > 1):
+        raise DataError(f"topic number {', '.join(twice[:5])} occurs more than once", path)
     return topics
+
+
+def _stream(path: Path | str) -> Iterator[Topic]:
+    """The topics of a file; what is read is forgotten before the next topic."""
+    reading = Reading()
+    with open_bytes(path, reading) as file:
+        source = _TopicBytes(file, path, reading.limits)
+        above: list[Element] = []
+        inside = place = 0
+        for event, element in iterparse(cast(IO[bytes], source), ("start", "end")):
+            if event == "start":
+                above.append(element)
+                inside += element.tag == "topic"
+                if len(above) > _DEEPEST:
+                    raise DataError(f"the XML is nested more than {_DEEPEST} deep", path)
+                continue
+            above.pop()
+            if element.tag == "topic":
+                inside, place, source.size = inside - 1, place + 1, 0
+                yield _topic(element, place, path)
+            if not inside:
+                (above or [element])[-1].clear()
+        if not place:
+            raise DataError(f"found no topic in <{element.tag}>; expected {EXPECTED}", path)
+
+
+class _TopicBytes:
+    """A file that counts the bytes of the topic that is read, and refuses too many."""
+
+    def __init__(self, file: BinaryIO, path: Path | str, limits: Limits):
+        self._file, self._path, self._limits, self.size = file, path, limits, 0
+
+    def read(self, size: int) -> bytes:
+        if self.size > self._limits.record_bytes:
+            raise self._limits.too_long("the topic", self._path)
+        data = self._file.read(size)
+        self.size += len(data)
+        return data
 
 
 def _topic(element: Element, place: int, path: Path | str) -> Topic:

@@ -15,22 +15,22 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from sicetnon.errors import DataError, MissingExtraError
-from sicetnon.formats.files import Reading, open_bytes
+from sicetnon.errors import DataError
+from sicetnon.formats.encodings import unpacked
+from sicetnon.formats.files import Reading, open_bytes, read_all
+from sicetnon.formats.html import Html, check_extra, host_of
+from sicetnon.formats.html_process import parse_guarded
 from sicetnon.formats.identifiers import check_identifier
+from sicetnon.formats.limits import Limits
 from sicetnon.formats.page_scores import PageScores, SideFiles
 from sicetnon.records import WebPage
 
 ARCHIVES = (".warc", ".warc.gz")
 PAGES = (".html", ".htm", ".xhtml")
-_LARGEST_PAGE = 16 << 20
-# below this the main content was hardly found, and the whole page is the better guess
-_LEAST_TEXT = 200
-_BLANK_LINES = re.compile(r"\n\s*\n+")
 _SPACE = re.compile(r"\s")
-_EXTRA = "Reading web pages"
+WHAT = "Reading web pages"
 
 
 class WebPages:
@@ -107,19 +107,6 @@ def is_pages(path: Path | str) -> bool:
     return Path(path).name.lower().endswith(ARCHIVES + PAGES)
 
 
-def check_extra() -> None:
-    """Refuse to go on without the libraries.
-
-    Raises:
-        MissingExtraError: They are not installed.
-    """
-    try:
-        import fastwarc.warc  # noqa: F401
-        import resiliparse.extract.html2text  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(_EXTRA, "web") from None
-
-
 def read_web_pages(
     path: Path | str, reading: Reading | None = None, name: str | None = None
 ) -> Iterator[WebPage]:
@@ -137,7 +124,7 @@ def read_web_pages(
         MissingExtraError: The libraries are not installed.
         DataError: The archive is damaged or a page cannot be used, and `reading.on_error` raises.
     """
-    check_extra()
+    check_extra(WHAT)
     reading = reading or Reading()
     if _is_archive(path):
         yield from _archived(path, reading)
@@ -145,7 +132,13 @@ def read_web_pages(
         yield from _single(path, reading, name or _page_name(Path(Path(path).name)))
 
 
-def read_page(identifier: str, data: bytes, url: str = "", charset: str | None = None) -> WebPage:
+def read_page(
+    identifier: str,
+    data: bytes,
+    url: str = "",
+    charset: str | None = None,
+    limits: Limits | None = None,
+) -> WebPage:
     """A page from its HTML.
 
     Args:
@@ -153,24 +146,15 @@ def read_page(identifier: str, data: bytes, url: str = "", charset: str | None =
         data: The HTML.
         url: Its address; the one that the page itself gives when left out.
         charset: The encoding that the server gave; guessed when left out or wrong.
+        limits: Limits on time and memory; those of the environment when left out.
 
     Raises:
-        ValueError: The id cannot stand in a run, or the HTML cannot be parsed.
+        ValueError: The id cannot stand in a run, or the HTML cannot be parsed within the limits.
     """
-    from resiliparse.parse.encoding import bytes_to_str, detect_encoding
-    from resiliparse.parse.html import HTMLTree
-
     check_identifier(identifier)
-    encoding = detect_encoding(data) or charset or "utf-8"
-    tree = HTMLTree.parse(bytes_to_str(data, encoding, fallback_encodings=[charset or "utf-8"]))
-    url = url or _own_url(tree)
-    return WebPage(
-        id=identifier,
-        title=" ".join((tree.title or "").split()),
-        text=_main_text(tree),
-        url=url,
-        host=_host(url),
-    )
+    parsed = parse_guarded(Html(data, charset), limits or Limits.from_environment())
+    url = url or parsed.url
+    return WebPage(id=identifier, title=parsed.title, text=parsed.text, url=url, host=host_of(url))
 
 
 class _Forward:
@@ -222,64 +206,36 @@ def _record_name(record: Any) -> str:
 
 def _page_of(record: Any, path: Path | str, number: int, reading: Reading) -> WebPage | None:
     """The page of a record, None where there is none."""
-    if record.content_length > _LARGEST_PAGE:
+    if record.content_length > reading.limits.record_bytes:
         return None
     announced = record.headers.get("Content-Length", "")
     record.freeze()
     if announced.isdecimal() and record.content_length < int(announced):
         reading.on_error(DataError(f"record {number} is cut short; copy the archive again", path))
         return None
-    record.parse_http(auto_decode="all")
-    status = record.http_headers.status_code if record.http_headers else 200
+    # its own decoding of the content holds all of it, however much it is
+    record.parse_http(auto_decode="transfer")
+    http = record.http_headers
+    status = http.status_code if http else 200
     kind = (record.http_content_type or "text/html").lower()
-    data = record.reader.read()
-    if (status or 200) >= 300 or "html" not in kind or not data.strip():
+    if (status or 200) >= 300 or "html" not in kind:
         return None
+    encodings = http.get("Content-Encoding", "") if http else ""
     name = _record_name(record)
     url = record.headers.get("WARC-Target-URI", "").strip("<>")
     try:
-        return read_page(name, data, url, record.http_charset)
-    except (ValueError, RuntimeError) as error:
+        data = unpacked(record.reader.read(), encodings, reading.limits)
+        if not data.strip():
+            return None
+        return read_page(name, data, url, record.http_charset, reading.limits)
+    except ValueError as error:
         reading.on_error(DataError(f"record {number} cannot be used: {error}", path))
         return None
 
 
 def _single(path: Path | str, reading: Reading, name: str) -> Iterator[WebPage]:
-    with open_bytes(path, reading) as file:
-        data = file.read()
+    data = read_all(path, reading)
     try:
-        yield read_page(name, data)
-    except (ValueError, RuntimeError) as error:
+        yield read_page(name, data, limits=reading.limits)
+    except ValueError as error:
         reading.on_error(DataError(f"the page cannot be used: {error}", path))
-
-
-def _main_text(tree: Any) -> str:
-    from resiliparse.extract.html2text import extract_plain_text
-
-    text = extract_plain_text(tree, main_content=True, comments=True, alt_texts=False)
-    if len(text) < _LEAST_TEXT:
-        text = max(text, extract_plain_text(tree, alt_texts=False), key=len)
-    return _BLANK_LINES.sub("\n", text).strip()
-
-
-def _own_url(tree: Any) -> str:
-    """The address that a page itself gives."""
-    if tree.head is None:
-        return ""
-    for selector, attribute in (
-        ('link[rel="canonical"]', "href"),
-        ('meta[property="og:url"]', "content"),
-        ("base[href]", "href"),
-    ):
-        node = tree.head.query_selector(selector)
-        url = node.getattr(attribute) if node is not None else None
-        if url and _host(url):
-            return str(url)
-    return ""
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

@@ -15,13 +15,15 @@ import msgspec
 import numpy as np
 
 from sicetnon.errors import ServiceError
+from sicetnon.formats.html import Html, check_extra
+from sicetnon.formats.html_process import parse_guarded
 from sicetnon.formats.jsontext import decode, mended
+from sicetnon.formats.limits import Limits
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.services.pace import Clock, Patience
 from sicetnon.services.paging import read_pages
 from sicetnon.services.remote import Missing, Request, Service, UnusableAnswer
 from sicetnon.services.response_cache import ResponseCache
-from sicetnon.text.markup import without_markup
 
 URL, URL_VARIABLE = "https://chatnoir.eu", "CHATNOIR_URL"
 KEY_VARIABLE = "CHATNOIR_API_KEY"
@@ -34,6 +36,9 @@ _PAGE_SIZE = 100
 _CONNECTIONS = 4
 _TOLERATED = 3
 _HIGHLIGHT = re.compile(r"</?em>")
+_HTML = re.compile(
+    rb"<(?:!doctype|html|body|div|p|h[1-6]|br|ul|ol|li|table|span|em|strong|pre|section)\b", re.I
+)
 
 Progress = Callable[[str, int, int], None]
 
@@ -82,6 +87,7 @@ class ChatNoirRetriever:
     Raises:
         UsageError: The address or the key cannot be right.
         DataError: The cache cannot be used.
+        MissingExtraError: What reads the pages is not installed.
     """
 
     def __init__(
@@ -95,7 +101,9 @@ class ChatNoirRetriever:
         method: str = "default",
         clock: Clock | None = None,
     ):
+        check_extra("Reading the pages of ChatNoir")
         self._progress, self._method = progress, method
+        self._limits = Limits.from_environment()
         # the snippet depends on the query, so a page found for two questions is kept twice
         self._pages: dict[tuple[str, str], WebPage] = {}
         self._origins: dict[str, str] = {}
@@ -197,7 +205,22 @@ class ChatNoirRetriever:
 
     def _text(self, identifier: str) -> str:
         query = (("uuid", identifier), ("index", _INDEX), ("raw", None), ("plain", None))
-        return self._service.ask(Request("/cache", query), _read_text)
+        return self._service.ask(Request("/cache", query), self._read_text)
+
+    def _read_text(self, body: bytes) -> str:
+        """The text of a page, which may be HTML."""
+        if not _HTML.search(body):
+            text = body.decode("utf-8", "replace")
+        else:
+            try:
+                parsed = parse_guarded(Html(body, "utf-8", main_content=False), self._limits)
+            except ValueError as error:
+                self._service.say(f"a page has no text: {error}")
+                return ""
+            text = parsed.text
+        if not text.strip():
+            raise UnusableAnswer("sent an empty page")
+        return text
 
 
 def _query(topic: Topic) -> str:
@@ -231,7 +254,7 @@ def _shown(marked: str | None) -> str:
 def _read_results(body: bytes) -> tuple[list[tuple[str, _Hit]], int]:
     try:
         answer = decode(_DECODER, body)
-    except (ValueError, msgspec.MsgspecError, RecursionError):
+    except (ValueError, msgspec.MsgspecError):
         raise UnusableAnswer("sent something other than results") from None
     hits = [
         (hit.trec_id, hit)
@@ -241,10 +264,3 @@ def _read_results(body: bytes) -> tuple[list[tuple[str, _Hit]], int]:
     if len(hits) < len(answer.results):
         raise UnusableAnswer("sent results without an id or a score")
     return hits, answer.meta.total_results
-
-
-def _read_text(body: bytes) -> str:
-    text = without_markup(body.decode("utf-8", "replace"))
-    if not text.strip():
-        raise UnusableAnswer("sent an empty page")
-    return text

@@ -6,7 +6,6 @@ Text is read line by line, with the tolerance of `formats.runs`; what needs tole
 from __future__ import annotations
 
 import codecs
-import gzip
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +17,7 @@ from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import MISSING
-from sicetnon.formats.files import open_bytes
+from sicetnon.formats.files import DamagedGzipError, open_bytes
 from sicetnon.records import UNSTANCED, Ranking, Run
 from sicetnon.validation import rules
 from sicetnon.validation.rules import Log, shown
@@ -95,25 +94,25 @@ class RowReader:
             yield row
 
     def _file_lines(self, path: str | Path) -> Iterator[bytes]:
-        is_zipped = False
         try:
             with open_bytes(path) as file:
-                is_zipped = isinstance(file, gzip.GzipFile)
                 yield from iter(partial(file.readline, _LONGEST_LINE), b"")
             return
-        except DataError as error:
-            message = error.message
-        except OSError as error:
-            message = f"cannot be read: {error.strerror or error}"
-        self.is_whole = False
-        if is_zipped:
-            found = "gzip data that is damaged or cut short"
-            self._log.note(
-                rules.DAMAGED_GZIP, self.lines + 1, found, "data up to the end of the file"
+        except DamagedGzipError:
+            found, whole = (
+                "gzip data that is damaged or cut short",
+                "data up to the end of the file",
             )
-        else:
-            line = self.lines + 1 if self.lines else None
-            self._log.note(rules.UNREADABLE, line, f"a file that {message}", "a run")
+            self._log.note(rules.DAMAGED_GZIP, self.lines + 1, found, whole)
+        except DataError as error:
+            self._note_unreadable(error.message)
+        except OSError as error:
+            self._note_unreadable(f"cannot be read: {error.strerror or error}")
+        self.is_whole = False
+
+    def _note_unreadable(self, message: str) -> None:
+        line = self.lines + 1 if self.lines else None
+        self._log.note(rules.UNREADABLE, line, f"a file that {message}", "a run")
 
     def _read(self, lines: Iterable[bytes]) -> Iterator[Row]:
         """The rows of lines of text."""

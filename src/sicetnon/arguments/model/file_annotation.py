@@ -24,7 +24,7 @@ from sicetnon.arguments.model.classifiers import (
     Stance,
 )
 from sicetnon.errors import DataError, SicetnonError, counted
-from sicetnon.formats.files import Reading, open_bytes
+from sicetnon.formats.files import Reading, open_bytes, raw_lines
 from sicetnon.formats.jsontext import decode
 from sicetnon.formats.resumable import ResumableOutput
 from sicetnon.text.printable import escaped_json
@@ -193,7 +193,7 @@ class _RecordReader:
         self._lines = self._numbered(file)
 
     def _numbered(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-        for number, line in enumerate(file, start=1):
+        for number, line in raw_lines(file, self.name):
             self._sum.update(line)
             self._size += len(line)
             text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
