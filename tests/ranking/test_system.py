@@ -46,7 +46,7 @@ FAULTS: dict[str, Callable[[Ranking], Any]] = {
     "scores that are a list": lambda r: replace(r, scores=[2.0, 1.0]),
     "the id 'b c'": lambda r: replace(r, ids=("a", "b c")),
     "ids that are no tuple of texts": lambda r: replace(r, ids=("a", 1)),
-    "1 stances for 2 ids": lambda r: replace(r, stances=("PRO",)),
+    "1 stance for 2 ids": lambda r: replace(r, stances=("PRO",)),
     "a ranking of topic '9' for topic": lambda r: replace(r, topic=Topic("9", "")),
 }
 
