@@ -92,3 +92,9 @@ def test_any_text_is_legal(text: str, conclusion: bool) -> None:
 )
 def test_negations_are_counted(text: str, negated: bool) -> None:
     assert is_negated(text) is negated
+
+
+@pytest.mark.parametrize("part", [".", "a", '"', "/", "www", '."'])
+def test_a_run_of_one_letter_takes_linear_time(part: str) -> None:
+    # quadratic time would be minutes
+    assert is_candidate(f"Tea // is better than {part * 500_000}") == part.isalpha()
