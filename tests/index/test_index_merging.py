@@ -12,12 +12,10 @@ import pytest
 
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.annotation_writer import annotate_index
-from sicetnon.index.compaction import MAX_SEGMENTS
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
-    build_index,
     compact_index,
     delete_documents,
 )
@@ -25,22 +23,6 @@ from support.annotation_cases import QUALITY
 from support.index_cases import PORTER, entries, files_of
 
 pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
-WORDS = [f"word{number}" for number in range(400)]
-
-
-def text(number: int) -> str:
-    return " ".join(WORDS[number % 7 :: 3]) + f" {number}"
-
-
-@pytest.fixture(scope="module")
-def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An index that merges when something is added; its first postings are too large to read."""
-    folder = tmp_path_factory.mktemp("crowded") / "index"
-    first = {f"d{number}-{'x' * 300}": (text(number),) for number in range(3600)}
-    build_index(entries(first), folder, BuildOptions(PORTER))
-    for segment in range(1, MAX_SEGMENTS):
-        add_documents(entries({f"s{segment}": (text(segment),)}), folder, BuildOptions(PORTER))
-    return folder
 
 
 def flip(path: Path, place: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from robustness import bombs, damages, inputs, kills, power_cuts, questions
+from robustness.crafted import crafted
 from robustness.damage import damage
 from robustness.trials import OUTCOMES, Check, Tally, run_check, run_trial
 
@@ -16,7 +17,8 @@ CHECKS = {
     for check in (
         Check("kills", 1_000, kills.prepare),
         Check("power-cuts", 20_000, power_cuts.prepare),
-        Check("damages", 2_000, partial(damages.prepare, damage)),
+        Check("damages", 2_000, partial(damages.prepare, damage, False)),
+        Check("crafted", 200, partial(damages.prepare, crafted, True)),
         Check("inputs", 100_000, inputs.prepare),
         Check("bombs", len(bombs.BOMBS), bombs.prepare),
         Check("questions", 50_000, questions.prepare),

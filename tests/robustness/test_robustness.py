@@ -13,7 +13,15 @@ from robustness import trials
 from robustness.harness import CHECKS
 from robustness.trials import Check, Lost, Trial, run_check
 
-SHORT = {"kills": 24, "power-cuts": 80, "damages": 16, "inputs": 1500, "bombs": 4, "questions": 150}
+SHORT = {
+    "kills": 12,
+    "power-cuts": 60,
+    "damages": 10,
+    "crafted": 8,
+    "inputs": 1500,
+    "bombs": 4,
+    "questions": 150,
+}
 
 
 @pytest.mark.parametrize("name", CHECKS)

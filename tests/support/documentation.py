@@ -17,7 +17,8 @@ from pathlib import Path
 from sicetnon.cli import main
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+ROOT_PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
+PAGES = [*ROOT_PAGES, *sorted(ROOT.glob("docs/**/*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 FENCE = re.compile(r"^ *```(\S*)\s*$")
 NOT_RUN = re.compile(r"^ *<!-- not run: (.+) -->$")

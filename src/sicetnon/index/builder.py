@@ -19,7 +19,14 @@ from sicetnon.index.layout import STORE
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import BLOCK_POSTINGS, Source, merge_postings
 from sicetnon.index.postings import count_terms, sort_rows
-from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, stored_file, write_array
+from sicetnon.index.storage import (
+    ArrayWriter,
+    MappedArray,
+    StoredFile,
+    stored_file,
+    verify_files,
+    write_array,
+)
 from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
 from sicetnon.text.words import WordTable, join
@@ -230,6 +237,7 @@ class SegmentBuilder:
 
     def _run_source(self, run: int, terms: int, same: NDArray[np.int32]) -> Source:
         parts = self._runs[run]
+        verify_files({self._run_file(run, part): stored for part, stored in parts.items()})
         mapped = {part: MappedArray(self._run_file(run, part), parts[part]) for part in parts}
 
         def release() -> None:

@@ -78,6 +78,7 @@ class IndexReader:
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""
         self.check_open()
+        self.check_sizes()
         wanted = np.asarray(numbers, dtype=np.int64)
         if len(self.segments) == 1:
             return self.segments[0].identifiers.separable_words(wanted)
@@ -98,6 +99,7 @@ class IndexReader:
         Raises:
             DataError: The index has no document of one of these ids.
         """
+        self.check_sizes()
         found = [self.number(identifier) for identifier in ids]
         known = [number for number in found if number is not None]
         if len(known) < len(found):
@@ -146,6 +148,15 @@ class IndexReader:
         """
         if self._is_closed:
             raise UsageError(f"{self.folder}: the index is closed; open it again")
+
+    def check_sizes(self) -> None:
+        """Refuse to use files that were cut short since they were opened.
+
+        Raises:
+            BrokenIndexError: One was.
+        """
+        for segment in self.segments:
+            segment.check_sizes()
 
     def close(self) -> None:
         """Close the index."""

@@ -41,8 +41,6 @@ class _Worker:
         self, query: Mapping[str, float], k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """See `LocalRetriever.search`."""
-        for segment in self._segments:
-            segment.check_sizes()
         self._score(query)
         found, scores = [], []
         for segment, total in zip(self._segments, self._totals, strict=True):
@@ -127,6 +125,7 @@ class LocalRetriever:
         Returns:
             Document numbers and scores, best first, shape (n,) each.
         """
+        self.index.check_sizes()
         with self._worker() as worker:
             return worker.search(query, k)
 

@@ -360,7 +360,7 @@ def _described(folder: Path) -> Description:
     path = folder / DESCRIPTION
     try:
         found = msgspec.json.decode(_bytes(path), type=Description)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(path, str(error)) from None
     sizes = [(found.window, found.overlap), *found.narrow.values()]
     fit = all(0 <= overlap < window for window, overlap in sizes)
