@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -250,3 +251,15 @@ def test_a_file_is_no_place_for_an_index(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="file: is no folder; choose another place"):
         Index.build(TEXTS, tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_very_long_question_takes_little_memory() -> None:
+    with Index.build(TEXTS) as index:
+        index.search("tenure")
+        tracemalloc.start()
+        assert set(found(index, "tenure uniforms " * 300_000)) == {"0", "1", "2"}
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        with pytest.raises(UsageError, match="found NoneType as the question; expected a text"):
+            index.search(None)  # type: ignore[arg-type]
+    assert peak < 100e6

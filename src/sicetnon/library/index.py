@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sicetnon.retrieval.weighting import WeightingModel
 
 Source: TypeAlias = str | Path | Iterable[Document] | Iterable[Path]
+_LONGEST_QUESTION = 100_000
 
 
 class Index(IndexReader):
@@ -156,17 +157,20 @@ class Index(IndexReader):
         """The best answers to a question.
 
         Args:
-            question: Any text.
+            question: Any text; its first 100,000 characters are read.
             k: Number of answers.
             system: The name of a system, as in `system`, or a system of this index.
             stance: The stance classifier, as in `system`.
 
         Raises:
             MissingExtraError: The stance classifier is not installed.
-            UsageError: There is no such system or stance classifier for this index.
+            UsageError: The question is no text, or there is no such system or stance classifier
+                for this index.
         """
+        if not isinstance(question, str):
+            raise UsageError(f"found {type(question).__name__} as the question; expected a text")
         chosen = system if isinstance(system, System) else self.system(system, stance=stance)
-        found = chosen.retrieve([Topic("1", question)], k)
+        found = chosen.retrieve([Topic("1", question[:_LONGEST_QUESTION])], k)
         return answers(self, found[0])
 
     def system(self, name: str = "default", *, stance: str | None = None) -> System:
