@@ -84,7 +84,7 @@ def test_a_pipe_is_no_manifest(small: Path, failing) -> None:
     os.mkfifo(small / "manifest.json")
     for verb in ("info", "verify"):
         _, line = failing("index", verb, small)
-        assert "manifest.json: found no file, expected the manifest" in line
+        assert "manifest.json: is no regular file" in line
 
 
 @pytest.mark.parametrize("name", ["pipe.html", "pipe.warc", "pipe.jsonl"])

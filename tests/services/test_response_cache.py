@@ -100,7 +100,7 @@ class TestCache:
 
     def test_a_pipe_is_no_cache(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(DataError, match="found no file"):
+        with pytest.raises(DataError, match="is no regular file"):
             ResponseCache(tmp_path / "pipe")
 
     def test_keeps_and_replaces(self, tmp_path: Path) -> None:

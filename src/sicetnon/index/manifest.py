@@ -112,7 +112,7 @@ def read_manifest(folder: Path) -> Manifest:
         found = "is no folder" if folder.exists() else "there is no such folder"
         raise BrokenIndexError(f"{folder}: {found}; {REBUILD}")
     if path.exists() and not path.is_file():
-        raise BrokenIndexError(f"{path}: found no file, expected the manifest; {REBUILD}")
+        raise BrokenIndexError(f"{path}: is no regular file; {REBUILD}")
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES + 1)

@@ -45,7 +45,9 @@ class ResponseCache:
         self._lock = threading.Lock()
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.path.exists() and not self.path.is_file():
-            raise DataError("found no file; expected the file of kept answers, or none", self.path)
+            raise DataError(
+                "is no regular file; expected the file of kept answers, or none", self.path
+            )
         with self._clear_errors():
             # answers tell what was asked: others shall not read them at any time
             with contextlib.suppress(FileExistsError):
