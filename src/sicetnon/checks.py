@@ -40,6 +40,11 @@ def check_topics(topics: object) -> None:
                 f"found {type(topic).__name__} among the topics; expected "
                 "Topic('1', 'Should teachers get tenure?')"
             )
+        if not isinstance(topic.number, str) or not isinstance(topic.title, str):
+            raise UsageError(
+                f"found a topic with the number {topic.number!r} and the title {topic.title!r}; "
+                "expected two texts"
+            )
         if topic.number in numbers:
             raise UsageError(f"found two topics {topic.number!r}; expected different numbers")
         numbers.add(topic.number)

@@ -106,9 +106,7 @@ def test_a_file_where_a_folder_belongs(
     file.write_text("mine")
     paths = {"INPUT": sample / "input", "FILE": file, "QRELS": sample / "relevance.qrels"}
     assert main([*(str(paths.get(word, word)) for word in command), str(file)]) == 2
-    assert capsys.readouterr().err == (
-        f"sicetnon: {file}: found a file; expected a folder, there or not; name another\n"
-    )
+    assert capsys.readouterr().err == (f"sicetnon: {file}: is a file; expected a folder\n")
     assert file.read_text() == "mine"
 
 

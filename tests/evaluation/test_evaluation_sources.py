@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.evaluation import check_corpus, evaluate, load_qrels, load_run
+from sicetnon.evaluation import check_corpus, evaluate, load_qrels, load_run, load_topics
 from sicetnon.evaluation.qrels import recognise
 from sicetnon.evaluation.runs import order_by_score
 from sicetnon.ranking.fusion import fuse
@@ -288,3 +288,11 @@ def test_runs_that_are_none_are_named():
         validate(None, "touche-2020-task-1")
     found = validate({"1": {"S1-A1": 1.0}}, "touche-2020-task-1", topics=["1"])
     assert (found.lines, found.ok) == (1, True)
+
+
+def test_topics_that_are_none_are_named():
+    for topics in (["Should zoos exist?"], [("1", "Should zoos exist?")]):
+        with pytest.raises(UsageError, match=r"among the topics; expected \{'1': 'Should"):
+            load_topics(topics)
+    with pytest.raises(UsageError, match="found a topic with the number 1 and the title 'x'"):
+        load_topics([Topic(1, "x")])

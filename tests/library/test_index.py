@@ -173,7 +173,7 @@ def test_the_temporary_folder_stays_until_its_last_index_is_closed() -> None:
 
 def test_one_text_is_no_list_of_ids() -> None:
     index = Index.build(["cats sleep", "dogs bark"])
-    with pytest.raises(UsageError, match="found the text '01'; expected a list of ids"):
+    with pytest.raises(UsageError, match="found '01'; expected a list of ids"):
         index.delete("01")
 
 
@@ -263,3 +263,16 @@ def test_a_very_long_question_takes_little_memory() -> None:
         with pytest.raises(UsageError, match="found NoneType as the question; expected a text"):
             index.search(None)  # type: ignore[arg-type]
     assert peak < 100e6
+
+
+def test_small_mistakes_get_one_line(tmp_path: Path) -> None:
+    (tmp_path / "docs.csv").write_text("id,text\n1,tenure\n")
+    with pytest.raises(UsageError, match=r"found the name of a file, .*expected texts, or a Path"):
+        Index.build([str(tmp_path / "docs.csv")])
+    with Index.build(TEXTS) as index:
+        with pytest.raises(UsageError, match="found 3; expected a list of ids"):
+            index.delete(3)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="found the text '01'; expected a list of ids"):
+            index.records("01")
+        with pytest.raises(UsageError, match=r"found the fields \['text'\]; expected weights"):
+            index.retriever(fields=["text"])  # type: ignore[arg-type]

@@ -88,5 +88,5 @@ def folder(text: str) -> Path:
     """
     path = Path(text)
     if path.exists() and not path.is_dir():
-        raise UsageError(f"{text}: found a file; expected a folder, there or not; name another")
+        raise UsageError(f"{text}: is a file; expected a folder")
     return path

@@ -48,6 +48,11 @@ def load_topics(source: TopicSource) -> list[Topic]:
 
 def _of_record(record: Any) -> Topic:
     """A topic of another tool's record, as a query of ir_datasets is one."""
+    if isinstance(record, str | tuple) and not hasattr(record, "_fields"):
+        raise UsageError(
+            f"found {type(record).__name__} among the topics; expected "
+            "{'1': 'Should teachers get tenure?'} or Topic('1', 'Should teachers get tenure?')"
+        )
     [(number, text)] = sources.rows([record], (sources.TOPIC, QUERY), required=2)
     return Topic(
         sources.identifier(number),

@@ -98,7 +98,10 @@ class IndexReader:
 
         Raises:
             DataError: The index has no document of one of these ids.
+            UsageError: `ids` is one text.
         """
+        if isinstance(ids, str):
+            raise UsageError(f"found the text {ids!r}; expected a list of ids")
         self.check_sizes()
         found = [self.number(identifier) for identifier in ids]
         known = [number for number in found if number is not None]

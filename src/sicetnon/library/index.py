@@ -138,10 +138,10 @@ class Index(IndexReader):
         """Delete documents by id, and open the changed index. Unknown ids are passed over.
 
         Raises:
-            UsageError: `ids` is one text, or no document would be left.
+            UsageError: `ids` is no list, or no document would be left.
         """
-        if isinstance(ids, str):
-            raise UsageError(f"found the text {ids!r}; expected a list of ids, such as [{ids!r}]")
+        if isinstance(ids, str) or not isinstance(ids, Iterable):
+            raise UsageError(f"found {ids!r}; expected a list of ids, such as [{str(ids)!r}]")
         self.check_open()
         delete_documents(self.folder, list(map(str, ids)))
         return self._reopened()
@@ -212,6 +212,8 @@ class Index(IndexReader):
         model = BM25() if model is None else model
         if not isinstance(model, WeightingModel):
             raise UsageError(f"found {model!r}; expected a weighting model, such as BM25()")
+        if fields is not None and not isinstance(fields, Mapping):
+            raise UsageError(f"found the fields {fields!r}; expected weights: {{'text': 1.0}}")
         if unknown := [name for name in fields or () if name not in self.fields]:
             raise UsageError(
                 f"the index has no field {', '.join(map(str, unknown))}; its fields are "
@@ -248,10 +250,19 @@ def _corpus(source: Source, named: EntryFields, places: Iterable[int] | None = N
         raise UsageError("found one dictionary; expected an iterable of documents, or a path")
     documents = iter(source)
     first = next(documents, None)
+    if isinstance(first, str) and _is_file(first):
+        raise UsageError(f"found the name of a file, {first!r}; expected texts, or a Path of it")
     if isinstance(first, Path):
         return _files([first, *documents], named)  # type: ignore[list-item]
     together = [] if first is None else _chained(first, documents)  # type: ignore[arg-type]
     return memory_corpus(together, named, places)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # a text that is too long for a name
+        return False
 
 
 def _rows(frame: Any) -> Iterable[Document]:

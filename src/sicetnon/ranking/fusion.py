@@ -133,7 +133,9 @@ def fuse(
         raise UsageError("found no run to fuse; expected at least one")
     others = [type(run).__name__ for run in runs if not isinstance(run, Run)]
     if others:
-        raise UsageError(f"found {others[0]}; expected a Run, as sicetnon.load_run gives it")
+        raise UsageError(
+            f"found {others[0]}; expected a Run: sicetnon.load_run takes a path or rankings"
+        )
     check_number(depth, "depth", 1)
     fusion = fusion or Fusion()
     shares = fusion.shares(len(runs)).tolist()

@@ -52,19 +52,20 @@ def accumulator(function: Formula) -> Accumulate:
         a: float,
         b: float,
     ) -> bool:
+        are_there = True
         for posting in range(documents.size):
             tf = 0.0
             for field in range(len(field_weights)):
                 tf += field_weights[field] * frequencies[posting, field]
             document = documents[posting]
             # a damaged index may hold any number; it must not write outside the array
-            if not 0 <= document < scores.size:
-                return False
-            if tf > 0.0:
+            is_there = 0 <= document < scores.size
+            are_there &= is_there
+            if is_there and tf > 0.0:
                 score = query_weight * function(tf, norms[document], a, b)
                 known = scores[document]
                 scores[document] = score if known == UNSEEN else known + score
-        return True
+        return are_there
 
     return accumulate
 

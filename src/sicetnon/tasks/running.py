@@ -107,7 +107,9 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     # an index takes minutes to build, so that all else is checked first
     system_for = task.prepared(options.system, options.stance)
     if not source.is_dir():
-        raise DataError("there is no such input directory", source)
+        raise DataError(
+            "there is no such input directory" if not source.exists() else "is no directory", source
+        )
     topics = read_topics(source / "topics.xml")
     with _documents(task, source, target, options) as (documents, index):
         system = replace(system_for(documents), progress=options.callbacks.labelling)
