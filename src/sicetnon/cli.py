@@ -118,12 +118,15 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _CommandParser(_Parser):
-    """The parser of a command: what is wrong with its arguments, it says beside its own usage."""
+    """The parser of a command, which prints its own usage beside an error."""
+
+    _words: Sequence[str] = ()
 
     def parse_known_args(  # type: ignore[override]  # the overloads of typeshed
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse arguments; argparse would leave those that are not known to the parser above."""
+        self._words = args or ()
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -131,7 +134,8 @@ class _CommandParser(_Parser):
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and leave with status 2."""
-        greedy = [each.option_strings[-1] for each in self._actions if _takes_several(each)]
+        several = [each.option_strings[-1] for each in self._actions if _takes_several(each)]
+        greedy = [name for name in several if name in self._words]
         if greedy and "arguments are required" in message:
             message += f" (an option such as {greedy[0]} takes all words behind it: name it last)"
         super().error(message)

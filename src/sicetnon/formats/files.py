@@ -237,6 +237,8 @@ def write_whole(texts: Mapping[Path, str | bytes]) -> None:
     try:
         for path, text in texts.items():
             temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            if not path.parent.exists():
+                raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
             with temporary.open("xb") as file:
                 waiting[temporary] = path
                 file.write(text if isinstance(text, bytes) else text.encode("utf-8"))
