@@ -85,7 +85,7 @@ class TestCommand:
             (["--normalise", "sum"], 2, "--method sum and mnz"),
             (["--tag", "two words"], 2, "white space"),
             (["--task", "touche-1999"], 2, "touche-1999"),
-            (["-o", "no/such/folder/run.txt"], 1, "No such file"),
+            (["-o", "no/such/folder/run.txt"], 1, "there is no such folder"),
         ],
     )
     def test_wrong_usage_is_one_line(

@@ -43,7 +43,7 @@ def question(rng: Random) -> str:
         return rng.choice((" ", " ", "")).join(words)
     if kind < 0.95:
         return "".join(_character(rng) for _ in range(rng.randint(0, 60)))
-    return question(Random(rng.random() * 0.9)) * rng.choice((10, 100, 2000))
+    return question(Random(rng.random() * 0.9))[:5000] * rng.choice((10, 100, 2000))
 
 
 def _character(rng: Random) -> str:

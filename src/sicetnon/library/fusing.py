@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sicetnon.errors import SicetnonError, UsageError, counted
+from sicetnon.errors import SicetnonError, counted
 from sicetnon.evaluation.runs import load_run
 from sicetnon.formats.runs import check_tag, run_text, write_run
 from sicetnon.ranking.fusion import Fusion, are_usable, fuse
@@ -41,8 +41,6 @@ def fuse_files(
     """
     fusion.shares(len(runs))  # refuses a wrong number of weights before anything is read
     check_tag(tag)
-    if output.resolve() in [Path(run).resolve() for run in runs]:
-        raise UsageError(f"{output}: is one of the runs; choose another file for the result")
     loaded = [load_run(path) for path in runs]
     for line in _notices(loaded, fusion):
         say(f"warning: {line}")

@@ -256,6 +256,18 @@ def test_any_words_of_questions_are_legal(words: list[str]) -> None:
     parse_question(" ".join(words))
 
 
+@pytest.mark.parametrize(
+    "text",
+    # letters whose lower case is another letter, in the word that compares
+    [
+        "\ndifference\u212a\u2460\twhat's\x1b[31morforJava/?\u2013isthan",
+        "DIFFERENCE\u0130 x/?-isthan",
+    ],
+)
+def test_a_word_that_compares_is_found_in_any_case(text: str) -> None:
+    assert parse_question(text).kind in ("comparative", "controversial")
+
+
 def test_long_text_is_no_trouble() -> None:
     assert parse_question("is it better to " * 100_000).kind in ("comparative", "controversial")
 

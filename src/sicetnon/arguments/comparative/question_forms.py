@@ -375,7 +375,8 @@ def _inline(piece: str) -> Found | None:
     if not predicate:
         return None
     words = before.split()
-    start = len(before.partition(predicate)[0].split()) + 1
+    # in any case: some predicates are in lower case, and the question may not be
+    start = min(len(before.lower().partition(predicate.lower())[0].split()) + 1, len(words))
     articles = [n for n in range(start, len(words)) if words[n].lower() in ("a", "an", "the")]
     cut, _ = phrases.without_aspect(phrases.object_of(second), "")
     place = articles[-1] if articles else max(start, len(words) - len(cut.split()))
