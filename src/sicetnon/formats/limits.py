@@ -35,7 +35,7 @@ class Limits:
     unpacked_ratio: int = 100
     unpacked_bytes: int = 8 << 20
     page_seconds: int = 5
-    page_memory: int = 1 << 30
+    page_memory: int = 384 << 20
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Limits:
