@@ -137,5 +137,5 @@ def class_shares(batch: Sequence[Example]) -> Tensor:
 
 
 def separates_neutral_and_no(batch: Sequence[Example]) -> Tensor:
-    """Whether an example's label separates NEUTRAL from NO [batch]; votes do not."""
+    """A mask [batch] of the examples with a label; votes do not separate NEUTRAL from NO."""
     return torch.tensor([not each.votes for each in batch])

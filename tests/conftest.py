@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sicetnon.cli import main
+from sicetnon.cli import FAULT, main
 
 if TYPE_CHECKING:
     from support.service_double import ServiceDouble
@@ -72,6 +72,7 @@ def failing(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]
             status = int(stop.code or 0)
         error = capsys.readouterr().err
         assert "Traceback" not in error
+        assert FAULT not in error
         assert status in (1, 2)
         *notices, last = error.strip().splitlines()
         assert not [notice for notice in notices if notice.startswith("sicetnon: ") and status == 1]

@@ -1,4 +1,4 @@
-"""What a command has acknowledged survives a power cut: files and their folders are flushed."""
+"""Acknowledged results survive a power cut: files and their folders are flushed."""
 
 from __future__ import annotations
 

@@ -35,6 +35,8 @@ COMMANDS = {
 }
 """Each is a module of `sicetnon.commands` with a function `add_arguments(parser)`."""
 
+FAULT = "a fault of sicetnon itself"
+"""Begins the message for an error that is not the user's."""
 _EPILOG = """\
 Every command shows an example with --help. Documentation: README.md and docs/.
 Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
@@ -56,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import argcomplete
 
         argcomplete.autocomplete(parser())
+    options: argparse.Namespace | None = None
     try:
         options = parser(words[0] if words else "").parse_args(words)
         with _shown_log(options.quiet, options.verbose), _ended_by_sigterm():
@@ -72,14 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("terminated", stop.exit_status)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except MemoryError:
-        return _fail("out of memory; see --memory", 1)
-    except OSError as error:
-        return _fail(_described(error), 1)
-    except Exception:
-        # a fault of this program; what it quotes must not steer the terminal either
-        print(printable(traceback.format_exc()), file=sys.stderr)  # noqa: T201
-        return 1
+    except Exception as error:
+        return _fail(_described(error, stack=options is not None and options.verbose), 1)
     return 0
 
 
@@ -212,7 +209,22 @@ def _ready_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _described(error: OSError) -> str:
+def _described(error: Exception, stack: bool) -> str:
+    """An error that no check foresaw as one line; its stack is printed for a fault of ours."""
+    if isinstance(error, MemoryError):
+        return "out of memory; see --memory"
+    if isinstance(error, OSError):
+        return _described_system_error(error)
+    if stack:
+        print(printable(traceback.format_exc()), file=sys.stderr)  # noqa: T201
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"{FAULT}: {type(error).__name__} in {Path(place.filename).name}, line {place.lineno}: "
+        f"{error}; please report it with the command (--verbose shows the stack)"
+    )
+
+
+def _described_system_error(error: OSError) -> str:
     """An error of the operating system as one line: what was found, and what to do."""
     where = f"{error.filename}: " if error.filename else ""
     advice = {

@@ -43,7 +43,7 @@ def cache_folder() -> Path:
 
 
 def passed_over() -> str | None:
-    """What is kept elsewhere, and what that costs, where `SICETNON_CACHE` cannot be written."""
+    """The warning that `SICETNON_CACHE` cannot be written, or None."""
     named, folder = os.environ.get("SICETNON_CACHE"), cache_folder()
     with contextlib.suppress(RuntimeError):  # no such user
         if not named or folder == Path(named).expanduser():
@@ -63,7 +63,7 @@ def keep_private(path: Path) -> None:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether it is a folder of this user, no link, and nobody else can enter it."""
+    """Whether this user alone can enter the folder, and the path is no link."""
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
         return False

@@ -1,4 +1,4 @@
-"""What several tests of the index share."""
+"""Fixtures that several tests of the index share."""
 
 from __future__ import annotations
 

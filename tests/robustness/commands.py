@@ -15,7 +15,7 @@ LONGEST_MESSAGE = 4000
 
 
 class Done(NamedTuple):
-    """What a command did.
+    """The result of a command.
 
     Attributes:
         status: Its exit status.
@@ -36,7 +36,7 @@ def command(*arguments: object) -> Done:
             status = int(stop.code or 0)
     err.seek(0)
     error = err.read()
-    if status not in (0, 1, 2) or "Traceback" in error:
+    if status not in (0, 1, 2) or cli.FAULT in error:
         raise AssertionError(f"{arguments}: exit status {status}: {error}")
     if status == 1:
         last = error.splitlines()[-1] if error else ""
@@ -50,7 +50,7 @@ def _stream() -> io.TextIOWrapper:
 
 
 def check_message(error: SicetnonError | OSError) -> None:
-    """What is shown of an error must be one line of some length."""
+    """Refuse an error whose message is not one line of some length."""
     text = one_line(str(error))
     if "\n" in text or not text.strip() or len(text) > LONGEST_MESSAGE:
         raise AssertionError(f"no clear line: {text[:500]!r}") from error

@@ -7,7 +7,7 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -38,10 +38,12 @@ def crafted(folder: Path, rng: Random) -> str:
         What was done, for messages.
     """
     manifest = read(folder)
-    while (done := rng.choice(CRAFTS)(folder, manifest, rng)) is None:
-        pass
+    done = None
+    while done is None:
+        craft = rng.choice(CRAFTS)
+        done = craft(folder, manifest, rng)
     seal(folder, manifest)
-    return done
+    return f"{craft.__name__}: {done}"
 
 
 def read(folder: Path) -> Manifest:
@@ -92,90 +94,96 @@ def _set(values: np.ndarray[Any, Any], place: int, value: int) -> None:
     values[place] = np.array(value).astype(values.dtype)
 
 
-def change_numbers(folder: Path, manifest: Manifest, rng: Random) -> str | None:
-    """Set some numbers of any array to others."""
-    found = _array(folder, manifest, rng, "")
-    if found is None:
+def _rewrite(
+    folder: Path,
+    manifest: Manifest,
+    rng: Random,
+    names: Sequence[str],
+    change: Callable[[np.ndarray[Any, Any]], None],
+    fits: Callable[[np.ndarray[Any, Any]], bool] = lambda _: True,
+) -> str | None:
+    """Change the values of one of some arrays; its name, or None where none fits."""
+    found = _array(folder, manifest, rng, *names)
+    if found is None or not fits(found[1]):
         return None
     path, values = found
     with np.errstate(all="ignore"):
+        change(values)
+    path.write_bytes(values.tobytes())
+    return path.name
+
+
+def change_numbers(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Set some numbers of any array to others."""
+
+    def change(values: np.ndarray[Any, Any]) -> None:
         for _ in range(rng.choice((1, 1, 3, len(values)))):
             _set(values, rng.randrange(len(values)), rng.choice(_INTEGERS))
-    path.write_bytes(values.tobytes())
-    return f"numbers of {path.name}"
+
+    return _rewrite(folder, manifest, rng, [""], change)
 
 
 def change_offsets(folder: Path, manifest: Manifest, rng: Random) -> str | None:
     """Set an offset that is neither the first nor the last to one before or behind the others."""
+
+    def change(values: np.ndarray[Any, Any]) -> None:
+        last = int(values[-1])
+        place = rng.randrange(1, len(values) - 1)
+        values[place] = rng.choice((-1, 0, last, last + 1, 2**40, 2**62))
+
     names = ("ids_offsets", "terms_offsets", "stems_offsets", "posting_offsets", "form_offsets")
-    found = _array(folder, manifest, rng, *names)
-    if found is None or len(found[1]) < 3:
-        return None
-    path, values = found
-    last = int(values[-1])
-    values[rng.randrange(1, len(values) - 1)] = rng.choice((-1, 0, last, last + 1, 2**40, 2**62))
-    path.write_bytes(values.tobytes())
-    return f"an offset of {path.name}"
+    return _rewrite(folder, manifest, rng, names, change, lambda values: len(values) >= 3)
 
 
 def lengthen_an_id(folder: Path, manifest: Manifest, rng: Random) -> str | None:
     """Make an id 1,500 bytes longer and another 1,400 shorter, which only their sum hides."""
-    found = _array(folder, manifest, rng, "ids_offsets")
-    if found is None or len(found[1]) < 8:
-        return None
-    path, values = found
-    place = rng.randrange(1, len(values) - 4)
-    values[place] += 1500
-    values[place + 2] -= 1400
-    path.write_bytes(values.tobytes())
-    return f"lengths of two ids in {path.name}"
+
+    def change(values: np.ndarray[Any, Any]) -> None:
+        place = rng.randrange(1, len(values) - 4)
+        values[place] += 1500
+        values[place + 2] -= 1400
+
+    return _rewrite(folder, manifest, rng, ["ids_offsets"], change, lambda values: len(values) >= 8)
 
 
 def fill_slots(folder: Path, manifest: Manifest, rng: Random) -> str | None:
     """Leave no slot of a hash table empty."""
-    found = _array(folder, manifest, rng, "ids_slots", "terms_slots", "stems_slots")
-    if found is None:
-        return None
-    path, values = found
-    values[:] = rng.choice((0, len(values), 2**31 - 1))
-    path.write_bytes(values.tobytes())
-    return f"no empty slot in {path.name}"
+
+    def change(values: np.ndarray[Any, Any]) -> None:
+        values[:] = rng.choice((0, len(values), 2**31 - 1))
+
+    return _rewrite(folder, manifest, rng, ("ids_slots", "terms_slots", "stems_slots"), change)
 
 
 def change_letters(folder: Path, manifest: Manifest, rng: Random) -> str | None:
     """Write bytes into a table of words that are no UTF-8, blanks, or one word twice."""
-    found = _array(folder, manifest, rng, "ids_letters", "terms_letters", "stems_letters")
-    if found is None:
-        return None
-    path, values = found
-    first = rng.randrange(len(values))
-    values[first : first + rng.choice((1, 4, len(values)))] = rng.choice(
-        (0xFF, 0x80, 0x20, 0x0A, 0)
-    )
-    path.write_bytes(values.tobytes())
-    return f"letters of {path.name}"
+
+    def change(values: np.ndarray[Any, Any]) -> None:
+        first, letter = rng.randrange(len(values)), rng.choice((0xFF, 0x80, 0x20, 0x0A, 0))
+        values[first : first + rng.choice((1, 4, len(values)))] = letter
+
+    names = ("ids_letters", "terms_letters", "stems_letters")
+    return _rewrite(folder, manifest, rng, names, change)
 
 
 def change_annotation(folder: Path, manifest: Manifest, rng: Random) -> str | None:
     """Write values into an annotation that are no finite numbers."""
-    found = _array(folder, manifest, rng, "annotation-")
-    if found is None or found[1].dtype != np.float32:
-        return None
-    path, values = found
-    values[rng.randrange(len(values))] = rng.choice((np.nan, np.inf, -np.inf))
-    path.write_bytes(values.tobytes())
-    return f"numbers of {path.name}"
+
+    def change(values: np.ndarray[Any, Any]) -> None:
+        values[rng.randrange(len(values))] = rng.choice((np.nan, np.inf, -np.inf))
+
+    return _rewrite(
+        folder, manifest, rng, ["annotation-"], change, lambda values: values.dtype == np.float32
+    )
 
 
 def change_mask(folder: Path, manifest: Manifest, rng: Random) -> str | None:
     """Write a deletion mask of other values, or one that deletes others than its name says."""
-    found = _array(folder, manifest, rng, "live-")
-    if found is None:
-        return None
-    path, values = found
-    values[rng.randrange(len(values)) :] = rng.choice((0, 1, 2, 255))
-    path.write_bytes(values.tobytes())
-    return f"deletion mask {path.name}"
+
+    def change(values: np.ndarray[Any, Any]) -> None:
+        values[rng.randrange(len(values)) :] = rng.choice((0, 1, 2, 255))
+
+    return _rewrite(folder, manifest, rng, ["live-"], change)
 
 
 def change_description(folder: Path, manifest: Manifest, rng: Random) -> str | None:

@@ -30,7 +30,7 @@ for line in sys.argv[2:]:
     mark.write(name.encode())
 """
 SYSTEMATIC = ("none", "all", "entries", "data")
-"""What of the pending operations has reached the disk in the first states of each moment."""
+"""The pending operations on the disk, in the first states of each moment."""
 
 
 def prepare(folder: Path) -> Trial:

@@ -1,4 +1,4 @@
-"""What a program does to the files of a folder, recorded by strace and replayed in part.
+"""The system calls of a program on the files of a folder, recorded by strace, replayed in part.
 
 The model is what POSIX promises, and no more. A write reaches the disk for certain when its file is
 synced, and the entry of a folder when the folder is synced. What was not synced may be there or

@@ -58,7 +58,7 @@ class Check:
 
 @dataclass
 class Tally:
-    """What became of the trials of a check.
+    """The outcomes of the trials of a check.
 
     Attributes:
         trials: Number of trials that were done.

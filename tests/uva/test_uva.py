@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,26 @@ class TestParameters:
         assert predictor_of(read).predict(rows) == network.predict(rows)
         path.write_bytes(b"PK\x03\x04 no more")
         with pytest.raises(DataError, match="damaged"):
+            read_parameters("x")
+
+    @pytest.mark.parametrize("header", [b"('", b"{'descr': '<f8', 1 2 3", b"\xff" * 8, b""])
+    def test_an_odd_header_is_no_fault_of_ours(
+        self, header: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
+        card = Card("x", "words-first", "svm", "nothing", "none")
+        path = write_parameters(tmp_path, LearnedParameters(card, {"vectors": np.ones(3)}))
+        with zipfile.ZipFile(path, "w") as archive:
+            content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+            archive.writestr("vectors.npy", content)
+        with pytest.raises(DataError, match="the parameters are damaged"):
+            read_parameters("x")
+
+    def test_a_bomb_is_not_unpacked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
+        card = Card("x", "words-first", "svm", "nothing", "none")
+        write_parameters(tmp_path, LearnedParameters(card, {"vectors": np.zeros(2_000_000)}))
+        with pytest.raises(DataError, match="packed bytes unpack to more than 16,000,"):
             read_parameters("x")
 
     def test_a_pickle_is_never_loaded(

@@ -282,7 +282,7 @@ def _ready(names: Sequence[str]) -> list[Annotator]:
 
 
 def _documents_there(index: Path) -> int:
-    """How many documents the index in a folder holds; 0 where there is none to read."""
+    """Number of documents of the index in a folder; 0 where there is none to read."""
     from sicetnon.errors import BrokenIndexError
     from sicetnon.index.reader import IndexReader
 

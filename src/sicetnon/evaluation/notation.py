@@ -78,7 +78,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def is_known(notation: Notation) -> bool:
-    """Whether a measure of this name is computed here or by ir_measures."""
+    """Whether this package or ir_measures has the measure."""
     return notation.name in (*MEASURES, *RARE) or notation.name.lower() in _OTHER_NAMES
 
 

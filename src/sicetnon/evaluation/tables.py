@@ -47,7 +47,7 @@ class ScoreTable:
         subtitle: The rule and the judgments.
         columns: The heads of the columns. The first column names runs, the others are numbers.
         rows: One per run, best first.
-        note: What the reader must know of the columns.
+        note: An explanation of the columns.
     """
 
     title: str
@@ -171,7 +171,7 @@ def as_html(scores: Sequence[Score]) -> str:
 
 
 def _notes(tables: Iterable[ScoreTable]) -> Iterable[str]:
-    """What the reader must know of the columns, each note once."""
+    """The notes of the tables, each once."""
     return dict.fromkeys(table.note for table in tables if table.note)
 
 

@@ -147,7 +147,7 @@ def complete(named: EntryFields, values: Mapping[str, Sequence[Any]]) -> EntryFi
 
 
 def is_link(value: object) -> bool:
-    """Whether a value is a link to a page of the web."""
+    """Whether a value is the address of a web page."""
     return isinstance(value, str) and value.strip().lower().startswith(("http://", "https://"))
 
 
@@ -167,7 +167,7 @@ def _is_number(value: object) -> bool:
 
 
 def is_table(path: Path | str) -> bool:
-    """Whether a file is CSV or TSV by its name."""
+    """Whether the name of a file ends as those of CSV and TSV files do."""
     return Path(path).name.removesuffix(".gz").lower().endswith((".csv", ".tsv"))
 
 

@@ -35,7 +35,7 @@ class Html(msgspec.Struct, frozen=True):
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    """What is in HTML.
+    """The title, text and address of a page.
 
     Attributes:
         title: The title.

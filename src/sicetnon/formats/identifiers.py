@@ -45,7 +45,7 @@ def is_pair(identifier: str) -> bool:
 
 
 def form_of(identifier: str) -> str | None:
-    """What an id names by its form, in the corpora of the tasks.
+    """The kind of document that an id names, by its form in the corpora of the tasks.
 
     Returns:
         `pair`, `argument`, `document` or `passage`; None for an id of any other form.

@@ -74,7 +74,7 @@ class Limits:
         )
 
     def unpacks_too_much(self, packed: int, unpacked: int, path: Path | str) -> DataError | None:
-        """The error of gzip data that unpacks to more than the limits allow; None where it is fine.
+        """The error of packed data that unpacks to more than the limits allow, or None.
 
         Args:
             packed: Bytes read from the file so far.
@@ -84,7 +84,7 @@ class Limits:
         if unpacked <= max(self.unpacked_bytes, self.unpacked_ratio * packed):
             return None
         return DataError(
-            f"{packed:,} bytes of gzip data unpack to more than {unpacked:,}, over the limit of "
+            f"{packed:,} packed bytes unpack to more than {unpacked:,}, over the limit of "
             f"{self.unpacked_ratio} times as much; " + _ADVICE.format("UNPACKED_RATIO"),
             path,
         )

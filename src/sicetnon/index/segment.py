@@ -91,7 +91,7 @@ class Segment:
         return slice(begin, end)
 
     def occurrences(self, term: int) -> NDArray[np.int64]:
-        """How often a term occurs, shape (fields,); deleted documents are counted.
+        """The occurrences of a term, shape (fields,); deleted documents are counted.
 
         Raises:
             BrokenIndexError: It cannot occur that often.

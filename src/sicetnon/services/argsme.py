@@ -151,7 +151,7 @@ def _scored(found: dict[str, _Hit]) -> tuple[list[str], list[float]]:
 def _read_results(body: bytes) -> tuple[list[tuple[str, _Hit]], int]:
     try:
         answer = decode(_DECODER, body)
-    except (ValueError, msgspec.MsgspecError):
+    except ValueError:
         raise UnusableAnswer("sent something other than arguments") from None
     for hit in answer.arguments:
         score = hit.explanation.score if hit.explanation else None

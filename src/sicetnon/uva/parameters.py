@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -20,11 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.files import write_whole
+from sicetnon.formats.files import read_all, write_whole
+from sicetnon.formats.jsontext import decode
+from sicetnon.formats.limits import Limits
 from sicetnon.platforms import make_folder
 
 Arrays = Mapping[str, NDArray[Any]]
 _SHIPPED = Path(__file__).parent / "data"
+# what zipfile raises for archives that are damaged, encrypted or of another version
+_ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError)
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -49,19 +54,15 @@ class Card(msgspec.Struct, frozen=True):
     notes: str = ""
 
 
-_DAMAGED = (
-    # what numpy, zipfile, zlib and msgspec raise for damaged files; some are errors of theirs
-    *(OSError, ValueError, EOFError, NotImplementedError, RuntimeError, TypeError, KeyError),
-    *(zipfile.BadZipFile, zlib.error, msgspec.DecodeError),
-)
-
-
 @dataclass(frozen=True)
 class LearnedParameters:
     """Arrays with their card."""
 
     card: Card
     arrays: Arrays
+
+
+_CARD = msgspec.json.Decoder(Card)
 
 
 def models_folder() -> Path:
@@ -99,8 +100,29 @@ def read_parameters(name: str) -> LearnedParameters:
 
 def _read(path: Path) -> LearnedParameters:
     try:
-        card = msgspec.json.decode(path.with_suffix(".json").read_bytes(), type=Card)
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-            return LearnedParameters(card, {name: arrays[name] for name in arrays.files})
-    except _DAMAGED as error:
+        card = decode(_CARD, read_all(path.with_suffix(".json")))
+        return LearnedParameters(card, _arrays(path))
+    except (ValueError, *_ARCHIVE_ERRORS) as error:
         raise DataError(f"the parameters are damaged: {error}; train them again", path) from None
+
+
+def _arrays(path: Path) -> Arrays:
+    """The arrays of an archive. Its checksums are compared before numpy parses anything.
+
+    Raises:
+        ValueError: It unpacks to more than the limits allow, or holds something else than arrays.
+    """
+    data, limits = path.read_bytes(), Limits.from_environment()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+        if error := limits.unpacks_too_much(len(data), size, path):
+            raise error
+        members = {name: archive.read(name) for name in archive.namelist()}
+    return {name.removesuffix(".npy"): _array(content) for name, content in members.items()}
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    try:
+        return np.asarray(np.load(io.BytesIO(content), allow_pickle=False))
+    except tokenize.TokenError as error:  # numpy reads odd headers as Python
+        raise ValueError(error) from None

@@ -178,7 +178,7 @@ class Comparer:
         return self.evidence_of(read_statements(text))
 
     def names_none(self, keys: frozenset[str]) -> bool:
-        """Whether no name of an object begins with one of some words' keys."""
+        """Whether the words cannot name an object, by the first words of the names."""
         return self._mentions.starts.isdisjoint(keys)
 
     def evidence_of(self, statements: Sequence[Statement]) -> Evidence:
