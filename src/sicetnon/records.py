@@ -15,6 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 PremiseStance = Literal["PRO", "CON"]
+"""The side of a premise towards its own conclusion."""
+
+QuestionSide = Literal["FOR", "AGAINST", "BOTH", "NONE"]
+"""The side of a text towards a question; BOTH weighs both, NONE takes none."""
 
 
 class Premise(msgspec.Struct, frozen=True):
@@ -160,6 +164,15 @@ def said(record: Record) -> str:
     if isinstance(record, ProcessedArgument):
         record = record.argument
     return record.premise if isinstance(record, Argument) else record.default_text()
+
+
+def claimed(record: Record) -> tuple[str, PremiseStance | None]:
+    """The claim that a document argues about and its stance towards it, where they are known."""
+    if isinstance(record, ProcessedArgument):
+        record = record.argument
+    if isinstance(record, Argument):
+        return record.conclusion, record.stance
+    return (record.claim, record.stance) if isinstance(record, Entry) else ("", None)
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -19,7 +19,8 @@ class TestSearch:
     def test_answers_from_the_sample_without_an_index(self, capsys) -> None:
         assert main(["search", "Should teachers get tenure?", "-k", "5"]) == 0
         shown = capsys.readouterr().out
-        assert "Reasons given for a claim" in shown
+        assert "\nAgainst ──" in shown
+        assert "a program's guess" in shown
         assert "tenure" in shown.lower()
 
     def test_piped_output_is_plain_and_narrow(self, index: Path) -> None:

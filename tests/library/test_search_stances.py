@@ -88,13 +88,25 @@ def test_programs_get_objects_stances_and_names(index: Index) -> None:
         assert answer["favours"] == sides.get(answer["stance"])
 
 
-def test_a_question_that_compares_nothing_has_no_sides(index: Index) -> None:
+def test_a_question_that_compares_nothing_has_sides_of_its_own(index: Index) -> None:
     found = index.search("Are canoes safe?", 5)
     assert {(answer.stance, answer.objects, answer.favours) for answer in found} == {
         (None, None, None)
     }
-    assert titles(shown("Are canoes safe?", found)) == ["Results"]
+    assert {answer.side for answer in found} <= {"FOR", "AGAINST", "BOTH", "NONE"}
+    assert "from its text alone" in shown("Are canoes safe?", found)[1]
     assert "objects" not in as_json("Are canoes safe?", found)
+
+
+def test_a_question_for_a_fact_has_no_sides(index: Index) -> None:
+    found = index.search("What is a canoe made of?", 5)
+    assert {(answer.side, answer.side_probability) for answer in found} == {(None, None)}
+    assert titles(shown("What is a canoe made of?", found)) == ["Results"]
+
+
+def test_sides_can_be_left_out(index: Index) -> None:
+    found = index.search("Are canoes safe?", 5, sides=False)
+    assert {answer.side for answer in found} == {None}
 
 
 def test_a_system_that_judges_no_sides_shows_none(index: Index) -> None:

@@ -82,7 +82,8 @@ def answer(claim: str, title: str = "") -> Answer:
     texts = {"title": title, "text": "It is warm."} if title else {"text": "It is warm."}
     record = Entry("e1", texts, stance="CON", claim=claim)
     snippet = Snippet("It is warm.", ())
-    return Answer(1, 1.5, "e1", "CON", claim or title, snippet, "", record)
+    heading = claim or title
+    return Answer(1, 1.5, "e1", "CON", heading, snippet, "", record, None, "FOR", 0.912)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -92,7 +93,7 @@ def test_a_reason_names_its_side_and_the_claim(width: int) -> None:
     show_answers("tea", [answer(claim)], shown)
     found = lines(shown)
     head = found.index(next(line for line in found if line.startswith(" 1  ")))
-    assert found[head].startswith(" 1  against the claim: against: tea")
+    assert found[head].startswith(" 1  for (91%), denies: against: tea")
     assert max(map(len, found)) <= width
     # what does not fit goes on below the claim
     assert all(line.startswith("    ") for line in found[head + 1 :] if line)
@@ -101,7 +102,8 @@ def test_a_reason_names_its_side_and_the_claim(width: int) -> None:
 def test_a_title_is_no_claim() -> None:
     shown = screen()
     show_answers("tea", [answer("", "Tea")], shown)
-    assert " 1  against: Tea" in lines(shown)
+    assert " 1  for (91%): Tea" in lines(shown)
+    assert "from its text alone" in lines(shown)[1]
 
 
 def test_one_line_steers_nothing() -> None:

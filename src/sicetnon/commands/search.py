@@ -66,7 +66,7 @@ def _search(options: argparse.Namespace) -> None:
 
 def _search_service(question: str, source: str, k: int, is_json: bool, quiet: bool) -> None:
     from sicetnon.library.service_search import search_service, service_json
-    from sicetnon.terminal.answers import QUESTION_SIDES, SIDES, show_answers
+    from sicetnon.terminal.answers import show_answers
     from sicetnon.terminal.console import console, line_printer
     from sicetnon.text.printable import json_text
 
@@ -75,4 +75,4 @@ def _search_service(question: str, source: str, k: int, is_json: bool, quiet: bo
     if is_json:
         print(json_text(service_json(source, question, found), indent=1))  # noqa: T201
         return
-    show_answers(question, found, console(), QUESTION_SIDES if source == "argsme" else SIDES)
+    show_answers(question, found, console())

@@ -17,6 +17,7 @@ from sicetnon.records import (
     Passage,
     PremiseStance,
     ProcessedArgument,
+    QuestionSide,
     Ranking,
     Record,
     WebPage,
@@ -45,6 +46,9 @@ class Answer:
         source: Where it comes from, where that is known.
         record: All of it.
         objects: The first and the second object of the question, where the stance is about them.
+        side: The side that it takes towards the question; None where the question has no sides, and
+            where the stance is about objects.
+        side_probability: How sure that is, from 0 to 1; None where a service said the side.
     """
 
     rank: int
@@ -56,6 +60,8 @@ class Answer:
     source: str
     record: Record
     objects: tuple[str, str] | None = None
+    side: QuestionSide | None = None
+    side_probability: float | None = None
 
     @property
     def favours(self) -> str | None:
@@ -74,6 +80,8 @@ class Answer:
             "rank": self.rank,
             "score": self.score,
             "id": self.id,
+            "side": self.side,
+            "probability": self.side_probability,
             "stance": self.stance,
             "source": self.source,
             "snippet": self.snippet.text,

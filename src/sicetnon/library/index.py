@@ -18,6 +18,7 @@ from sicetnon.formats.memory import Document, memory_corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
 from sicetnon.library.answers import Answer, answers
+from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.registry import analysis_for, search_system
@@ -153,6 +154,7 @@ class Index(IndexReader):
         *,
         system: str | System = "default",
         stance: str | None = None,
+        sides: bool = True,
     ) -> list[Answer]:
         """The best answers to a question.
 
@@ -161,9 +163,10 @@ class Index(IndexReader):
             k: Number of answers.
             system: The name of a system, as in `system`, or a system of this index.
             stance: The stance classifier, as in `system`.
+            sides: Whether the sides of the answers are judged, which takes the model a few
+                milliseconds per answer.
 
         Raises:
-            MissingExtraError: The stance classifier is not installed.
             UsageError: The question is no text, or there is no such system or stance classifier
                 for this index.
         """
@@ -171,7 +174,8 @@ class Index(IndexReader):
             raise UsageError(f"found {type(question).__name__} as the question; expected a text")
         chosen = system if isinstance(system, System) else self.system(system, stance=stance)
         found = chosen.retrieve([Topic("1", question[:_LONGEST_QUESTION])], k)
-        return answers(self, found[0])
+        best = answers(self, found[0])
+        return with_sides(question, best) if sides else best
 
     def system(self, name: str = "default", *, stance: str | None = None) -> System:
         """A system by its name, such as `default`, `bm25`, `dirichlet`, `dense` or `hybrid`.
@@ -179,8 +183,8 @@ class Index(IndexReader):
         Args:
             name: One of the systems of the task that the documents belong to, or of the general
                 ones.
-            stance: What finds the object that a passage favours: `rules` or `learned` (extra
-                `model`). The system's own way when left out.
+            stance: What finds the object that a passage favours: `rules` or `learned`. The
+                system's own way when left out.
 
         Raises:
             MissingExtraError: The stance classifier is not installed.

@@ -10,13 +10,17 @@ from typing import Any
 
 from sicetnon.folders import cache_folder
 from sicetnon.library.answers import Answer, answers_of, as_json
-from sicetnon.records import PremiseStance, Topic
+from sicetnon.library.sides import with_sides
+from sicetnon.records import PremiseStance, QuestionSide, Topic
 from sicetnon.services.argsme import ArgsMeRetriever
 from sicetnon.services.chatnoir import ChatNoirRetriever
 from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
 
 SOURCES = ("argsme", "chatnoir")
-_SIDES: dict[str, PremiseStance] = {"PRO": "PRO", "CON": "CON"}
+_SIDES: dict[str, tuple[PremiseStance, QuestionSide]] = {
+    "PRO": ("PRO", "FOR"),
+    "CON": ("CON", "AGAINST"),
+}
 
 
 def search_service(
@@ -29,7 +33,8 @@ def search_service(
     """The best answers of a service to a question.
 
     Stances of args.me are towards the question, not towards an argument's conclusion. Web pages
-    of ChatNoir come with the part that it shows of them, not with their whole text.
+    of ChatNoir come with the part that it shows of them, not with their whole text; their sides
+    are judged by that part.
 
     Args:
         source: `argsme` or `chatnoir`.
@@ -48,15 +53,15 @@ def search_service(
     if source == "chatnoir":
         with closing(ChatNoirRetriever(kept, say=say)) as pages:
             ranking = pages.retrieve([topic], k)[0]
-            return answers_of(ranking, pages.hits(ranking), analyzer)
+            return with_sides(question, answers_of(ranking, pages.hits(ranking), analyzer))
     with closing(ArgsMeRetriever(kept, say=say)) as arguments:
         ranking = arguments.retrieve([topic], k)[0]
         answers = answers_of(ranking, arguments.records(ranking), analyzer)
-    sides = ranking.stances or ()
-    return [
-        replace(answer, stance=_SIDES.get(side))
-        for answer, side in zip(answers, sides, strict=True)
-    ]
+    found = []
+    for answer, said in zip(answers, ranking.stances or (), strict=True):
+        stance, side = _SIDES.get(said, (None, None))
+        found.append(replace(answer, stance=stance, side=side))
+    return found
 
 
 def service_json(source: str, question: str, found: Sequence[Answer]) -> dict[str, Any]:

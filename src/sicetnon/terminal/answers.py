@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from sicetnon.records import Argument, Entry, PremiseStance
+from sicetnon.records import PremiseStance, QuestionSide, claimed
 from sicetnon.text.printable import print_paragraph, printable, shortened
 
 if TYPE_CHECKING:
@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 _SHOWN_QUESTION = 200
 """Letters of a question that are repeated above its answers."""
 _INDENT = " " * 4
-SIDES: dict[PremiseStance | None, tuple[str, str, str]] = {
-    "PRO": ("for", "green", "Reasons given for a claim"),
-    "CON": ("against", "red", "Reasons given against a claim"),
-    None: ("", "default", "Results"),
-}
-# a service that knows the question takes sides on it; the words still say what a premise does to
-# its conclusion
-QUESTION_SIDES: dict[PremiseStance | None, tuple[str, str, str]] = {
-    "PRO": ("for", "green", "For"),
-    "CON": ("against", "red", "Against"),
+# in the order in which they are shown
+_SIDES: dict[QuestionSide | None, tuple[str, str, str]] = {
+    "FOR": ("for", "green", "For"),
+    "AGAINST": ("against", "red", "Against"),
+    "BOTH": ("weighs both", "default", "Weighing both"),
+    "NONE": ("takes no side", "default", "Taking no side"),
     None: ("", "default", "Results"),
 }
 # in the order in which they are shown; objects are equals, so neither is green or red
@@ -46,7 +42,6 @@ def show_answers(
     question: str,
     answers: Sequence[Answer],
     screen: Console,
-    sides: Mapping[PremiseStance | None, tuple[str, str, str]] = SIDES,
 ) -> None:
     """Print answers, those of one side apart from those of the other, best first."""
     screen.print(Text(shortened(printable(question), _SHOWN_QUESTION), style="bold"))
@@ -57,11 +52,17 @@ def show_answers(
     if any(answer.objects and answer.stance != "NO" for answer in answers):
         _show_compared(answers, screen)
         return
-    if sides is SIDES and any(answer.stance in ("PRO", "CON") for answer in answers):
-        screen.print(Text("Each reason is for or against the claim printed above it.", style="dim"))
-    for side in ("PRO", "CON", None):
-        _, colour, title = sides[side]
-        _show_group(title, colour, [a for a in answers if _premise_side(a) == side], screen)
+    if any(answer.side_probability is not None for answer in answers):
+        screen.print(Text(_guess(answers), style="dim"))
+    for side, (_, colour, title) in _SIDES.items():
+        _show_group(title, colour, [a for a in answers if a.side == side], screen)
+
+
+def _guess(answers: Sequence[Answer]) -> str:
+    """What a reader must know of the sides."""
+    if any(all(claimed(answer.record)) for answer in answers):
+        return "Which side an answer takes is a program's guess."
+    return "Which side an answer takes is a guess from its text alone, which is often wrong."
 
 
 def _show_compared(answers: Sequence[Answer], screen: Console) -> None:
@@ -82,24 +83,21 @@ def _show_group(title: str, colour: str, answers: Sequence[Answer], screen: Cons
         _show(answer, screen)
 
 
-def _premise_side(answer: Answer) -> PremiseStance | None:
-    """The side of a reason; None also for a passage, whose side is about objects."""
-    return answer.stance if answer.stance == "PRO" or answer.stance == "CON" else None
+def _label(answer: Answer) -> str:
+    """The side of an answer, how sure it is, and whether the answer denies its heading."""
+    word = _SIDES[answer.side][0]
+    if answer.side_probability is not None:
+        word += f" ({answer.side_probability:.0%})"
+    claim, stance = claimed(answer.record)
+    return ", ".join(filter(None, (word, "denies" if claim and stance == "CON" else "")))
 
 
 def _show(answer: Answer, screen: Console) -> None:
-    record = answer.record
-    side = record.stance if isinstance(record, Argument) else _premise_side(answer)
-    word, colour, _ = SIDES[side]
     head = Text()
     head.append(f"{answer.rank:>2}  ", style="bold")
-    if answer.heading:
-        is_title = isinstance(record, Entry) and not record.claim
-        of_what = "" if is_title else " the claim"
-        head.append(f"{word}{of_what}: " if word else "", style=colour)
-        head.append(printable(answer.heading), style="bold")
-    else:
-        head.append(printable(answer.id), style="bold")
+    if label := _label(answer):
+        head.append(f"{label}: ", style=_SIDES[answer.side][1])
+    head.append(printable(answer.heading or answer.id), style="bold")
     screen.print()
     print_paragraph(head, screen, len(_INDENT))
     # without a blank before it, the last ellipsis cannot wrap to a line of its own

@@ -1,0 +1,25 @@
+"""Questions that have sides, and those that ask for something else."""
+
+from __future__ import annotations
+
+import re
+
+_ASKS_FOR_A_FACT = re.compile(
+    r"^\W*(?:what|who|whom|whose|when|where|which|how|why)\b(?!\s+about\b)", re.IGNORECASE
+)
+_ASKS_FOR_ARGUMENTS = re.compile(
+    r"\b(?:pros|cons|pro and con|arguments?|reasons?|case|think|opinions?|views?|benefits?"
+    r"|advantages?|good|bad|wrong|right|better|worse)\b",
+    re.IGNORECASE,
+)
+
+
+def has_sides(question: str) -> bool:
+    """Whether a text can be for or against what a question asks.
+
+    "What is insider trading?" has no sides; yes/no questions, claims, noun phrases, "X or Y" and
+    questions for arguments ("What are the pros and cons of fracking?") have them.
+    """
+    if not any(map(str.isalpha, question)):
+        return False
+    return not _ASKS_FOR_A_FACT.match(question) or bool(_ASKS_FOR_ARGUMENTS.search(question))
