@@ -7,7 +7,7 @@ WORKDIR /source
 COPY . .
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 RUN python -m venv /opt/sicetnon \
- && /opt/sicetnon/bin/pip install --no-cache-dir --constraint constraints.txt ".[model,measures]"
+ && /opt/sicetnon/bin/pip install --no-cache-dir --constraint constraints.txt ".[measures]"
 
 FROM python:3.11-slim
 ARG VERSION=0.1.0

@@ -42,7 +42,6 @@ Every command shows an example with --help. Documentation: README.md and docs/.
 Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
 """
 _COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime", "tokenizers")
-_OF_AN_EXTRA = ("onnxruntime", "tokenizers")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -153,7 +152,7 @@ class _ShowVersions(argparse.Action):
             try:
                 lines.append(f"{name} {version(name)}")
             except PackageNotFoundError:
-                lines.append(f"{name} is not installed{' (extra model)' * (name in _OF_AN_EXTRA)}")
+                lines.append(f"{name} is not installed")
         print("\n".join(lines))  # noqa: T201
         parser.exit()
 

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +17,8 @@ from conftest import ROOT
 from sicetnon.arguments.comparative.model_stances import stances_by_model
 from sicetnon.arguments.model import classifiers
 from sicetnon.arguments.model.classifiers import COMPARISONS
-from sicetnon.arguments.model.encoder import debate_encoder
 from sicetnon.cli import main
-from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.errors import UsageError
 from sicetnon.formats.runs import read_run
 from sicetnon.library.index import Index
 from sicetnon.records import RunLine, Topic
@@ -64,15 +63,6 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
     made = Judge()
     monkeypatch.setattr(classifiers, "Comparison", lambda: made)
     return made
-
-
-@pytest.fixture
-def without_extra(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if the extra were not installed, and no model had been read before."""
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    debate_encoder.cache_clear()
-    yield
-    debate_encoder.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -235,23 +225,6 @@ def test_a_name_that_nobody_has(folder: Path) -> None:
         index.search(QUESTION, stance="magic")
 
 
-def test_without_the_extra_the_hint_comes_before_any_work(
-    without_extra: None, folder: Path, tmp_path: Path, failing: Callable[..., tuple[int, str]]
-) -> None:
-    out = tmp_path / "out"
-    expected = (
-        'sicetnon: The learned stance needs an extra: pip install "sicetnon[model]" (in a '
-        'checkout: ".[model]")'
-    )
-    assert failing("run", TASK, "-i", INPUT, "-o", out, "--stance", "learned") == (1, expected)
-    assert not list(tmp_path.iterdir())
-    command = ("search", QUESTION, "--index", folder, "--stance", "learned")
-    assert failing(*command) == (1, expected)
-    assert main(["run", TASK, "-i", str(INPUT), "-o", str(out), "--index", str(folder)]) == 0
-    with Index.open(folder) as index, pytest.raises(MissingExtraError):
-        index.search(QUESTION, stance="learned")
-
-
 def test_no_run_by_rules_loads_the_model(folder: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from sicetnon.cli import main; main(sys.argv[1:]);"
@@ -263,8 +236,6 @@ def test_no_run_by_rules_loads_the_model(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_model_itself_swaps_its_answers_with_the_objects(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime", reason="needs the extra model")
-    pytest.importorskip("tokenizers", reason="needs the extra model")
     command = ["run", TASK, "--index", str(folder), "-k", "3", "--stance", "learned"]
     assert main([*command, "-i", str(INPUT), "-o", str(tmp_path / "as-given")]) == 0
     shutil.copytree(INPUT, tmp_path / "input")

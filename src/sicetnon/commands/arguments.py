@@ -43,8 +43,8 @@ def add_stance(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--stance",
         choices=_STANCE_CLASSIFIERS,
-        help="the stance classifier: quick rules, or the model, which is right more often (extra "
-        "model; default: the system's own, mostly rules)",
+        help="the stance classifier: quick rules, or the model, which is right more often "
+        "(default: the system's own, mostly rules)",
     )
 
 

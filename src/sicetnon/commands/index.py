@@ -86,7 +86,7 @@ def _add_annotate(verbs: Commands) -> None:
     describe(
         verb,
         _annotate,
-        "Store with each document of an index what the model says of it (extra model). The same "
+        "Store with each document of an index what the model says of it. The same "
         "command resumes one that was stopped.",
         "sicetnon index annotate my-index --with quality,embedding",
     )

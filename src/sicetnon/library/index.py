@@ -187,7 +187,6 @@ class Index(IndexReader):
                 system's own way when left out.
 
         Raises:
-            MissingExtraError: The stance classifier is not installed.
             UsageError: There is no such system or stance classifier for this index.
         """
         return search_system(name, self, stance)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sicetnon.arguments.comparative.model_stances import stances_by_model
 from sicetnon.arguments.comparative.questions import objects_of
-from sicetnon.errors import MissingExtraError
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.records import Ranking, Topic
@@ -80,16 +79,12 @@ def comparison_model() -> classifiers.Comparison:
 
     Raises:
         DataError: The model is damaged.
-        MissingExtraError: A library that it needs is not installed (extra `model`).
     """
     from sicetnon.arguments.model import classifiers
 
     model = classifiers.Comparison()
-    try:
-        # libraries are loaded with the first text; a missing one must be known before other work
-        model.classify(["ready"], "one", "other")
-    except MissingExtraError:
-        raise MissingExtraError("The learned stance", "model") from None
+    # it is loaded with the first text; damage must be known before other work
+    model.classify(["ready"], "one", "other")
     return model
 
 

@@ -69,7 +69,6 @@ def search_system(name: str, index: IndexReader, stance: str | None = None) -> S
         stance: The name of a stance classifier; the system's own when left out.
 
     Raises:
-        MissingExtraError: The stance classifier needs an extra that is not installed.
         UsageError: This index has no such system or no such stance classifier.
     """
     kind = index.manifest.records

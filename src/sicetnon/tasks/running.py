@@ -67,7 +67,7 @@ class RunOptions:
         k: Largest number of documents per topic.
         callbacks: Callbacks for messages and progress.
         stance: The stance classifier, for a task that asks which of two objects a result favours:
-            `rules` or `learned` (extra `model`). The system's own when left out.
+            `rules` or `learned`. The system's own when left out.
     """
 
     system: str = "default"

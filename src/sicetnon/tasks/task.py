@@ -48,7 +48,6 @@ class Task(Generic[Source]):
             stance: The name of a stance classifier; None for the system's own.
 
         Raises:
-            MissingExtraError: The stance classifier needs an extra that is not installed.
             UsageError: The task has no system or no stance classifier of this name.
         """
         self._check_name("system", name, self.systems)
@@ -73,7 +72,6 @@ class Task(Generic[Source]):
             stance: The name of a stance classifier; the system's own when left out.
 
         Raises:
-            MissingExtraError: The stance classifier needs an extra that is not installed.
             UsageError: The task has no system or no stance classifier of this name.
         """
         return self.prepared(name, stance)(source)

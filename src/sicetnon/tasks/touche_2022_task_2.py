@@ -62,7 +62,7 @@ def by_rules(index: IndexReader) -> RuleStances:
 
 
 def by_model() -> Callable[[IndexReader], LearnedStances]:
-    """Stances by the model of `sicetnon annotate comparison` (extra `model`)."""
+    """Stances by the model of `sicetnon annotate comparison`."""
     model = comparison_model()
     return lambda index: LearnedStances(index, model)
 

@@ -13,9 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("onnxruntime")
-pytest.importorskip("tokenizers")
-
 from sicetnon.arguments.model.classifiers import (
     Argumentativeness,
     Comparison,
@@ -330,16 +327,8 @@ class TestFolders:
 
 
 class TestMissing:
-    @pytest.mark.parametrize("name", ["onnxruntime", "tokenizers"])
-    def test_without_the_libraries_the_extra_is_named(
-        self, name: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setitem(sys.modules, name, None)
-        with pytest.raises(MissingExtraError, match=r"sicetnon\[model\]"):
-            DebateEncoder().answers(["a text"], outputs=["quality"])
-
     @pytest.mark.parametrize("name", ["torch", "transformers"])
-    def test_other_classifiers_need_an_extra_too(
+    def test_other_classifiers_need_an_extra(
         self, name: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for library in ("torch", "transformers"):

@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("onnxruntime", reason="needs the extra model")
-pytest.importorskip("tokenizers", reason="needs the extra model")
-
 from sicetnon.arguments.model.classifiers import (
     Argumentativeness,
     Comparison,

@@ -65,7 +65,7 @@ class _Classifier:
 
     Raises:
         DataError: The model is damaged.
-        MissingExtraError: The libraries that run the model are not installed.
+        MissingExtraError: The libraries that run a Hugging Face classifier are not installed.
         UsageError: There is no such folder, or the model has other classes.
     """
 

@@ -26,7 +26,7 @@ from sicetnon.arguments.model.windows import (
     tokens_of,
     windows_of,
 )
-from sicetnon.errors import DataError, MissingExtraError, UsageError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.platforms import processor_cores
 
 SHIPPED = Path(__file__).parents[2] / "models" / "debate"
@@ -148,7 +148,6 @@ class DebateEncoder:
 
         Raises:
             DataError: The model is damaged.
-            MissingExtraError: ONNX Runtime or tokenizers is not installed.
         """
         contexts = contexts if contexts is not None else [""] * len(texts)
         found = {name: np.zeros((len(texts), *self._row(name)), np.float32) for name in outputs}
@@ -250,10 +249,8 @@ class DebateEncoder:
 
     @functools.cached_property
     def _tokenizer(self) -> Any:
-        try:
-            from tokenizers import Tokenizer
-        except ImportError:
-            raise MissingExtraError("Annotating texts", "model") from None
+        from tokenizers import Tokenizer
+
         path, data = self.folder / TOKENIZER, self._checked(TOKENIZER)
         try:
             tokenizer = Tokenizer.from_buffer(gzip.decompress(data))
@@ -278,10 +275,8 @@ class DebateEncoder:
             return self._sessions[graph]
 
     def _opened(self, graph: str) -> Any:
-        try:
-            import onnxruntime
-        except ImportError:
-            raise MissingExtraError("Annotating texts", "model") from None
+        import onnxruntime
+
         path = self.folder / graph
         self._checked(graph)
         self._checked(WEIGHTS)

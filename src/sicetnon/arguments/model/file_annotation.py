@@ -101,7 +101,7 @@ def annotate_file(
 
     Raises:
         DataError: A record cannot be used, or the unfinished output is of other work.
-        MissingExtraError: The libraries that run the model are not installed.
+        MissingExtraError: The libraries that run a Hugging Face classifier are not installed.
         UsageError: The model or the output cannot be used.
         SicetnonError: The disk is full, or another process writes this output.
     """
