@@ -16,6 +16,8 @@ from .evaluation import load_topics as load_topics
 from .formats.runs import write_run as write_run
 from .formats.topics import read_topics as read_topics
 from .library.answers import Answer as Answer
+from .library.brief import Brief as Brief
+from .library.brief import brief as brief
 from .library.index import Index as Index
 from .library.ir_dataset import load_ir_dataset as load_ir_dataset
 from .library.ir_dataset import register_ir_dataset as register_ir_dataset

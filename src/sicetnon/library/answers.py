@@ -119,7 +119,7 @@ def answers_of(ranking: Ranking, records: Sequence[Record], analyzer: Analyzer) 
     for rank, ((identifier, score), record) in enumerate(
         zip(ranking, records, strict=True), start=1
     ):
-        text, heading, source, stance = _parts(record)
+        text, heading, source, stance = parts_of(record)
         part = snippet(text, wanted, analyzer.stems_of, SNIPPET_LENGTH)
         found.append(Answer(rank, score, identifier, stance, heading, part, source, record))
     return _with_stances(found, ranking)
@@ -146,7 +146,7 @@ def _content(question: str) -> str:
     return " ".join(words) or question
 
 
-def _parts(record: Record) -> tuple[str, str, str, PremiseStance | None]:
+def parts_of(record: Record) -> tuple[str, str, str, PremiseStance | None]:
     """Text, heading, source and stance of a record."""
     if isinstance(record, ProcessedArgument):
         record = record.argument

@@ -42,3 +42,16 @@ def sample_index(say: Callable[[str], None] = lambda _: None) -> Index:
         options = BuildOptions(named_analysis(TASK.analysis), source={"sha256": checksum})
         build_index(corpus, folder, options)
         return Index.open(folder)
+
+
+def opened_index(folder: Path | None, say: Callable[[str], None] = lambda _: None) -> Index:
+    """The index in a folder; that of the sample when there is no folder.
+
+    Args:
+        folder: The folder, if one is named.
+        say: As in `sample_index`.
+
+    Raises:
+        BrokenIndexError: There is no usable index in the folder.
+    """
+    return Index.open(folder) if folder else sample_index(say)

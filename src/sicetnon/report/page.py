@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sicetnon._version import VERSION
@@ -22,9 +21,10 @@ from sicetnon.platforms import make_folder
 from sicetnon.records import Topic
 from sicetnon.report.contents import TOP, Contents, gather
 from sicetnon.report.documents import each_topic
+from sicetnon.report.environment import environment, source
 from sicetnon.report.pictures import all_differences, heat_map, interval_scale
 from sicetnon.report.texts import Texts
-from sicetnon.report.wording import FILTERS, visible
+from sicetnon.report.wording import FILTERS
 
 if TYPE_CHECKING:
     from sicetnon.index.reader import IndexReader
@@ -74,20 +74,11 @@ def write_report(
 
 
 def _render(contents: Contents, texts: Texts | None) -> str:
-    loader = PackageLoader("sicetnon.report")
-    # visible: every text that a template prints is freed of control characters, then escaped
-    environment = Environment(
-        loader=loader,
-        autoescape=True,
-        finalize=visible,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {each.__name__: each for each in (*FILTERS, counted)}
-    style, script = (loader.get_source(environment, name)[0] for name in ("page.css", "page.js"))
+    templates = environment("sicetnon.report")
+    templates.filters |= {each.__name__: each for each in (*FILTERS, counted)}
+    base, own, script = (source(templates, name) for name in ("base.css", "page.css", "page.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("page.html.jinja").render(
+    return templates.get_template("page.html.jinja").render(
         contents=contents,
         names=contents.names,
         topics=each_topic(contents, texts),
@@ -98,7 +89,7 @@ def _render(contents: Contents, texts: Texts | None) -> str:
         heat_map=heat_map,
         all_differences=all_differences,
         version=VERSION,
-        style=Markup(style),
+        style=Markup(base + own),
         script=Markup(script),
         digest=digest,
     )

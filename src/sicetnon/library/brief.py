@@ -1,0 +1,196 @@
+"""A brief: one page of the strongest reasons for and against, every sentence from a source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sicetnon.library.answers import Answer
+from sicetnon.library.index import Index
+from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
+from sicetnon.text.analysis import Analyzer, named_analysis
+
+REASONS = 3
+"""Reasons of each side at most."""
+
+_ANSWERS = 30
+# answers of each side whose sentences are read
+_READ_OF_EACH_SIDE = 6
+# worth of a sentence that can be read alone, and of one that will do where there are too few
+_GOOD, _USABLE = 1.0, 0.7
+_NEARLY_THE_SAME = 0.85
+_POINTS = 3
+_SAME_POINT = 0.5
+_SHARED_WORDS = 2
+# letters of a word that may name a point
+_LONG = 4
+
+
+@dataclass(frozen=True)
+class Point:
+    """What both sides speak of, with a sentence of each.
+
+    Attributes:
+        words: The words that both sentences share in some form, but for those of the question.
+        supporting: The sentence of the side FOR.
+        opposing: The sentence of the side AGAINST.
+    """
+
+    words: tuple[str, ...]
+    supporting: Reason
+    opposing: Reason
+
+    def as_json(self) -> dict[str, Any]:
+        """The point for programs."""
+        sides = {"for": self.supporting.as_json(), "against": self.opposing.as_json()}
+        return {"words": list(self.words)} | sides
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The strongest reasons for and against, on one page.
+
+    Every sentence stands in its source, white space apart.
+
+    Attributes:
+        question: The question.
+        supporting: The reasons for it, the strongest first.
+        opposing: The reasons against it, likewise.
+        contested: Points on which both sides speak, the closest sentences first.
+        found: Number of answers that were found.
+        counts: Number of them by side: FOR, AGAINST.
+        objects: The two objects of a question that compares: FOR favours the first.
+        has_sides: Whether the question can be answered for or against.
+    """
+
+    question: str
+    supporting: tuple[Reason, ...] = ()
+    opposing: tuple[Reason, ...] = ()
+    contested: tuple[Point, ...] = ()
+    found: int = 0
+    counts: tuple[int, int] = (0, 0)
+    objects: tuple[str, str] | None = None
+    has_sides: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """The brief for programs."""
+        return {
+            "question": self.question,
+            "objects": list(self.objects) if self.objects else None,
+            "found": {"answers": self.found, "for": self.counts[0], "against": self.counts[1]},
+            "for": [reason.as_json() for reason in self.supporting],
+            "against": [reason.as_json() for reason in self.opposing],
+            "contested": [point.as_json() for point in self.contested],
+        }
+
+    def as_markdown(self) -> str:
+        """The brief as Markdown."""
+        from sicetnon.library.brief_page import markdown
+
+        return markdown(self)
+
+    def as_html(self) -> str:
+        """The brief as an HTML page that needs nothing but itself, and prints on one page."""
+        from sicetnon.library.brief_page import page
+
+        return page(self)
+
+
+def brief(index: Index, question: str) -> Brief:
+    """The strongest reasons for and against, each as the sentence that carries it.
+
+    Args:
+        index: Where arguments are searched.
+        question: A question that can be answered for or against, or a claim.
+
+    Raises:
+        UsageError: The question is no text.
+    """
+    answers = index.search(question, _ANSWERS)
+    sided: dict[TakenSide, list[Answer]] = {"FOR": [], "AGAINST": []}
+    for answer in answers:
+        if side := side_of(answer):
+            sided[side].append(answer)
+    read = [answer for side in sided.values() for answer in side[:_READ_OF_EACH_SIDE]]
+    sentences = reasons_of(question, read)
+    supporting, opposing = (_strongest(sided[side], sentences) for side in sided)
+    shown = {reason.sentence for reason in (*supporting, *opposing)}
+    others = [
+        reason
+        for each in sentences.values()
+        for reason in each
+        if reason.sentence not in shown and reason.worth >= _GOOD
+    ]
+    return Brief(
+        question,
+        supporting,
+        opposing,
+        tuple(_contested(others, question)),
+        len(answers),
+        (len(sided["FOR"]), len(sided["AGAINST"])),
+        next((answer.objects for answer in answers if answer.objects), None),
+        not answers or any(answer.side or answer.objects for answer in answers),
+    )
+
+
+def _strongest(answers: Sequence[Answer], sentences: dict[str, list[Reason]]) -> tuple[Reason, ...]:
+    """One sentence of each of the first answers that have a good one, none said twice.
+
+    Where that leaves too few, of the next answers those that will do.
+    """
+    chosen: list[Reason] = []
+    for worth in (_GOOD, _USABLE):
+        used = {reason.answer.id for reason in chosen}
+        for answer in answers:
+            fresh = (each for each in sentences.get(answer.id, []) if not _repeats(each, chosen))
+            best = next(fresh, None)
+            if best and best.worth >= worth and answer.id not in used and len(chosen) < REASONS:
+                chosen.append(best)
+    return tuple(chosen)
+
+
+def _repeats(reason: Reason, others: Sequence[Reason]) -> bool:
+    return any(reason.embedding @ other.embedding > _NEARLY_THE_SAME for other in others)
+
+
+def _contested(reasons: Sequence[Reason], question: str) -> list[Point]:
+    """The sentences of both sides that are most alike, by the points that they share."""
+    supporting = [reason for reason in reasons if reason.side == "FOR"]
+    opposing = [reason for reason in reasons if reason.side == "AGAINST"]
+    if not supporting or not opposing:
+        return []
+    vectors = [np.stack([each.embedding for each in side]) for side in (supporting, opposing)]
+    likeness = vectors[0] @ vectors[1].T
+    analyzer = named_analysis("porter-stop").analyzer()
+    asked = frozenset(analyzer.stems_of(question))
+    points: list[Point] = []
+    used: set[str] = set()
+    for place in np.argsort(-likeness, axis=None, kind="stable").tolist():
+        first, second = divmod(place, len(opposing))
+        pair = supporting[first], opposing[second]
+        if not _SAME_POINT <= likeness[first, second] <= _NEARLY_THE_SAME:
+            continue
+        words = _shared_words(*pair, asked, analyzer)
+        if words and used.isdisjoint(reason.answer.id for reason in pair):
+            used.update(reason.answer.id for reason in pair)
+            points.append(Point(words, *pair))
+        if len(points) == _POINTS:
+            break
+    return points
+
+
+def _shared_words(
+    first: Reason, second: Reason, asked: frozenset[str], analyzer: Analyzer
+) -> tuple[str, ...]:
+    """The words of two sentences whose stems both have, but for those of the question."""
+    stems = [frozenset(analyzer.stems_of(reason.sentence)) for reason in (first, second)]
+    shared = {stem for stem in stems[0] & stems[1] if len(stem) >= _LONG} - asked
+    if len(shared) < _SHARED_WORDS:
+        return ()
+    words = re.findall(r"\w+", f"{first.sentence} {second.sentence}")
+    found = {word.lower() for word in words if shared.intersection(analyzer.stems_of(word))}
+    return tuple(sorted(found))

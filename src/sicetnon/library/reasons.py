@@ -1,0 +1,172 @@
+"""Reasons: the sentences that carry what an argument says for or against a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.formats.entries import is_link
+from sicetnon.library.answers import Answer, parts_of
+from sicetnon.pairs.sentences import is_candidate, strength
+from sicetnon.records import Argument, ProcessedArgument, WebPage
+from sicetnon.text.sentences import sentences
+from sicetnon.text.stopwords import stop_list
+
+TakenSide = Literal["FOR", "AGAINST"]
+MOST_WORDS = 60
+"""Words of a sentence that is shown at most; longer ones are seldom one sentence."""
+
+WEIGHTS = {"strength": 0.3, "quality": 1.5, "question": 0.75, "claim": 0.75, "sided": 0.35}
+"""Weights of the measures in the worth of a sentence: its strength by rules, its quality by the
+model, its likeness to the question and to the claim of its document, and how clearly it takes its
+side. They are those of a ridge regression on 401 sentences that were read for this, rounded:
+benchmarks/effectiveness/sentences.py.
+"""
+# makes a worth of 0 say nothing, 1 need the text around the sentence, 2 carry the reason alone
+_CONSTANT = -1.5
+# the model reads so many sentences of an argument, and judges the side of the best of them
+_READ, _JUDGED = 8, 3
+_LONGEST_TEXT, _MOST_LETTERS = 100_000, 600
+_LEADING = re.compile(r"^(?:\[\w{1,4}\]|\(?\d{1,2}[.):]|[\"”’)\]–—•*-]+(?=\s|-))[\"”’):.]*\s*")
+_TRAILING = re.compile(r"\s*\[\d{1,3}\]$")
+_SIGN: dict[TakenSide, int] = {"FOR": 1, "AGAINST": -1}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A sentence of a document that speaks for or against.
+
+    Attributes:
+        side: The side of its document towards the question. Where the question compares two
+            objects, FOR favours the first.
+        sentence: The sentence as it stands in the document, white space folded.
+        worth: How well it carries the reason, about 0 to 2.
+        embedding: Its unit vector, shape (384,).
+        answer: The document that it is from.
+    """
+
+    side: TakenSide
+    sentence: str
+    worth: float
+    embedding: NDArray[np.float32]
+    answer: Answer
+
+    @property
+    def title(self) -> str:
+        """The title of the discussion or page, or the empty string."""
+        record = self.answer.record
+        if isinstance(record, ProcessedArgument):
+            record = record.argument
+        return record.title if isinstance(record, Argument | WebPage) else ""
+
+    @property
+    def link(self) -> str | None:
+        """The address of the source, where the corpus knows one."""
+        return self.answer.source if is_link(self.answer.source) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The reason for programs."""
+        return {
+            "sentence": self.sentence,
+            "id": self.answer.id,
+            "claim": self.answer.heading,
+            "stance": self.answer.stance,
+            "probability": self.answer.side_probability,
+            "title": self.title,
+            "link": self.link,
+        }
+
+
+def side_of(answer: Answer) -> TakenSide | None:
+    """The side that an answer takes; None where it takes none, or weighs both."""
+    if answer.side == "FOR" or answer.stance == "FIRST":
+        return "FOR"
+    return "AGAINST" if answer.side == "AGAINST" or answer.stance == "SECOND" else None
+
+
+def reasons_of(question: str, answers: Sequence[Answer]) -> dict[str, list[Reason]]:
+    """The sentences of each answer that may carry its reason, best first, by the answer's id.
+
+    Args:
+        question: The question, or a claim.
+        answers: Answers to it. Those without a side, or without a sentence that can be read alone,
+            have no reasons.
+    """
+    candidates = [
+        (answer, side, sentence)
+        for answer in answers
+        if (side := side_of(answer))
+        for sentence in _candidates(answer)
+    ]
+    if not candidates:
+        return {}
+    found: dict[str, list[Reason]] = {}
+    for reason in sorted(_read(question, candidates), key=_by_worth):
+        found.setdefault(reason.answer.id, []).append(reason)
+    best = [reason for reasons in found.values() for reason in reasons[:_JUDGED]]
+    judged: dict[str, list[Reason]] = {answer.id: [] for answer in answers if answer.id in found}
+    for reason in sorted(_judged(question, best), key=_by_worth):
+        judged[reason.answer.id].append(reason)
+    return judged
+
+
+def _by_worth(reason: Reason) -> float:
+    return -reason.worth
+
+
+def _candidates(answer: Answer) -> list[str]:
+    """The sentences of a document that can be read alone, the strongest by rules."""
+    text = parts_of(answer.record)[0]
+    distinct = dict.fromkeys(map(_trimmed, sentences(text[:_LONGEST_TEXT])))
+    short = (
+        each for each in distinct if len(each) <= _MOST_LETTERS and len(each.split()) <= MOST_WORDS
+    )
+    whole = (each for each in short if is_candidate(each) and not _breaks_off(each))
+    return sorted(whole, key=strength, reverse=True)[:_READ]
+
+
+def _trimmed(sentence: str) -> str:
+    """A sentence without the number, bullet or reference that stands before or behind it."""
+    return _TRAILING.sub("", _LEADING.sub("", sentence))
+
+
+def _breaks_off(sentence: str) -> bool:
+    """Whether the text ends in the middle of the sentence."""
+    return sentence.rpartition(" ")[2].lower() in stop_list("snowball")
+
+
+def _read(question: str, candidates: Sequence[tuple[Answer, TakenSide, str]]) -> list[Reason]:
+    """The candidates with their worth, but for how clearly they take their side."""
+    # it loads the model
+    from sicetnon.arguments.model.classifiers import read_all
+
+    texts = [sentence for _, _, sentence in candidates]
+    claims = list(dict.fromkeys(answer.heading or question for answer, _, _ in candidates))
+    read = read_all([*texts, question, *claims], ["quality", "embedding"])
+    vectors = read["embedding"]
+    asked = vectors[len(texts)]
+    claimed = dict(zip(claims, vectors[len(texts) + 1 :], strict=True))
+    reasons = []
+    for place, (answer, side, text) in enumerate(candidates):
+        quality, vector = read["quality"][place], vectors[place]
+        worth = _CONSTANT + WEIGHTS["strength"] * strength(text) + WEIGHTS["quality"] * quality
+        worth += WEIGHTS["question"] * (vector @ asked)
+        worth += WEIGHTS["claim"] * (vector @ claimed[answer.heading or question])
+        reasons.append(Reason(side, text, float(worth), vector, answer))
+    return reasons
+
+
+def _judged(question: str, reasons: Sequence[Reason]) -> list[Reason]:
+    """The reasons with how clearly they take their side in their worth."""
+    from sicetnon.arguments.side import Side
+
+    found = Side().probabilities([reason.sentence for reason in reasons], question)
+    return [
+        replace(reason, worth=reason.worth + WEIGHTS["sided"] * _SIGN[reason.side] * certain)
+        for reason, certain in zip(reasons, (found[:, 0] - found[:, 1]).tolist(), strict=True)
+    ]

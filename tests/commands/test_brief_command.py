@@ -1,0 +1,33 @@
+"""The command `brief`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sicetnon.cli import main
+
+QUESTION = "Is homework good for children?"
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.md", "# Is"), ("a.html", "<!DOCTYPE html>"), ("a.json", "{")]
+)
+def test_the_ending_names_the_format(name: str, start: str, tmp_path: Path, capsys) -> None:
+    assert main(["brief", QUESTION, "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / name).read_text("utf-8").startswith(start)
+    assert f"wrote {tmp_path / name}" in capsys.readouterr().err
+
+
+def test_prints_markdown_or_what_is_asked_for(capsys) -> None:
+    assert main(["brief", *QUESTION.split()]) == 0
+    assert f"# {QUESTION}\n" in capsys.readouterr().out
+    assert main(["brief", QUESTION, "--format", "json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["question"] == QUESTION
+
+
+def test_an_index_that_is_not_there_is_one_line(tmp_path: Path, capsys) -> None:
+    assert main(["brief", QUESTION, "--index", str(tmp_path / "none")]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
