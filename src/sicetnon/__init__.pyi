@@ -18,9 +18,15 @@ from .formats.topics import read_topics as read_topics
 from .library.answers import Answer as Answer
 from .library.brief import Brief as Brief
 from .library.brief import brief as brief
+from .library.debating import Message as Message
+from .library.debating import Turn as Turn
+from .library.debating import read_messages as read_messages
+from .library.debating import respond as respond
 from .library.index import Index as Index
 from .library.ir_dataset import load_ir_dataset as load_ir_dataset
 from .library.ir_dataset import register_ir_dataset as register_ir_dataset
+from .library.reply import Reply as Reply
+from .library.reply import reply as reply
 from .ranking.fusion import Fusion as Fusion
 from .ranking.fusion import fuse as fuse
 from .ranking.joint import Joint as Joint

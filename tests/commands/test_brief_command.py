@@ -8,23 +8,31 @@ from pathlib import Path
 import pytest
 
 from sicetnon.cli import main
+from support.debates import QUESTION, both_sides
 
-QUESTION = "Is homework good for children?"
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("brief") / "index"
+    both_sides(folder).close()
+    return str(folder)
 
 
 @pytest.mark.parametrize(
-    ("name", "start"), [("a.md", "# Is"), ("a.html", "<!DOCTYPE html>"), ("a.json", "{")]
+    ("name", "start"), [("a.md", "# Should"), ("a.html", "<!DOCTYPE html>"), ("a.json", "{")]
 )
-def test_the_ending_names_the_format(name: str, start: str, tmp_path: Path, capsys) -> None:
-    assert main(["brief", QUESTION, "-o", str(tmp_path / name)]) == 0
+def test_the_ending_names_the_format(
+    name: str, start: str, index: str, tmp_path: Path, capsys
+) -> None:
+    assert main(["brief", QUESTION, "--index", index, "-o", str(tmp_path / name)]) == 0
     assert (tmp_path / name).read_text("utf-8").startswith(start)
     assert f"wrote {tmp_path / name}" in capsys.readouterr().err
 
 
-def test_prints_markdown_or_what_is_asked_for(capsys) -> None:
-    assert main(["brief", *QUESTION.split()]) == 0
+def test_prints_markdown_or_what_is_asked_for(index: str, capsys) -> None:
+    assert main(["brief", *QUESTION.split(), "--index", index]) == 0
     assert f"# {QUESTION}\n" in capsys.readouterr().out
-    assert main(["brief", QUESTION, "--format", "json", "--quiet"]) == 0
+    assert main(["brief", QUESTION, "--format", "json", "--index", index, "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out)["question"] == QUESTION
 
 

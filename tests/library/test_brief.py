@@ -12,40 +12,13 @@ import pytest
 import sicetnon
 from sicetnon.library.brief import Brief
 from sicetnon.library.sample import sample_index
+from support.debates import AGAINST, FOR, NOISE, QUESTION, argument, both_sides, indexed
 from support.report_cases import HOSTILE
-
-QUESTION = "Should teachers get tenure?"
-FOR = [
-    "Tenure protects academic freedom, because teachers can speak without fear of dismissal.",
-    "Schools with tenure attract talented people, since it gives them a secure job.",
-    "Teachers with tenure stay longer, which helps pupils to learn more from year to year.",
-    "According to a study of 2009, tenured teachers report unfair grades more often.",
-]
-AGAINST = [
-    "Tenure makes it costly to dismiss bad teachers, so that they stay in the classroom.",
-    "Tenure causes complacency, because teachers know that they cannot lose their jobs.",
-    "Laws protect teachers from unfair dismissal, therefore nobody needs tenure any more.",
-    "According to a survey, most principals fire no bad teacher because of the costs.",
-]
-NOISE = ["Thanks!", "See [1].", "Why?\n\n", "…", "e.g. Dr. No", "\u00a0", "I agree.They do.", "- a"]
-
-
-FIELDS = {"fields": ["text"], "stance_field": "side", "claim_field": "claim"}
-
-
-def argument(place: int, text: str, stance: str | None) -> dict[str, str | None]:
-    claim = "Teachers should get tenure" if stance else ""
-    return {"id": str(place), "text": text, "side": stance, "claim": claim}
-
-
-def indexed(documents: list[dict[str, str | None]]) -> sicetnon.Index:
-    return sicetnon.Index.build(documents, **FIELDS)
 
 
 @pytest.fixture(scope="module")
 def index() -> sicetnon.Index:
-    sides = [(text, "PRO") for text in FOR] + [(text, "CON") for text in AGAINST]
-    return indexed([argument(place, text, side) for place, (text, side) in enumerate(sides)])
+    return both_sides()
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,8 @@ benchmarks/effectiveness/sentences.py.
 """
 # makes a worth of 0 say nothing, 1 need the text around the sentence, 2 carry the reason alone
 _CONSTANT = -1.5
+# likeness to the question of a sentence about it: 19 in 20 of those that carry a reason have it
+_ABOUT = 0.4
 # the model reads so many sentences of an argument, and judges the side of the best of them
 _READ, _JUDGED = 8, 3
 _LONGEST_TEXT, _MOST_LETTERS = 100_000, 600
@@ -141,7 +143,7 @@ def _breaks_off(sentence: str) -> bool:
 
 
 def _read(question: str, candidates: Sequence[tuple[Answer, TakenSide, str]]) -> list[Reason]:
-    """The candidates with their worth, but for how clearly they take their side."""
+    """The candidates that are about the question, with their worth but for their side."""
     # it loads the model
     from sicetnon.arguments.model.classifiers import read_all
 
@@ -151,13 +153,16 @@ def _read(question: str, candidates: Sequence[tuple[Answer, TakenSide, str]]) ->
     vectors = read["embedding"]
     asked = vectors[len(texts)]
     claimed = dict(zip(claims, vectors[len(texts) + 1 :], strict=True))
+    likeness = (vectors @ asked).tolist()
     reasons = []
     for place, (answer, side, text) in enumerate(candidates):
-        quality, vector = read["quality"][place], vectors[place]
-        worth = _CONSTANT + WEIGHTS["strength"] * strength(text) + WEIGHTS["quality"] * quality
-        worth += WEIGHTS["question"] * (vector @ asked)
-        worth += WEIGHTS["claim"] * (vector @ claimed[answer.heading or question])
-        reasons.append(Reason(side, text, float(worth), vector, answer))
+        if likeness[place] < _ABOUT:
+            continue
+        worth = _CONSTANT + WEIGHTS["strength"] * strength(text)
+        worth += WEIGHTS["quality"] * float(read["quality"][place])
+        worth += WEIGHTS["question"] * likeness[place]
+        worth += WEIGHTS["claim"] * float(vectors[place] @ claimed[answer.heading or question])
+        reasons.append(Reason(side, text, worth, vectors[place], answer))
     return reasons
 
 

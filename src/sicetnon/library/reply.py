@@ -1,0 +1,105 @@
+"""Replies: the strongest arguments against a text, each in a sentence of its source."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sicetnon.arguments.claims import claim_of
+from sicetnon.errors import UsageError
+from sicetnon.library.index import Index
+from sicetnon.library.reasons import Reason, reasons_of, side_of
+from sicetnon.library.sides import with_sides
+
+_ANSWERS = 30
+# answers against the claim whose sentences are read
+_READ = 8
+_WORTH_SAYING = 0.7
+_NEARLY_THE_SAME = 0.85
+_LONGEST_TEXT = 100_000
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An argument against a claim, in at most 60 words.
+
+    Attributes:
+        claim: The claim that it is against.
+        reason: The sentence, with its source.
+    """
+
+    claim: str
+    reason: Reason
+
+    @property
+    def text(self) -> str:
+        """The sentence, as it stands in its source."""
+        return self.reason.sentence
+
+    def as_json(self) -> dict[str, Any]:
+        """The reply for programs."""
+        return {"text": self.text, "words": len(self.text.split())} | self.reason.as_json()
+
+
+def reply(index: Index, text: str, k: int = 3) -> list[Reply]:
+    """The strongest arguments against what a text claims, the best first.
+
+    Each is one sentence of its source, of at most 60 words. There are fewer than `k`, or none,
+    where the index does not hold as many.
+
+    Args:
+        index: Where arguments are searched.
+        text: Any text; its first 100,000 characters are read.
+        k: Number of replies.
+
+    Raises:
+        UsageError: The text is no text, or empty.
+    """
+    claim = claim_of(checked_text(text))
+    return replies(index, claim, claim, k)
+
+
+def replies(
+    index: Index, position: str, focus: str, k: int, said: Collection[str] = ()
+) -> list[Reply]:
+    """Arguments against a position that have to do with something else that was said.
+
+    Args:
+        index: Where arguments are searched.
+        position: The claim that the arguments are against.
+        focus: What they should be about; the position itself, or what was last said for it.
+        k: Number of replies.
+        said: Texts whose sentences are not said again.
+    """
+    question = position if focus == position else f"{focus} {position}"
+    found = with_sides(position, index.search(question, _ANSWERS, sides=False))
+    against = [answer for answer in found if side_of(answer) == "AGAINST"][:_READ]
+    best = [reasons[0] for reasons in reasons_of(focus, against).values() if reasons]
+    chosen: list[Reason] = []
+    for reason in sorted(best, key=lambda each: -each.worth):
+        if reason.worth < _WORTH_SAYING or len(chosen) == k:
+            break
+        if not _is_said(reason, chosen, said):
+            chosen.append(reason)
+    return [Reply(focus, reason) for reason in chosen]
+
+
+def checked_text(text: object) -> str:
+    """The begin of a text that claims something.
+
+    Raises:
+        UsageError: It is no text, or no letter is in it.
+    """
+    if not isinstance(text, str):
+        raise UsageError(f"found {type(text).__name__} as the text; expected a text")
+    if not any(map(str.isalpha, text)):
+        raise UsageError(f"found no word in the text {text[:40]!r}; expected a text with a claim")
+    return text[:_LONGEST_TEXT]
+
+
+def _is_said(reason: Reason, chosen: Sequence[Reason], said: Collection[str]) -> bool:
+    """Whether a sentence was said, or nearly the same is chosen."""
+    if any(reason.sentence in text for text in said):
+        return True
+    return any(reason.embedding @ other.embedding > _NEARLY_THE_SAME for other in chosen)
