@@ -26,7 +26,7 @@ LAYERS = (
     ("terminal",),
     ("library",),
     ("tasks",),
-    ("pairs", "report", "uva", "validation"),
+    ("pairs", "ranker", "report", "uva", "validation"),
     ("services",),
     ("evaluation", "ranking"),
     ("retrieval",),

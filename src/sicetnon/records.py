@@ -6,7 +6,7 @@ a file's JSON becomes a record without a dictionary in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -248,12 +248,15 @@ class Ranking:
         scores: float64, shape (n,). What retrievers and stages give never rises; a run that was
             read keeps the scores of its file.
         stances: The second column of a run, one per document; None where it is `Q0` throughout.
+        reasons: What decided on the place of each document, by name, from 0 to 1; None where the
+            system does not say.
     """
 
     topic: Topic
     ids: tuple[str, ...]
     scores: NDArray[np.float64]
     stances: tuple[str, ...] | None = None
+    reasons: tuple[Mapping[str, float], ...] | None = None
 
     def taken(self, places: NDArray[np.int64], scores: NDArray[np.float64]) -> Ranking:
         """The results at some places, in that order, with new scores.
@@ -263,12 +266,13 @@ class Ranking:
             scores: Shape as `places`.
         """
         at = places.tolist()
-        stances = self.stances
+        stances, reasons = self.stances, self.reasons
         return Ranking(
             self.topic,
             tuple([self.ids[place] for place in at]),
             scores,
             None if stances is None else tuple([stances[place] for place in at]),
+            None if reasons is None else tuple([reasons[place] for place in at]),
         )
 
     def best(self, k: int) -> Ranking:
@@ -276,7 +280,8 @@ class Ranking:
         if k >= len(self):
             return self
         stances = None if self.stances is None else self.stances[:k]
-        return Ranking(self.topic, self.ids[:k], self.scores[:k], stances)
+        reasons = None if self.reasons is None else self.reasons[:k]
+        return Ranking(self.topic, self.ids[:k], self.scores[:k], stances, reasons)
 
     @property
     def second_column(self) -> tuple[str, ...]:

@@ -28,7 +28,21 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "-k", type=positive, metavar="N", default=10, help="answers wanted (default: 10)"
     )
-    command.add_argument("--system", default="default", metavar="NAME", help="which system answers")
+    command.add_argument(
+        "--system",
+        metavar="NAME",
+        help="the first results of this system as they are (default: answers for arguments, else "
+        "default; near duplicates folded, both sides shown)",
+    )
+    command.add_argument(
+        "--balance",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="show a third of the weaker side where there is as much (default: yes)",
+    )
+    command.add_argument(
+        "--explain", action="store_true", help="say why each answer stands where it stands"
+    )
     add_stance(command)
     command.add_argument("--json", action="store_true", help="print JSON")
 
@@ -36,7 +50,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _search(options: argparse.Namespace) -> None:
     question = " ".join(options.question)
     if options.source:
-        if options.index or options.system != "default" or options.stance:
+        if options.index or options.system or options.stance:
             raise UsageError(
                 "--source asks a service, which takes neither --index nor --system nor --stance"
             )
@@ -54,14 +68,21 @@ def _search(options: argparse.Namespace) -> None:
         line_printer(console(stderr=True, quiet=options.quiet))(line)
 
     with Index.open(options.index) if options.index else sample_index(say) as index:
-        found = index.search(question, options.k, system=options.system, stance=options.stance)
+        found = index.search(
+            question,
+            options.k,
+            system=options.system,
+            stance=options.stance,
+            balance=options.balance,
+        )
+        nearest = [] if found else index.nearest_topics(question)
     if options.json:
-        print(json_text(as_json(question, found), indent=1))  # noqa: T201
+        print(json_text(as_json(question, found, nearest), indent=1))  # noqa: T201
         return
     from sicetnon.terminal.answers import show_answers
     from sicetnon.terminal.console import console
 
-    show_answers(question, found, console())
+    show_answers(question, found, console(), nearest, options.explain)
 
 
 def _search_service(question: str, source: str, k: int, is_json: bool, quiet: bool) -> None:

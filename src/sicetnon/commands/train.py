@@ -1,12 +1,15 @@
-"""`train`: train the learned parts of the systems named uva."""
+"""`train`: train the ranker of the answers, and the learned parts of the systems named uva."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from sicetnon.commands.arguments import describe, folder
+from sicetnon.errors import UsageError
 
-_PARTS = ("uva-quality", "uva-ranker", "uva-argumentativeness")
+_RANKER = "ranker"
+_PARTS = (_RANKER, "uva-quality", "uva-ranker", "uva-argumentativeness")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -14,9 +17,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     describe(
         command,
         _train,
-        "Train a part of the University of Amsterdam's systems: the quality classifier and the "
+        "Train a learned part. `ranker` orders what a person is shown: it learns from tables of "
+        "arguments that were read for a question (relevance and strength). The others are those of "
+        "the University of Amsterdam's systems: the quality classifier and the "
         "ranker from Dagstuhl-15512 or Webis-ArgQuality-20, the classifier of argumentative pages "
         "from a corpus of arguments and one of other texts. Train uva-quality before uva-ranker.",
+        "sicetnon train ranker labels.tsv --index my-index -o models",
         "sicetnon train uva-quality webis-argquality20-full.csv --encoder words-averaged",
         "sicetnon train uva-argumentativeness ARGUMENTS --others pages.jsonl -o models",
     )
@@ -40,11 +46,22 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--no-entities", dest="entities", action="store_false", help="leave named entities out"
     )
     command.add_argument(
+        "--index", type=Path, metavar="DIR", help="ranker: the index of the arguments"
+    )
+    command.add_argument(
+        "--topics", type=Path, metavar="FILE", help="ranker: the topics, for labels by topic"
+    )
+    command.add_argument(
         "-o", "--output", type=folder, metavar="DIR", help="folder of models (default: the user's)"
     )
 
 
 def _train(options: argparse.Namespace) -> None:
+    if options.part == _RANKER:
+        _train_ranker(options)
+        return
+    if options.index or options.topics:
+        raise UsageError("--index and --topics go with ranker")
     from sicetnon.terminal.console import console, show_facts
     from sicetnon.uva.parameters import models_folder, write_parameters
     from sicetnon.uva.training import train_part
@@ -58,3 +75,29 @@ def _train(options: argparse.Namespace) -> None:
     facts = [("parameters", str(path)), ("encoder", card.encoder), ("trained on", card.trained_on)]
     facts += [(name, f"{value:.3f}") for name, value in card.figures.items()]
     show_facts(facts, console())
+
+
+def _train_ranker(options: argparse.Namespace) -> None:
+    if options.index is None or options.output is None:
+        raise UsageError("ranker needs --index with the arguments, and -o for what it writes")
+    if options.others or options.encoder or not options.entities:
+        raise UsageError("--others, --encoder and --no-entities do not go with ranker")
+    from sicetnon.formats.topics import read_topics
+    from sicetnon.index.reader import IndexReader
+    from sicetnon.ranker.card import train
+    from sicetnon.ranker.labels import Examples, joined, read_labels
+    from sicetnon.tasks.touche_2020_task_1 import TASK
+    from sicetnon.terminal.console import console, show_facts
+
+    topics = read_topics(options.topics) if options.topics else []
+    titles = {topic.number: topic.title for topic in topics}
+    labels = joined(read_labels(file, titles) for file in options.files)
+    named = [Path(file).name for file in options.files]
+    command = ["sicetnon train ranker", *named, "--index INDEX"]
+    command += [f"--topics {options.topics.name}"] if options.topics else []
+    with IndexReader.open(options.index) as index:
+        examples = Examples(index, TASK.system("default", index), labels)
+    figures = train(examples, options.output, " ".join([*command, "-o DIR"]))
+    if not options.quiet:
+        facts = [("written to", str(options.output))]
+        show_facts(facts + [(name, f"{value:.3f}") for name, value in figures.items()], console())

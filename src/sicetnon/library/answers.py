@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -49,6 +49,11 @@ class Answer:
         side: The side that it takes towards the question; None where the question has no sides, and
             where the stance is about objects.
         side_probability: How sure that is, from 0 to 1; None where a service said the side.
+        reasons: What decided on its place, from 0 to 1 each: `on_topic` (probability that it is
+            squarely about the question), `strength`, `lexical` (score of the words alone) and
+            `repeated` (share of it that a result above holds as well); None where the system does
+            not say.
+        similar: The ids of near duplicates that it stands for.
     """
 
     rank: int
@@ -62,6 +67,8 @@ class Answer:
     objects: tuple[str, str] | None = None
     side: QuestionSide | None = None
     side_probability: float | None = None
+    reasons: Mapping[str, float] | None = None
+    similar: tuple[str, ...] = ()
 
     @property
     def favours(self) -> str | None:
@@ -86,7 +93,10 @@ class Answer:
             "source": self.source,
             "snippet": self.snippet.text,
             "marks": [list(mark) for mark in self.snippet.marks],
+            "similar": list(self.similar),
         }
+        if self.reasons is not None:
+            fields["reasons"] = dict(self.reasons)
         record = self.record
         if isinstance(record, ProcessedArgument):
             record = record.argument
@@ -116,12 +126,15 @@ def answers_of(ranking: Ranking, records: Sequence[Record], analyzer: Analyzer) 
     """
     wanted = frozenset(analyzer.stems_of(_content(ranking.topic.title)))
     found = []
-    for rank, ((identifier, score), record) in enumerate(
-        zip(ranking, records, strict=True), start=1
+    every = ranking.reasons or [None] * len(ranking)
+    for rank, ((identifier, score), record, reasons) in enumerate(
+        zip(ranking, records, every, strict=True), start=1
     ):
         text, heading, source, stance = parts_of(record)
         part = snippet(text, wanted, analyzer.stems_of, SNIPPET_LENGTH)
-        found.append(Answer(rank, score, identifier, stance, heading, part, source, record))
+        found.append(
+            Answer(rank, score, identifier, stance, heading, part, source, record, reasons=reasons)
+        )
     return _with_stances(found, ranking)
 
 
@@ -177,8 +190,16 @@ def _entry_parts(record: Entry) -> tuple[str, str, str, PremiseStance | None]:
     return record.default_text(), "", link, record.stance
 
 
-def as_json(question: str, found: Sequence[Answer]) -> dict[str, Any]:
-    """A question and its answers for programs; with its objects where stances are about them."""
+def as_json(question: str, found: Sequence[Answer], nearest: Sequence[str] = ()) -> dict[str, Any]:
+    """A question and its answers for programs; with its objects where stances are about them.
+
+    Args:
+        question: The question.
+        found: Its answers.
+        nearest: Where there are none: headings of the documents that come nearest.
+    """
     objects = next((answer.objects for answer in found if answer.objects), None)
-    compared = {"objects": list(objects)} if objects else {}
-    return {"question": question} | compared | {"answers": [answer.as_json() for answer in found]}
+    more: dict[str, Any] = {"objects": list(objects)} if objects else {}
+    if nearest:
+        more["nearest"] = list(nearest)
+    return {"question": question} | more | {"answers": [answer.as_json() for answer in found]}

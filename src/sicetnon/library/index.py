@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -18,10 +19,11 @@ from sicetnon.formats.memory import Document, memory_corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
 from sicetnon.library.answers import Answer, answers
+from sicetnon.library.showing import balanced, folded, on_topic
 from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
-from sicetnon.tasks.registry import analysis_for, search_system
+from sicetnon.tasks.registry import analysis_for, search_system, shown_system
 from sicetnon.text.analysis import named_analysis
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = str | Path | Iterable[Document] | Iterable[Path]
 _LONGEST_QUESTION = 100_000
+# results that are read for each answer, since near duplicates are folded, and that have sides
+_MOST_FOLDED, _BALANCED = 4, 2
 
 
 class Index(IndexReader):
@@ -152,19 +156,27 @@ class Index(IndexReader):
         question: str,
         k: int = 10,
         *,
-        system: str | System = "default",
+        system: str | System | None = None,
         stance: str | None = None,
         sides: bool = True,
+        balance: bool = True,
     ) -> list[Answer]:
         """The best answers to a question.
+
+        Unless a system is named, near duplicates are folded into the first of them, arguments that
+        are not about the question are left out, and both sides are shown. None is left where the
+        index has nothing about the question; `nearest_topics` then tells what it has.
 
         Args:
             question: Any text; its first 100,000 characters are read.
             k: Number of answers.
-            system: The name of a system, as in `system`, or a system of this index.
+            system: The name of a system, as in `system`, or a system of this index, whose first
+                results are given as they are. Left out, it is `answers` for arguments, else
+                `default`.
             stance: The stance classifier, as in `system`.
             sides: Whether the sides of the answers are judged, which takes the model a few
                 milliseconds per answer.
+            balance: Whether a third of the answers is of the weaker side, where there are as many.
 
         Raises:
             UsageError: The question is no text, or there is no such system or stance classifier
@@ -172,10 +184,37 @@ class Index(IndexReader):
         """
         if not isinstance(question, str):
             raise UsageError(f"found {type(question).__name__} as the question; expected a text")
-        chosen = system if isinstance(system, System) else self.system(system, stance=stance)
-        found = chosen.retrieve([Topic("1", question[:_LONGEST_QUESTION])], k)
-        best = answers(self, found[0])
-        return with_sides(question, best) if sides else best
+        topic = Topic("1", question[:_LONGEST_QUESTION])
+        if system is not None:
+            chosen = system if isinstance(system, System) else self.system(system, stance=stance)
+            best = answers(self, chosen.retrieve([topic], k)[0])
+            return with_sides(question, best) if sides else best
+        chosen = self.system(shown_system(self), stance=stance)
+        finder = replace(chosen, labelling=None)
+        ranking = on_topic(finder.retrieve([topic], _MOST_FOLDED * k)[0])
+        shown = folded(ranking, self.records_of(ranking))
+        if chosen.labelling is not None:
+            # the classifier may take a while for each result
+            shown = shown.best(k).labelled(chosen.labelling)
+        shown = shown.best(_BALANCED * k if balance else k)
+        found = shown.answers(self.analysis.analyzer())
+        if sides:
+            found = with_sides(question, found)
+        return balanced(found, k) if balance else found
+
+    def nearest_topics(self, question: str, k: int = 5) -> list[str]:
+        """Headings of the documents nearest to a question, each once, the nearest first.
+
+        Args:
+            question: Any text.
+            k: Number of headings.
+        """
+        topic = Topic("1", question[:_LONGEST_QUESTION])
+        ranking = self.system(shown_system(self)).retrieve([topic], _MOST_FOLDED * k)[0]
+        found = answers(self, ranking)
+        found.sort(key=lambda answer: -(answer.reasons or {}).get("on_topic", 0.0))
+        headings = (answer.heading for answer in found)
+        return list(dict.fromkeys(filter(None, headings)))[:k]
 
     def system(self, name: str = "default", *, stance: str | None = None) -> System:
         """A system by its name, such as `default`, `bm25`, `dirichlet`, `dense` or `hybrid`.

@@ -11,7 +11,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 
 _SHINGLE = 3
-_Shingles: TypeAlias = frozenset[tuple[str, ...]]
+Shingles: TypeAlias = frozenset[tuple[str, ...]]
 
 
 class RepeatsLast:
@@ -37,15 +37,15 @@ class RepeatsLast:
         """The ranking with repeats behind the best; scores stay in place."""
         count = min(self._depth, len(ranking))
         pages = [self._page(identifier) for identifier in ranking.ids[:count]]
-        shared = [place for place in range(count) if pages.count(pages[place]) > 1]
-        records = self._index.records([ranking.ids[place] for place in shared])
-        seen: dict[str, list[_Shingles]] = defaultdict(list)
+        with_others = [place for place in range(count) if pages.count(pages[place]) > 1]
+        records = self._index.records([ranking.ids[place] for place in with_others])
+        seen: dict[str, list[Shingles]] = defaultdict(list)
         later = []
-        for place, record in zip(shared, records, strict=True):
-            shingles = _shingles(record.default_text())
-            if any(self._repeats(shingles, other) for other in seen[pages[place]]):
+        for place, record in zip(with_others, records, strict=True):
+            parts = shingles(record.default_text())
+            if any(shared(parts, other) >= self._share for other in seen[pages[place]]):
                 later.append(place)
-            seen[pages[place]].append(shingles)
+            seen[pages[place]].append(parts)
         if not later:
             return ranking
         first = [place for place in range(count) if place not in later]
@@ -55,12 +55,15 @@ class RepeatsLast:
     def _page(self, name: str) -> str:
         return name.rpartition(self._separator)[0] or name
 
-    def _repeats(self, shingles: _Shingles, other: _Shingles) -> bool:
-        least = min(len(shingles), len(other))
-        return bool(least) and len(shingles & other) >= self._share * least
 
-
-def _shingles(text: str) -> _Shingles:
+def shingles(text: str) -> Shingles:
+    """The sequences of three words of a text; of a shorter one, all of its words."""
     words = text.lower().split()
     length = min(_SHINGLE, len(words))
     return frozenset(tuple(words[at : at + length]) for at in range(len(words) - length + 1))
+
+
+def shared(one: Shingles, other: Shingles) -> float:
+    """The share of the smaller set that both have; 0 where one is empty."""
+    least = min(len(one), len(other))
+    return len(one & other) / least if least else 0.0

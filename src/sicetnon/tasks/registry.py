@@ -58,6 +58,11 @@ def analysis_for(records: str) -> str:
     return next(tasks, general.TASK).analysis
 
 
+def shown_system(index: IndexReader) -> str:
+    """The name of the system whose results a person is shown, unless another one is asked for."""
+    return "answers" if "answers" in task_of(index.manifest.records).systems else "default"
+
+
 def search_system(name: str, index: IndexReader, stance: str | None = None) -> System:
     """A system for any index: of the task that its documents belong to, or a general one.
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from sicetnon.arguments.housekeeping import housekeeping
 from sicetnon.arguments.shouting import shouting
 from sicetnon.index.reader import IndexReader
+from sicetnon.ranker.features import DEPTH
+from sicetnon.ranker.stage import LearnedRanker
 from sicetnon.ranking.penalties import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.retrieval.feedback import RM3
@@ -34,6 +36,17 @@ def default(index: IndexReader) -> System:
     heading = Coverage(("conclusion", "title"))
     faults = Penalties(index, {housekeeping: 0.3, shouting: 2.0}, depth=100)
     return System(LocalRetriever(index, [premise, heading]), [faults], depth=100)
+
+
+def answers(index: IndexReader) -> System:
+    """What a person is shown: on topic first, then strong, by what was learned from labels.
+
+    The best 100 arguments of the default system are put in the order of the ranker, which reads
+    the scores of three models, the similarity of headings, proximity, and the form of the text.
+    docs/figures/answers.md says what that is worth.
+    """
+    found = default(index)
+    return System(found.retriever, [*found.stages, LearnedRanker(index)], depth=DEPTH)
 
 
 def dirichlet(index: IndexReader) -> System:
@@ -68,6 +81,7 @@ TASK = Task(
     analysis="forms",
     systems={
         "default": default,
+        "answers": answers,
         "dirichlet": dirichlet,
         "bm25": bm25,
         "dph": dph,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -37,25 +37,43 @@ _OBJECT_SIDES: dict[PremiseStance | ComparativeStance | None, tuple[str, str]] =
     "NO": ("default", "Taking no side"),
 }
 
+_REASONS = {
+    "on_topic": "on topic",
+    "strength": "strong",
+    "lexical": "words of the question",
+    "repeated": "says nothing new",
+}
+_SQUARELY, _REPEATS = 0.8, 0.1
+
 
 def show_answers(
     question: str,
     answers: Sequence[Answer],
     screen: Console,
+    nearest: Sequence[str] = (),
+    explain: bool = False,
 ) -> None:
-    """Print answers, those of one side apart from those of the other, best first."""
+    """Print answers, those of one side apart from those of the other, best first.
+
+    Args:
+        question: The question.
+        answers: Its answers.
+        screen: Where they are printed.
+        nearest: Headings of the documents that come nearest, where there are no answers.
+        explain: Whether the reasons for an answer's place are printed.
+    """
     screen.print(Text(shortened(printable(question), _SHOWN_QUESTION), style="bold"))
     if not answers:
-        screen.print("Nothing was found: no document holds a word of the question that counts.")
+        _show_nearest(nearest, screen)
         return
     # all NO is also what a system says that judges no sides
     if any(answer.objects and answer.stance != "NO" for answer in answers):
-        _show_compared(answers, screen)
+        _show_compared(answers, screen, explain)
         return
     if any(answer.side_probability is not None for answer in answers):
         screen.print(Text(_guess(answers), style="dim"))
     for side, (_, colour, title) in _SIDES.items():
-        _show_group(title, colour, [a for a in answers if a.side == side], screen)
+        _show_group(title, colour, [a for a in answers if a.side == side], screen, explain)
 
 
 def _guess(answers: Sequence[Answer]) -> str:
@@ -65,22 +83,34 @@ def _guess(answers: Sequence[Answer]) -> str:
     return "Which side an answer takes is a guess from its text alone, which is often wrong."
 
 
-def _show_compared(answers: Sequence[Answer], screen: Console) -> None:
+def _show_nearest(nearest: Sequence[str], screen: Console) -> None:
+    """Say that there is no answer, and what comes nearest."""
+    if not nearest:
+        screen.print("Nothing was found: no document holds a word of the question that counts.")
+        return
+    screen.print("There is no argument about this in this index. The nearest topics:")
+    for heading in nearest:
+        print_paragraph(Text(f"- {printable(heading)}"), screen, 2)
+
+
+def _show_compared(answers: Sequence[Answer], screen: Console, explain: bool) -> None:
     """Print passages by the object that they favour."""
     screen.print(Text("Which object a passage favours is a program's guess.", style="dim"))
     for side, (colour, title) in _OBJECT_SIDES.items():
         chosen = [answer for answer in answers if answer.stance == side]
         name = chosen[0].favours if chosen else None
-        _show_group(printable(title.format(name or "")), colour, chosen, screen)
+        _show_group(printable(title.format(name or "")), colour, chosen, screen, explain)
 
 
-def _show_group(title: str, colour: str, answers: Sequence[Answer], screen: Console) -> None:
+def _show_group(
+    title: str, colour: str, answers: Sequence[Answer], screen: Console, explain: bool
+) -> None:
     if not answers:
         return
     screen.print()
     screen.print(Rule(Text(title, style=f"bold {colour}"), align="left", style=colour))
     for answer in answers:
-        _show(answer, screen)
+        _show(answer, screen, explain)
 
 
 def _label(answer: Answer) -> str:
@@ -92,7 +122,19 @@ def _label(answer: Answer) -> str:
     return ", ".join(filter(None, (word, "denies" if claim and stance == "CON" else "")))
 
 
-def _show(answer: Answer, screen: Console) -> None:
+def _why(reasons: Mapping[str, float]) -> str:
+    """The reasons for an answer's place, in a line; the last one where there is a little of it."""
+    named = [
+        f"{words} {reasons[name]:.1f}"
+        for name, words in _REASONS.items()
+        if name in reasons and (name != "repeated" or reasons[name] >= _REPEATS)
+    ]
+    if reasons.get("on_topic", 0.0) >= _SQUARELY:
+        named.insert(1, "squarely about it")
+    return ", ".join(named)
+
+
+def _show(answer: Answer, screen: Console, explain: bool) -> None:
     head = Text()
     head.append(f"{answer.rank:>2}  ", style="bold")
     if label := _label(answer):
@@ -107,8 +149,11 @@ def _show(answer: Answer, screen: Console) -> None:
     for line in body.wrap(screen, screen.width - len(_INDENT)):
         line.rstrip()
         screen.print(Text(_INDENT).append_text(line))
+    if explain and answer.reasons:
+        print_paragraph(Text(_INDENT + _why(answer.reasons), style="dim"), screen, len(_INDENT))
     identifier = answer.id if answer.heading else ""
-    foot = "  ".join(filter(None, (f"{answer.score:.2f}", identifier, answer.source)))
+    more = f"{len(answer.similar)} more like this" if answer.similar else ""
+    foot = "  ".join(filter(None, (f"{answer.score:.2f}", identifier, more, answer.source)))
     shown = Text(_INDENT + printable(foot), style="dim")
     shown.truncate(screen.width, overflow="ellipsis")
     screen.print(shown, soft_wrap=True)

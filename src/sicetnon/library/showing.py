@@ -1,0 +1,112 @@
+"""What of a ranking a person is shown: on topic, each case once, both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sicetnon.library.answers import Answer, answers_of
+from sicetnon.ranking.repeats import Shingles, shared, shingles
+from sicetnon.ranking.system import Labelling
+from sicetnon.records import Ranking, Record, said
+from sicetnon.text.analysis import Analyzer
+
+# the first that a result reaches: squarely about the question, or else near it
+_ON_TOPIC = (0.5, 0.3)
+_SAME_CASE = 0.6
+_LEAST_SHINGLES = 8
+_DIGITS = 4
+
+
+class Shown(NamedTuple):
+    """What is left of a ranking.
+
+    Attributes:
+        ranking: Its results, in their order.
+        records: Their documents.
+        similar: The near duplicates of each result that stood behind it.
+    """
+
+    ranking: Ranking
+    records: list[Record]
+    similar: list[tuple[str, ...]]
+
+    def best(self, k: int) -> Shown:
+        """The first k results."""
+        return Shown(self.ranking.best(k), self.records[:k], self.similar[:k])
+
+    def labelled(self, labelling: Labelling) -> Shown:
+        """The results with their stances."""
+        return self._replace(ranking=labelling.apply(self.ranking.topic, self.ranking))
+
+    def answers(self, analyzer: Analyzer) -> list[Answer]:
+        """The results as answers; see `answers_of`."""
+        found = answers_of(self.ranking, self.records, analyzer)
+        return [
+            replace(answer, similar=ids) for answer, ids in zip(found, self.similar, strict=True)
+        ]
+
+
+def on_topic(ranking: Ranking) -> Ranking:
+    """The results that are about the question, where the system says which are."""
+    if ranking.reasons is None:
+        return ranking
+    chances = np.array([reasons.get("on_topic", 0.0) for reasons in ranking.reasons])
+    enough = next((each for each in _ON_TOPIC if (chances >= each).any()), 1.0)
+    places = np.flatnonzero(chances >= enough)
+    return ranking.taken(places, ranking.scores[places])
+
+
+def folded(ranking: Ranking, records: Sequence[Record]) -> Shown:
+    """The results without near duplicates: the first of them stands for all.
+
+    Two texts are near duplicates where they share 60% of the shorter one's sequences of three
+    words. Where results have reasons, `repeated` is added: the greatest share that a result before
+    it holds as well.
+    """
+    parts = [shingles(said(record)) for record in records]
+    similar: dict[int, list[str]] = {}
+    repeated: list[float] = []
+    for place, own in enumerate(parts):
+        known = similar if len(own) >= _LEAST_SHINGLES else ()
+        closest, share = _closest(own, {first: parts[first] for first in known})
+        if share >= _SAME_CASE:
+            similar[closest].append(ranking.ids[place])
+        else:
+            similar[place] = []
+            repeated.append(round(share, _DIGITS))
+    places = np.array(list(similar), dtype=np.int64)
+    kept = ranking.taken(places, ranking.scores[places])
+    if kept.reasons is not None:
+        rows = zip(kept.reasons, repeated, strict=True)
+        kept = replace(kept, reasons=tuple({**each, "repeated": share} for each, share in rows))
+    left = [records[place] for place in similar]
+    return Shown(kept, left, [tuple(ids) for ids in similar.values()])
+
+
+def _closest(own: Shingles, others: Mapping[int, Shingles]) -> tuple[int, float]:
+    """The text that shares most with one, and the share; 0 where there is none."""
+    shares = {place: shared(own, other) for place, other in others.items()}
+    closest = max(shares, key=lambda place: shares[place], default=0)
+    return closest, shares.get(closest, 0.0)
+
+
+def balanced(answers: Sequence[Answer], k: int) -> list[Answer]:
+    """The k best answers, a third of them of the weaker side where there are as many.
+
+    Answers of the other side stand back, the last ones first; the order is kept. Ranks are counted
+    anew.
+    """
+    chosen, rest = list(answers[:k]), list(answers[k:])
+    for side in ("FOR", "AGAINST"):
+        wanted = k // 3 - sum(answer.side == side for answer in chosen)
+        others = [answer for answer in rest if answer.side == side][: max(wanted, 0)]
+        for answer in others:
+            last = next((each for each in reversed(chosen) if each.side != side), None)
+            if last is not None:
+                chosen[chosen.index(last)] = answer
+    chosen.sort(key=lambda answer: answer.rank)
+    return [replace(answer, rank=rank) for rank, answer in enumerate(chosen, start=1)]

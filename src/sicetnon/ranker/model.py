@@ -1,0 +1,126 @@
+"""The ranker's two linear models: whether an argument is on topic, and how strong it is."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.errors import DataError
+from sicetnon.formats.jsontext import decode
+from sicetnon.ranker.features import NAMES, Table
+
+Reals = NDArray[np.float64]
+SHIPPED = Path(__file__).parents[1] / "models" / "ranker"
+FILE = "ranker.json"
+STRONGEST = 3.0
+_LEAST_STRENGTH = 0.1
+
+
+class Weight(msgspec.Struct, frozen=True):
+    """What a linear model does with a feature.
+
+    Attributes:
+        mean: Mean of the feature in training.
+        deviation: Standard deviation of the feature in training, above 0.
+        weight: Change of the model's output per standard deviation.
+    """
+
+    mean: float
+    deviation: float
+    weight: float
+
+
+class Linear(msgspec.Struct, frozen=True):
+    """A linear model.
+
+    Attributes:
+        intercept: The output where all features have their mean.
+        weights: The features that it reads, names of `FEATURES`.
+    """
+
+    intercept: float
+    weights: Mapping[str, Weight]
+
+    def output(self, table: Table) -> Reals:
+        """The output for each row of a table, shape (rows,)."""
+        found = np.full(len(table), self.intercept)
+        for name, each in self.weights.items():
+            found += (table[:, NAMES.index(name)] - each.mean) / each.deviation * each.weight
+        return found
+
+
+class Judged(NamedTuple):
+    """What the ranker says of the arguments of a ranking, shape (arguments,) each.
+
+    Attributes:
+        on_topic: Probability that it is squarely about the question.
+        strength: Its strength, from 0 to 1.
+        scores: What it is ranked by.
+    """
+
+    on_topic: Reals
+    strength: Reals
+    scores: Reals
+
+
+class RankerModel(msgspec.Struct, frozen=True):
+    """The content of `ranker.json`.
+
+    Attributes:
+        on_topic: Log odds that an argument is squarely about the question.
+        strength: Its strength as an argument, from 0 to 3.
+        lexical: The weight of the lexical score, beside strength.
+        enough: Probability of being on topic from which more of it gains nothing.
+    """
+
+    on_topic: Linear
+    strength: Linear
+    lexical: float
+    enough: float
+
+    def judge(self, table: Table) -> Judged:
+        """Judge the arguments of a table.
+
+        The score is min(p, enough) / enough · (strength + lexical weight · lexical score), divided
+        by its greatest value: an argument on another subject is worth nothing, however strong it
+        is or however many of the question's words it has.
+        """
+        on_topic = 1 / (1 + np.exp(-np.clip(self.on_topic.output(table), -30, 30)))
+        strength = np.clip(self.strength.output(table), _LEAST_STRENGTH, STRONGEST)
+        worth = strength + self.lexical * table[:, NAMES.index("lexical")]
+        scores = np.minimum(on_topic / self.enough, 1) * worth / (STRONGEST + self.lexical)
+        return Judged(on_topic, strength / STRONGEST, scores)
+
+
+_MODEL = msgspec.json.Decoder(RankerModel)
+
+
+@functools.cache
+def read_model(folder: Path = SHIPPED) -> RankerModel:
+    """The ranker of a folder; the shipped one when left out.
+
+    Raises:
+        DataError: There is none, or it is damaged.
+    """
+    path = folder / FILE
+    try:
+        model = decode(_MODEL, path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise _damaged(path, str(error)) from None
+    weights = {**model.on_topic.weights, **model.strength.weights}
+    if unknown := sorted(set(weights) - set(NAMES)):
+        raise _damaged(path, f"it names {', '.join(unknown)}, which is no feature")
+    if min((each.deviation for each in weights.values()), default=1.0) <= 0 or model.enough <= 0:
+        raise _damaged(path, "a deviation or `enough` is not above 0")
+    return model
+
+
+def _damaged(path: Path, found: str) -> DataError:
+    advice = "train it again: sicetnon train ranker"
+    return DataError(f"the ranker cannot be used: {found}; {advice}", path)

@@ -1,0 +1,83 @@
+"""Where a text has the words of a question: coverage, proximity, density."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from sicetnon.index.reader import IndexReader
+from sicetnon.retrieval.postings import PostingsReader
+from sicetnon.text.analysis import Analyzer
+
+_NARROW, _WIDE, _END = 15, 40, 50
+_SMOOTHING_WORDS = 30
+
+
+class QuestionWords:
+    """The stems of a question with their weights, ln(1 + N/n) for n of N documents.
+
+    Args:
+        index: The documents.
+        question: The question.
+    """
+
+    def __init__(self, index: IndexReader, question: str):
+        self._analyzer: Analyzer = index.analysis.analyzer()
+        postings = PostingsReader(index, {})
+        self.weights: dict[str, float] = {}
+        for term in dict.fromkeys(self._analyzer.terms_of(question)):
+            having = postings.read(term).statistics.documents
+            (stem,) = self._stems([term])
+            self.weights[stem] = math.log1p(index.document_count / max(having, 1))
+        self._total = sum(self.weights.values()) or 1.0
+        self._stem_of: dict[str, str] = {}
+
+    def features(self, premise: str) -> dict[str, float]:
+        """The features of a premise by name; `FEATURES` has their meaning."""
+        stems, count = self._question_stems(premise)
+        ending = [(place, stem) for place, stem in stems if place >= count - _END]
+        return {
+            "proximity": self._proximity(stems, _WIDE),
+            "close_proximity": self._proximity(stems, _NARROW),
+            "closing_coverage": self._covered(ending),
+            "density": 100 * len(stems) / (count + _SMOOTHING_WORDS),
+        }
+
+    def _question_stems(self, text: str) -> tuple[list[tuple[int, str]], int]:
+        """The question's stems in a text with their places, and the number of its terms."""
+        terms = self._analyzer.terms_of(text)
+        known = self._stem_of
+        new = [term for term in set(terms) if term not in known]
+        known.update(zip(new, self._stems(new), strict=True))
+        places = ((place, known[term]) for place, term in enumerate(terms))
+        return [(place, stem) for place, stem in places if stem in self.weights], len(terms)
+
+    def _stems(self, terms: Sequence[str]) -> Sequence[str]:
+        return self._analyzer.stem(list(terms)) if self._analyzer.analysis.forms else terms
+
+    def _covered(self, stems: Sequence[tuple[int, str]]) -> float:
+        return sum(self.weights[stem] for stem in {stem for _, stem in stems}) / self._total
+
+    def _proximity(self, stems: Sequence[tuple[int, str]], size: int) -> float:
+        """The greatest share of the question's weight that so many terms in a row cover."""
+        best, covered, first = 0.0, 0.0, 0
+        inside: Counter[str] = Counter()
+        for place, stem in stems:
+            covered += self.weights[stem] if not inside[stem] else 0.0
+            inside[stem] += 1
+            while stems[first][0] <= place - size:
+                gone = stems[first][1]
+                inside[gone] -= 1
+                covered -= self.weights[gone] if not inside[gone] else 0.0
+                first += 1
+            best = max(best, covered)
+        return best / self._total
+
+
+def scaled(scores: Mapping[str, float], ids: Sequence[str]) -> list[float]:
+    """Scores from 0, that of the worst, to 1, that of the best; 0 for ids without a score."""
+    if not scores:
+        return [0.0] * len(ids)
+    low, high = min(scores.values()), max(scores.values())
+    return [(scores.get(each, low) - low) / ((high - low) or 1.0) for each in ids]
