@@ -99,7 +99,7 @@ class TestSearch:
     def test_unknown_system_lists_the_systems(self, index: Path, failing) -> None:
         status, line = failing("search", "x", "--index", index, "--system", "magic")
         assert status == 2
-        assert "default, dirichlet, bm25, dph, dirichlet-rm3" in line
+        assert "default, answers, dirichlet, bm25, dph, dirichlet-rm3" in line
 
     def test_no_index_there(self, tmp_path: Path, failing) -> None:
         status, line = failing("search", "x", "--index", tmp_path / "none")

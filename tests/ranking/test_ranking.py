@@ -168,7 +168,7 @@ def test_every_system_of_the_task_ranks(
 
 
 def test_an_unknown_system_lists_the_choices(index: Index, arguments: Index) -> None:
-    choices = "default, dirichlet, bm25, dph, dirichlet-rm3"
+    choices = "default, answers, dirichlet, bm25, dph, dirichlet-rm3"
     with pytest.raises(UsageError, match=f"touche-2020-task-1 has no system 'bm52'.*{choices}"):
         TASK.system("bm52", arguments)
     with pytest.raises(UsageError, match=f"'bm52'; choose one of {choices}"):

@@ -19,7 +19,7 @@ from sicetnon.formats.memory import Document, memory_corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
 from sicetnon.library.answers import Answer, answers
-from sicetnon.library.showing import balanced, folded, on_topic
+from sicetnon.library.showing import balanced, folded
 from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
@@ -191,8 +191,8 @@ class Index(IndexReader):
             return with_sides(question, best) if sides else best
         chosen = self.system(shown_system(self), stance=stance)
         finder = replace(chosen, labelling=None)
-        ranking = on_topic(finder.retrieve([topic], _MOST_FOLDED * k)[0])
-        shown = folded(ranking, self.records_of(ranking))
+        ranking = finder.retrieve([topic], _MOST_FOLDED * k)[0]
+        shown = folded(ranking, self.records_of(ranking)).on_topic()
         if chosen.labelling is not None:
             # the classifier may take a while for each result
             shown = shown.best(k).labelled(chosen.labelling)

@@ -38,6 +38,15 @@ class Shown(NamedTuple):
         """The first k results."""
         return Shown(self.ranking.best(k), self.records[:k], self.similar[:k])
 
+    def on_topic(self) -> Shown:
+        """The results that are about the question, where the system says which are."""
+        reasons = self.ranking.reasons
+        if reasons is None:
+            return self
+        chances = [each.get("on_topic", 0.0) for each in reasons]
+        enough = next((each for each in _ON_TOPIC if max(chances, default=0.0) >= each), 1.0)
+        return self._taken([at for at, chance in enumerate(chances) if chance >= enough])
+
     def labelled(self, labelling: Labelling) -> Shown:
         """The results with their stances."""
         return self._replace(ranking=labelling.apply(self.ranking.topic, self.ranking))
@@ -49,15 +58,13 @@ class Shown(NamedTuple):
             replace(answer, similar=ids) for answer, ids in zip(found, self.similar, strict=True)
         ]
 
-
-def on_topic(ranking: Ranking) -> Ranking:
-    """The results that are about the question, where the system says which are."""
-    if ranking.reasons is None:
-        return ranking
-    chances = np.array([reasons.get("on_topic", 0.0) for reasons in ranking.reasons])
-    enough = next((each for each in _ON_TOPIC if (chances >= each).any()), 1.0)
-    places = np.flatnonzero(chances >= enough)
-    return ranking.taken(places, ranking.scores[places])
+    def _taken(self, places: list[int]) -> Shown:
+        at = np.array(places, dtype=np.int64)
+        return Shown(
+            self.ranking.taken(at, self.ranking.scores[at]),
+            [self.records[place] for place in places],
+            [self.similar[place] for place in places],
+        )
 
 
 def folded(ranking: Ranking, records: Sequence[Record]) -> Shown:

@@ -1,0 +1,118 @@
+"""What a person is shown: each case once, both sides, reasons, and nothing where nothing is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from sicetnon import Argument, Index, Premise
+from sicetnon.cli import main
+from sicetnon.library.showing import balanced
+from sicetnon.records import PremiseStance
+
+QUESTION = "Should pupils wear school uniforms?"
+CLAIM = "Pupils should wear school uniforms"
+CASE = (
+    "School uniforms hide who is poor and who is rich, so nobody is bullied for their clothes. "
+    "A study of 40 schools found that pupils with uniforms were late less often than others."
+)
+AGAINST = (
+    "School uniforms cost parents money twice a year, and pupils outgrow them within months. "
+    "Research in 12 schools found no effect of uniforms on grades or on bullying."
+)
+FILLERS = ("Milk is healthy", "Chess is a sport", "Zoos are cruel")
+
+
+def argument(identifier: str, claim: str, text: str, stance: PremiseStance) -> Argument:
+    return Argument(identifier, claim, (Premise(text, stance),), {})
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[Index]:
+    arguments = [
+        argument("case", CLAIM, CASE, "PRO"),
+        argument("again", f"{CLAIM} again", f"In this debate I say it once more. {CASE}", "PRO"),
+        argument("against", CLAIM, AGAINST, "CON"),
+    ]
+    arguments += [
+        argument(f"{place}-{n}", claim, f"{claim}, because of reason {n}.", "PRO")
+        for place, claim in enumerate(FILLERS)
+        for n in range(5)
+    ]
+    with Index.build(arguments) as built:
+        yield built
+
+
+def test_a_case_that_was_posted_twice_is_shown_once(index: Index) -> None:
+    answers = index.search(QUESTION)
+    shown = {answer.id: answer for answer in answers}
+    assert len(shown.keys() & {"case", "again"}) == 1
+    (first,) = shown.keys() & {"case", "again"}
+    assert {first, *shown[first].similar} == {"case", "again"}
+    assert [answer.rank for answer in answers] == list(range(1, len(answers) + 1))
+
+
+def test_a_named_system_shows_its_results_as_they_are(index: Index) -> None:
+    answers = index.search(QUESTION, system="default")
+    assert {"case", "again", "against"} <= {answer.id for answer in answers}
+    assert all(answer.reasons is None and not answer.similar for answer in answers)
+
+
+def test_answers_say_why_they_stand_where_they_stand(
+    index: Index, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reasons = index.search(QUESTION)[0].reasons
+    assert reasons is not None
+    assert set(reasons) == {"on_topic", "strength", "lexical", "repeated"}
+    assert all(0 <= value <= 1 for value in reasons.values())
+    command = ["search", QUESTION, "--index", str(index.folder)]
+    assert main([*command, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["answers"][0]
+    assert first["reasons"] == reasons
+    assert main([*command, "--explain"]) == 0
+    printed = capsys.readouterr().out
+    assert "on topic" in printed
+    assert "1 more like this" in printed
+    assert main(command) == 0
+    assert "on topic" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("question", ["Is knitting better than crochet?", "Should tulips be red?"])
+def test_nothing_is_said_where_nothing_is(
+    index: Index, question: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # the words "better" and "sport" alone make no answer
+    asked = f"{question} reason healthy sport"
+    assert index.search(asked) == []
+    assert set(index.nearest_topics(asked)) <= {*FILLERS, CLAIM, f"{CLAIM} again"}
+    command = ["search", asked, "--index", str(index.folder)]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "no argument about this in this index" in printed
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["answers"] == []
+    assert found["nearest"] == index.nearest_topics(asked)
+
+
+def test_a_third_is_of_the_weaker_side(index: Index) -> None:
+    answer = index.search(QUESTION)[0]
+    sides = ["FOR"] * 7 + ["NONE"] + ["AGAINST"] * 4
+    answers = [
+        replace(answer, rank=rank, id=str(rank), side=side)  # type: ignore[arg-type]
+        for rank, side in enumerate(sides, start=1)
+    ]
+    shown = balanced(answers, 6)
+    assert [each.id for each in shown] == ["1", "2", "3", "4", "9", "10"]
+    assert [each.rank for each in shown] == [1, 2, 3, 4, 5, 6]
+    assert balanced(answers[:3], 6) == answers[:3]
+    assert [each.id for each in balanced(answers[:9], 6)] == ["1", "2", "3", "4", "5", "9"]
+
+
+def test_own_texts_are_folded_too() -> None:
+    with Index.build([CASE, f"{CASE} That is all.", AGAINST]) as index:
+        answers = index.search("school uniforms")
+    assert sorted(len(answer.similar) for answer in answers) == [0, 1]

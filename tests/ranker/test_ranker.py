@@ -1,0 +1,194 @@
+"""The learned ranker: its features, its order, its reasons, and its training."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sicetnon import Argument, Index, Premise
+from sicetnon.cli import main
+from sicetnon.errors import DataError
+from sicetnon.ranker.features import FEATURES, NAMES, FeatureReader
+from sicetnon.ranker.form import form_features
+from sicetnon.ranker.labels import Examples, read_labels
+from sicetnon.ranker.model import SHIPPED, read_model
+from sicetnon.ranker.stage import LearnedRanker
+from sicetnon.ranker.training import Folds, fit
+from sicetnon.ranker.words import QuestionWords
+from sicetnon.records import Topic
+from sicetnon.tasks.touche_2020_task_1 import TASK
+
+QUESTION = "Should teachers get tenure?"
+REASONS = (
+    "Tenure protects the academic freedom of teachers, says a study of 120 schools, because "
+    "nobody can dismiss them for what they teach. In 1997 courts found 14 cases of such dismissals."
+)
+ROUND = "I accept this debate. Good luck! Tenure? You forfeit, so vote Pro. Teachers, my opponent."
+ELSEWHERE = "A teacher can get a tenure of ten years in the army, where it counts for the pension."
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[Index]:
+    texts = {
+        "reasons": ("Teachers should get tenure", REASONS),
+        "round": ("Teachers should get tenure", ROUND),
+        "elsewhere": ("Army pensions are too low", ELSEWHERE),
+    }
+    texts |= {f"filler{n}": ("Milk is healthy", f"Milk has {n} vitamins.") for n in range(20)}
+    with Index.build(
+        [
+            Argument(name, claim, (Premise(text, "PRO"),), {})
+            for name, (claim, text) in texts.items()
+        ]
+    ) as built:
+        yield built
+
+
+def test_the_shipped_ranker_puts_a_strong_argument_on_topic_first(index: Index) -> None:
+    found = TASK.system("answers", index).retrieve([Topic("1", QUESTION)], 10)[0]
+    assert found.ids == ("reasons", "round", "elsewhere")
+    assert found.reasons is not None
+    reasons = dict(zip(found.ids, found.reasons, strict=True))
+    assert reasons["reasons"]["on_topic"] > 0.5 > reasons["elsewhere"]["on_topic"]
+    assert reasons["reasons"]["strength"] > reasons["round"]["strength"]
+    assert (np.diff(found.scores) <= 0).all()
+
+
+def test_arguments_beyond_the_depth_keep_their_order_behind_the_best(index: Index) -> None:
+    topic = Topic("1", "milk vitamins")
+    found = TASK.system("default", index).retrieve([topic], 20)[0]
+    ranked = LearnedRanker(index, depth=5).apply(topic, found)
+    assert set(ranked.ids[:5]) == set(found.ids[:5])
+    assert ranked.ids[5:] == found.ids[5:]
+    assert (np.diff(ranked.scores) <= 0).all()
+    empty = found.best(0)
+    assert LearnedRanker(index).apply(topic, empty) == empty
+
+
+def test_features_are_in_their_ranges(index: Index) -> None:
+    topic = Topic("1", QUESTION)
+    found = TASK.system("default", index).retrieve([topic], 20)[0]
+    table = FeatureReader(index).read(topic, found, index.records_of(found))
+    assert table.shape == (len(found), len(FEATURES))
+    for column, feature in zip(table.T, FEATURES, strict=True):
+        assert (column >= feature.low).all(), feature.name
+        assert (column <= feature.high).all(), feature.name
+    similarity = dict(zip(found.ids, table[:, NAMES.index("similarity")], strict=True))
+    assert similarity["reasons"] > similarity["elsewhere"]
+
+
+@pytest.mark.parametrize("text", ["", "?", "word", "“" * 50, "http://x " * 30])
+def test_any_text_has_features(index: Index, text: str) -> None:
+    found = form_features(text) | QuestionWords(index, text).features(text)
+    assert set(found) < set(NAMES)
+    assert np.isfinite(list(found.values())).all()
+
+
+def test_proximity_counts_words_that_stand_together(index: Index) -> None:
+    words = QuestionWords(index, "academic freedom")
+    near = words.features("academic " + "x " * 5 + "freedom")
+    far = words.features("academic " + "x " * 30 + "freedom")
+    apart = words.features("academic " + "x " * 90 + "freedom")
+    assert near["proximity"] == near["close_proximity"] == pytest.approx(1)
+    assert far["proximity"] == pytest.approx(1)
+    assert far["close_proximity"] < 1
+    assert apart["proximity"] < 1
+
+
+WEIGHT = {"mean": 0, "deviation": 1, "weight": 1}
+LABELS = """question\tid\trelevance\tstrength
+Should teachers get tenure?\treasons\t2\t3
+Should teachers get tenure?\tround\t1\t1
+Should teachers get tenure?\telsewhere\t0\t0
+Is milk healthy?\tfiller1\t2\t2
+Is milk healthy?\tfiller2\t2\t1
+Is milk healthy?\tfiller3\t0\t1
+"""
+
+
+def test_a_ranker_learns_from_labels_and_reproduces_its_file(
+    index: Index, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = tmp_path / "labels.tsv"
+    labels.write_text(LABELS)
+    folders = [tmp_path / name for name in "ab"]
+    for folder in folders:
+        command = ["train", "ranker", str(labels), "--index", str(index.folder), "-o", str(folder)]
+        assert main(command) == 0
+    assert "nDCG@5 of answers" in capsys.readouterr().out
+    first, again = (folder.joinpath("ranker.json").read_bytes() for folder in folders)
+    assert first == again
+    model = read_model(folders[0])
+    assert model.on_topic.weights["similarity"].weight > 0
+    card = folders[0].joinpath("CARD.md").read_text()
+    assert "sicetnon train ranker labels.tsv --index INDEX -o DIR" in card
+    assert all(f"`{name}`" in card for name in NAMES)
+
+
+def test_folds_judge_each_question_by_models_that_have_not_seen_it(
+    index: Index, tmp_path: Path
+) -> None:
+    path = tmp_path / "labels.tsv"
+    path.write_text(LABELS)
+    examples = Examples(index, TASK.system("default", index), read_labels(path, {}))
+    folds = Folds(examples)
+    assert folds.models[0] == fit(examples, examples.groups != 0)
+    assert folds.models[0] != folds.models[1]
+    assert examples.gains() == {
+        "1": {"reasons": 3, "round": 0, "elsewhere": 0},
+        "2": {"filler1": 2, "filler2": 1, "filler3": 0},
+    }
+    assert 0 <= folds.score().mean <= 1
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("id\trelevance\tstrength\n", "found no column 'question'"),
+        ("question\tid\trelevance\tstrength\nq\ta\t3\t1\n", "found the relevance '3'"),
+        ("question\tid\trelevance\tstrength\nq\ta\t1\n", "found 3 columns; expected 4"),
+        ("topic\tid\trelevance\tstrength\n7\ta\t1\t1\n", "found the topic '7'"),
+    ],
+)
+def test_wrong_labels_are_named(tmp_path: Path, table: str, message: str) -> None:
+    path = tmp_path / "labels.tsv"
+    path.write_text(table)
+    with pytest.raises(DataError, match=message):
+        read_labels(path, {})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"enough": 0}, "not above 0"),
+        ({"lexical": "much"}, "Expected `float`"),
+        ({"strength": {"intercept": 0, "weights": {"x": [0, 1, 1]}}}, "Expected `object`"),
+        (
+            {"strength": {"intercept": 0, "weights": {"x": WEIGHT}}},
+            "names x, which is no feature",
+        ),
+    ],
+)
+def test_a_damaged_ranker_is_refused(tmp_path: Path, change: dict, message: str) -> None:
+    shipped = json.loads((SHIPPED / "ranker.json").read_bytes())
+    (tmp_path / "ranker.json").write_text(json.dumps(shipped | change))
+    with pytest.raises(DataError, match=message):
+        read_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ranker", "x"], "ranker needs --index"),
+        (["ranker", "x", "--index", "i", "-o", "o", "--others", "y"], "do not go with ranker"),
+        (["uva-ranker", "x", "--index", "i"], "--index and --topics go with ranker"),
+    ],
+)
+def test_options_that_do_not_fit(failing, words: list[str], message: str) -> None:
+    status, line = failing("train", *words)
+    assert status == 2
+    assert message in line
