@@ -1,4 +1,5 @@
 # make run   sets everything up and does the main job on the sample
+# make serve  sets everything up and answers over HTTP; PORT=8080
 # make test  sets everything up and runs the tests; with COVERAGE=yes, also measures their coverage
 # make docs  builds the documentation's site in build/docs
 # make release VERSION=0.2.0  tries a release; with CONFIRM=yes, commits and tags it
@@ -7,11 +8,12 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SAMPLE := examples/touche-2020-task-1
 QUESTION ?= Should teachers get tenure?
+PORT ?= 8080
 MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=90
 # compiled kernels and the sample's index stay in this folder, which `make clean` removes
 export SICETNON_CACHE ?= $(CURDIR)/.cache/sicetnon
 
-.PHONY: run test docs release clean
+.PHONY: run serve test docs release clean
 
 run: .venv/ready
 	$(BIN)/sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out --index .cache/sample
@@ -19,6 +21,9 @@ run: .venv/ready
 	$(BIN)/sicetnon search "$(QUESTION)" --index .cache/sample -k 6
 	@echo
 	$(BIN)/sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels
+
+serve: .venv/ready-web
+	$(BIN)/sicetnon serve --port $(PORT)
 
 # the tests start hundreds of processes, which would compile all modules anew without bytecode
 test: .venv/ready-dev
@@ -49,7 +54,7 @@ release: .venv/ready-release
 	  echo "the peers have no wheels here; the tests that compare with them are skipped"
 	@touch $@
 
-.venv/ready-docs .venv/ready-release: .venv/ready-%: .venv/ready
+.venv/ready-docs .venv/ready-release .venv/ready-web: .venv/ready-%: .venv/ready
 	$(PIP) --editable ".[$*]"
 	@touch $@
 

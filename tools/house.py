@@ -23,7 +23,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("commands",),
-    ("terminal",),
+    ("terminal", "web"),
     ("library",),
     ("tasks",),
     ("pairs", "ranker", "report", "uva", "validation"),

@@ -17,6 +17,7 @@ PACKAGED = (
     "evaluation/data/leaderboards.tsv",
     "examples/touche-2020-task-1/input/topics.xml",
     "examples/touche-2022-task-2/input/passages.jsonl.gz",
+    "library/templates/brief.html.jinja",
     "models/debate/weights.bin",
     "py.typed",
     "report/templates/page.html.jinja",

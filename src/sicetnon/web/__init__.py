@@ -1,0 +1,1 @@
+"""The HTTP API: the functions that the command line calls, over one warm process."""

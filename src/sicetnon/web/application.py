@@ -1,0 +1,60 @@
+"""The application: routes over one index."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from fastapi import FastAPI
+
+from sicetnon._version import VERSION
+from sicetnon.library.index import Index
+from sicetnon.web import debate_routes, own_routes, service_routes, upload_routes
+from sicetnon.web.guard import Guard
+from sicetnon.web.metrics import Metrics
+from sicetnon.web.problems import add_handlers
+from sicetnon.web.settings import Settings
+from sicetnon.web.shelf import Shelf
+from sicetnon.web.state import State
+from sicetnon.web.workers import Workers
+
+_ABOUT = (
+    "Arguments for and against a question. Errors are problem details (RFC 9457). Every answer has "
+    "an X-Request-ID."
+)
+
+
+def application(index: Index, settings: Settings) -> FastAPI:
+    """The HTTP API over an index, as an ASGI application.
+
+    Args:
+        index: An open index. It is opened again when it changes on disk.
+        settings: Limits.
+    """
+    state = State(settings, Shelf(index), Workers(settings), Metrics())
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # the first search loads the model, and compiles kernels once per machine
+        warming = asyncio.create_task(state.on_index(lambda index: index.search("warm", 1)))
+        yield
+        warming.cancel()
+        state.workers.close()
+
+    app = FastAPI(
+        title="Sic et Non",
+        version=VERSION,
+        description=_ABOUT,
+        openapi_url="/api/v1/openapi.json",
+        # their pages load scripts from elsewhere
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.served = state
+    for routes in (own_routes, upload_routes, service_routes, debate_routes):
+        app.include_router(routes.router)
+    add_handlers(app)
+    app.add_middleware(Guard, settings=settings, metrics=state.metrics)
+    return app

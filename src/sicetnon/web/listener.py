@@ -1,0 +1,32 @@
+"""uvicorn, set as this application needs it."""
+
+from __future__ import annotations
+
+import uvicorn
+
+from sicetnon.library.index import Index
+from sicetnon.web.application import application
+from sicetnon.web.settings import Settings
+
+_GRACE_SECONDS = 10
+_KEPT_ALIVE_SECONDS = 5
+_LONGEST_HEAD = 1 << 16
+
+
+def listener(index: Index, settings: Settings) -> uvicorn.Server:
+    """A server of the application over an index.
+
+    Args:
+        index: An open index.
+        settings: Limits.
+    """
+    config = uvicorn.Config(
+        application(index, settings),
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_keep_alive=_KEPT_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        h11_max_incomplete_event_size=_LONGEST_HEAD,
+    )
+    return uvicorn.Server(config)

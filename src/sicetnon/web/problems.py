@@ -1,0 +1,110 @@
+"""Errors as problem details (RFC 9457): one JSON object, never a stack trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from sicetnon.errors import (
+    BrokenIndexError,
+    DataError,
+    MissingExtraError,
+    SicetnonError,
+    UsageError,
+)
+from sicetnon.text.printable import one_line
+
+MEDIA_TYPE = "application/problem+json"
+_STATUSES: tuple[tuple[type[SicetnonError], int], ...] = (
+    (MissingExtraError, 501),
+    (BrokenIndexError, 503),
+    (UsageError, 422),
+    (DataError, 422),
+)
+_SCHEMA = {
+    "type": "object",
+    "required": ["type", "title", "status"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "request_id": {"type": "string"},
+    },
+}
+
+
+class Problem(Exception):
+    """An answer other than success.
+
+    Args:
+        status: The HTTP status.
+        detail: What was found, what was expected, what to do.
+        headers: Headers of the answer.
+    """
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None):
+        super().__init__(detail)
+        self.status, self.detail, self.headers = status, detail, headers
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Answer every error that a request can cause with a problem."""
+    app.add_exception_handler(Problem, _of_ours)
+    app.add_exception_handler(SicetnonError, _of_the_library)
+    app.add_exception_handler(RequestValidationError, _of_validation)
+    app.add_exception_handler(HTTPException, _of_http)
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Statuses of problems for the OpenAPI document."""
+    content = {MEDIA_TYPE: {"schema": _SCHEMA}}
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": content}
+        for status in statuses
+    }
+
+
+def problem(
+    status: int, detail: str, request_id: str = "", headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """A problem as an answer."""
+    title = HTTPStatus(status).phrase
+    content = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    if request_id:
+        content["request_id"] = request_id
+    return JSONResponse(content, status, dict(headers or {}), MEDIA_TYPE)
+
+
+def _answer(
+    request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    return problem(status, one_line(detail), getattr(request.state, "request_id", ""), headers)
+
+
+def _of_ours(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Problem)
+    return _answer(request, error.status, error.detail, error.headers)
+
+
+def _of_the_library(request: Request, error: Exception) -> JSONResponse:
+    status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
+    return _answer(request, status, str(error))
+
+
+def _of_validation(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first.get("loc", ()))
+    return _answer(request, 422, f"{place}: {first.get('msg', 'cannot be used')}")
+
+
+def _of_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _answer(request, error.status_code, str(error.detail), error.headers)

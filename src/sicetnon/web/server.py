@@ -1,0 +1,55 @@
+"""Serve the application until the process is asked to end."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.library.index import Index
+from sicetnon.web.settings import Settings
+
+_WAITING_CONNECTIONS = 128
+
+
+def serve(index: Index, settings: Settings, port: int, say: Callable[[str], None]) -> None:
+    """Serve an index over HTTP.
+
+    Args:
+        index: An open index.
+        settings: Limits, and the address.
+        port: The port; 0 takes a free one.
+        say: Called with the address once it is bound.
+
+    Raises:
+        MissingExtraError: The web server is not installed.
+        UsageError: The address cannot be bound.
+    """
+    try:
+        from sicetnon.web.listener import listener
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("serving over HTTP", "web") from error
+    bound = _bound(settings.host, port)
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    say(f"http://{host}:{bound.getsockname()[1]} answers; Ctrl-C stops it")
+    if not settings.is_local:
+        say("it is open to everybody who can reach this machine, without a password")
+    with bound:
+        listener(index, settings).run(sockets=[bound])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that is bound to an address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        # requests wait from here on until the server takes them
+        bound.listen(_WAITING_CONNECTIONS)
+    except OSError as error:
+        bound.close()
+        raise UsageError(
+            f"{host}, port {port}: {error.strerror or error}; name another --host or --port"
+        ) from None
+    return bound

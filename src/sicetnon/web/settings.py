@@ -1,0 +1,39 @@
+"""Limits of the server, each a parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the server works.
+
+    Attributes:
+        host: The address that it is bound to.
+        threads: Requests that are worked on at once.
+        waiting: Requests that may wait for a thread; more are refused with 503.
+        seconds: Seconds after which a request is answered with 503. Its thread ends what it began.
+        cached: Answers that are kept until the index changes.
+        question_letters: Letters of a question at most.
+        text_letters: Letters of any other text at most.
+        body_bytes: Bytes of a body at most.
+        upload_bytes: Bytes of a body with runs or judgments at most.
+    """
+
+    host: str = "127.0.0.1"
+    threads: int = 2
+    waiting: int = 32
+    seconds: float = 30.0
+    cached: int = 256
+    question_letters: int = 2_000
+    text_letters: int = 20_000
+    body_bytes: int = 1 << 20
+    upload_bytes: int = 1 << 25
+
+    @property
+    def is_local(self) -> bool:
+        """Whether nobody but this machine can reach it."""
+        return self.host in LOOPBACK

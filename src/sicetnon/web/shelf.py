@@ -1,0 +1,51 @@
+"""The index that is served: opened again when it changes on disk."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from sicetnon.errors import BrokenIndexError
+from sicetnon.index.manifest import MANIFEST
+from sicetnon.library.index import Index
+
+_LOG = logging.getLogger(__name__)
+
+
+class Shelf:
+    """Holds the index that requests read.
+
+    Args:
+        index: An open index.
+    """
+
+    def __init__(self, index: Index):
+        self._index = index
+        self._version = _version(index.folder)
+        self._lock = threading.Lock()
+
+    def current(self) -> tuple[Index, tuple[int, int]]:
+        """The index as it is on disk, and its version, which keys of caches hold.
+
+        An index that cannot be opened leaves the one that was open. Requests that still read an
+        older one keep it open.
+        """
+        version = _version(self._index.folder)
+        with self._lock:
+            if version != self._version:
+                try:
+                    self._index = Index.open(self._index.folder)
+                    _LOG.info("the index has changed; opened it again")
+                except BrokenIndexError as error:
+                    _LOG.warning("the index has changed and cannot be opened: %s", error)
+                self._version = version
+            return self._index, self._version
+
+
+def _version(folder: Path) -> tuple[int, int]:
+    try:
+        stat = (folder / MANIFEST).stat()
+    except OSError:
+        return (0, 0)
+    return (stat.st_mtime_ns, stat.st_ino)

@@ -1,0 +1,79 @@
+"""What the routes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Request
+
+from sicetnon.library.index import Index
+from sicetnon.web.metrics import Metrics
+from sicetnon.web.problems import Problem
+from sicetnon.web.settings import Settings
+from sicetnon.web.shelf import Shelf
+from sicetnon.web.workers import Workers
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class State:
+    """What the routes share.
+
+    Attributes:
+        settings: The limits.
+        shelf: The index.
+        workers: The threads that work on it.
+        metrics: The counts.
+    """
+
+    settings: Settings
+    shelf: Shelf
+    workers: Workers
+    metrics: Metrics
+
+    async def on_index(self, work: Callable[[Index], Result], *key: str | int | None) -> Result:
+        """Do work on the index in a thread.
+
+        Args:
+            work: A function of the index.
+            key: All that its result depends on beside the index; without one it is not cached.
+        """
+        index, version = self.shelf.current()
+        return await self.workers.run(lambda: work(index), (*key, version) if key else None)
+
+    def question(self, text: str) -> str:
+        """A question within the limit, white space folded.
+
+        Raises:
+            Problem: It is longer, or empty (422).
+        """
+        return _checked(text, self.settings.question_letters, "question")
+
+    def text(self, text: str) -> str:
+        """Another text within its limit, white space folded.
+
+        Raises:
+            Problem: It is longer, or empty (422).
+        """
+        return _checked(text, self.settings.text_letters, "text")
+
+
+def _checked(text: str, most: int, name: str) -> str:
+    folded = " ".join(text.split())
+    if not folded:
+        raise Problem(422, f"found an empty {name}; expected a {name}")
+    if len(folded) > most:
+        raise Problem(422, f"found a {name} of {len(folded):,} letters; expected at most {most:,}")
+    return folded
+
+
+def _state(request: Request) -> State:
+    state: State = request.app.state.served
+    return state
+
+
+Served = Annotated[State, Depends(_state)]
+"""A parameter of a route that gets the state."""

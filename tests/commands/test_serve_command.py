@@ -1,0 +1,50 @@
+"""The command `serve`."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sicetnon.cli import main
+from support.debates import both_sides
+from support.served import Client
+
+
+def test_answers_until_it_is_stopped(tmp_path: Path) -> None:
+    both_sides(tmp_path / "index").close()
+    command = [sys.executable, "-m", "sicetnon", "serve", "--port", "0", "--index", "index"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        try:
+            assert process.stderr
+            line = process.stderr.readline()
+            address = re.match(r"(http://127\.0\.0\.1:\d+) answers", line)
+            assert address, line
+            assert Client(address[1]).json("/api/v1/health")["documents"] == 8
+            os.kill(process.pid, signal.SIGINT)
+            assert process.wait(30) == 0
+            assert process.stderr.read() == ""
+        finally:
+            process.kill()
+
+
+def test_a_port_that_is_taken_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import socket
+
+    both_sides(tmp_path / "index").close()
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        port = str(bound.getsockname()[1])
+        assert main(["serve", "--index", str(tmp_path / "index"), "--port", port]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_wrong_port_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--port", "70000"])

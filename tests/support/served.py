@@ -1,0 +1,69 @@
+"""The application behind a real server on a free port of this machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import urllib3
+
+import sicetnon
+from sicetnon.web.listener import listener
+from sicetnon.web.settings import Settings
+
+
+@dataclass(frozen=True)
+class Client:
+    """Asks a server.
+
+    Attributes:
+        url: Its address.
+    """
+
+    url: str
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None, **fields: Any) -> Any:
+        """The answer to a GET."""
+        return self._ask("GET", path, headers, fields=fields)
+
+    def post(self, path: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
+        """The answer to a POST of JSON, or of bytes."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        given = {"Content-Type": "application/json"} | dict(headers or {})
+        return self._ask("POST", path, given, body=data)
+
+    def stream(self, path: str, parts: Iterable[bytes]) -> Any:
+        """The answer to a POST whose length is not said beforehand."""
+        headers = {"Content-Type": "application/json"}
+        return self._ask("POST", path, headers, body=parts, chunked=True)
+
+    def json(self, path: str, **fields: Any) -> Any:
+        """The JSON of a successful GET."""
+        answer = self.get(path, **fields)
+        assert answer.status == 200, answer.data
+        return answer.json()
+
+    def _ask(self, method: str, path: str, headers: Mapping[str, str] | None, **more: Any) -> Any:
+        # a connection each: no test depends on what another left behind
+        with urllib3.PoolManager(retries=False, timeout=60) as pool:
+            return pool.request(method, self.url + path, headers=headers, **more)
+
+
+@contextmanager
+def served(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[Client]:
+    """A running server over an index."""
+    server = listener(index, settings or Settings())
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        # it listens already: requests wait until the server takes them
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+        thread.start()
+        try:
+            yield Client(f"http://127.0.0.1:{bound.getsockname()[1]}")
+        finally:
+            server.should_exit = True
+            thread.join(30)
