@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from recipe.network import Network
 
 SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
+SIDES = SHIPPED.with_name("sides")
 
 
 def main() -> None:
     """Run one step."""
     parser = argparse.ArgumentParser(prog="python -m recipe", description=__doc__)
-    parser.add_argument("step", choices=["data", "train", "export", "figures", "sharing"])
+    parser.add_argument("step", choices=["data", "train", "export", "figures", "sharing", "sides"])
     parser.add_argument("stage", nargs="?", choices=list(configuration().stages))
     parser.add_argument("--fold", type=int, help="the fold to leave out (default: none)")
     parser.add_argument("--version", default="1", help="export: what tells this model from others")
+    parser.add_argument("--models", help="sides: folders of the models of all folds, with {fold}")
     parser.add_argument("--threads", type=int, default=0, help="cores to use (default: all)")
     arguments = parser.parse_args()
-    if arguments.threads:
+    if arguments.threads and arguments.step != "sides":
         import torch
 
         torch.set_num_threads(arguments.threads)
@@ -46,6 +48,7 @@ def main() -> None:
         "export": _export,
         "figures": _figures,
         "sharing": _sharing,
+        "sides": _sides,
     }
     try:
         steps[arguments.step](arguments)
@@ -162,6 +165,12 @@ def _sharing(arguments: argparse.Namespace) -> None:
             print(line, flush=True)
     for line in similarity.similarity_lines(model):
         print(line, flush=True)
+
+
+def _sides(arguments: argparse.Namespace) -> None:
+    from recipe.side_fit import Readers, fit
+
+    print(fit(SIDES, Readers(arguments.models, arguments.threads or None)))
 
 
 def _figures(arguments: argparse.Namespace) -> None:

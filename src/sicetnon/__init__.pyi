@@ -6,6 +6,7 @@ from .arguments.model.classifiers import Comparison as Comparison
 from .arguments.model.classifiers import Embedding as Embedding
 from .arguments.model.classifiers import Quality as Quality
 from .arguments.model.classifiers import Stance as Stance
+from .arguments.side.classifier import Side as Side
 from .errors import SicetnonError as SicetnonError
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate

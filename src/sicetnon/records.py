@@ -175,6 +175,13 @@ def claimed(record: Record) -> tuple[str, PremiseStance | None]:
     return (record.claim, record.stance) if isinstance(record, Entry) else ("", None)
 
 
+def title_of(record: Record) -> str:
+    """The title of the debate that an argument was made in, or the empty string."""
+    if isinstance(record, ProcessedArgument):
+        record = record.argument
+    return record.title if isinstance(record, Argument) else ""
+
+
 class Question(msgspec.Struct, frozen=True):
     """A parsed question.
 

@@ -9,11 +9,11 @@ import pytest
 from sicetnon.cli import main
 from sicetnon.library.index import Index
 
+CLAIM = "Pupils should wear school uniforms"
 TEXTS = [
-    {"id": "b", "text": "They hide who is poor.", "claim": "Uniforms are good", "side": "pro"},
-    {"id": "c", "text": "They cost too much.", "claim": "Uniforms are good", "side": "con"},
+    {"id": "b", "text": "Uniforms hide who is poor.", "claim": CLAIM, "side": "pro"},
+    {"id": "c", "text": "Uniforms cost parents too much.", "claim": CLAIM, "side": "con"},
 ]
-QUESTION = "Should pupils wear school uniforms?"
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +21,13 @@ def small() -> Index:
     return Index.build(TEXTS, stance_field="side", claim_field="claim")
 
 
-def test_a_tag_is_turned_where_the_conclusion_answers_the_question(small: Index) -> None:
-    sides = {answer.id: answer.side for answer in small.search(QUESTION)}
-    assert sides["b"] == "FOR"
-    assert sides["c"] == "AGAINST"
+def test_the_stance_towards_the_claim_becomes_a_side_of_the_question(small: Index) -> None:
+    found = small.search("Should pupils wear school uniforms?")
+    assert {answer.id: answer.side for answer in found} == {"b": "FOR", "c": "AGAINST"}
 
 
 def test_programs_get_side_and_probability(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["search", QUESTION, "-k", "4", "--json"]) == 0
+    assert main(["search", "Should teachers get tenure?", "-k", "4", "--json"]) == 0
     for answer in json.loads(capsys.readouterr().out)["answers"]:
         assert answer["side"] in ("FOR", "AGAINST", "BOTH", "NONE")
         assert 0.25 <= answer["probability"] <= 1

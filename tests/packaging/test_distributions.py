@@ -19,6 +19,7 @@ PACKAGED = (
     "examples/touche-2022-task-2/input/passages.jsonl.gz",
     "library/templates/brief.html.jinja",
     "models/debate/weights.bin",
+    "models/sides/sides.json",
     "py.typed",
     "report/templates/page.html.jinja",
     "uva/data/uva-ranker.npz",

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from sicetnon.records import PremiseStance, QuestionSide, claimed
+from sicetnon.arguments.side.words import is_point
+from sicetnon.records import QuestionSide, claimed, title_of
 from sicetnon.text.printable import print_paragraph, printable, shortened
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _SIDES: dict[QuestionSide | None, tuple[str, str, str]] = {
     None: ("", "default", "Results"),
 }
 # in the order in which they are shown; objects are equals, so neither is green or red
-_OBJECT_SIDES: dict[PremiseStance | ComparativeStance | None, tuple[str, str]] = {
+_OBJECT_SIDES: dict[ComparativeStance | None, tuple[str, str]] = {
     "FIRST": ("cyan", "In favour of {}"),
     "SECOND": ("magenta", "In favour of {}"),
     "NEUTRAL": ("default", "Weighing both"),
@@ -119,7 +120,8 @@ def _label(answer: Answer) -> str:
     if answer.side_probability is not None:
         word += f" ({answer.side_probability:.0%})"
     claim, stance = claimed(answer.record)
-    return ", ".join(filter(None, (word, "denies" if claim and stance == "CON" else "")))
+    denies = claim and stance == "CON" and not is_point(claim, title_of(answer.record))
+    return ", ".join(filter(None, (word, "denies" if denies else "")))
 
 
 def _why(reasons: Mapping[str, float]) -> str:

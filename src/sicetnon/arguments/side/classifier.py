@@ -1,22 +1,28 @@
-"""The side of arguments towards a question, from all that is known of them."""
+"""The side of texts towards questions, from all that is known of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from pathlib import Path
+from typing import TypeVar, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sicetnon.arguments.comparative.questions import parse_question
-from sicetnon.arguments.model.classifiers import Comparison, Floats, Model, Stance
+from sicetnon.arguments.model.classifiers import Floats, Model
+from sicetnon.arguments.side import words
+from sicetnon.arguments.side.argument_evidence import read_arguments
+from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals
+from sicetnon.arguments.side.weights import SHIPPED, Weights, side_weights
 from sicetnon.errors import UsageError, counted
 from sicetnon.records import PremiseStance, QuestionSide
 
 SIDES: tuple[QuestionSide, ...] = get_args(QuestionSide)
-_FOR, _AGAINST, _BOTH, _NONE = range(4)
-_OTHER_WAY = [_AGAINST, _FOR, _BOTH, _NONE]
-_READ_WORDS = 60
+# of 597 labelled arguments three weigh both: too few to learn from, so that words decide
+_WEIGHING, _SELDOM = 0.6, 0.01
+_LONGEST_STATEMENT = 40
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -38,67 +44,29 @@ class SideAnswer:
 
 
 class Side:
-    """The side of texts towards questions.
+    """The side of texts towards questions: FOR, AGAINST, BOTH or NONE.
 
-    Where the conclusion of a text and its stance towards it are known, the side of the conclusion
-    decides. Otherwise the text is judged alone, which is right less often.
+    The side of a conclusion is judged by the debate model and by words. The stance of a text
+    towards its conclusion is used where it is known; where it is not, the text decides, which is
+    right less often, so that its probabilities are lower.
 
     Args:
         model: The shipped model when left out, or a folder of its kind.
         threads: Processor cores to use at most; all when left out.
+        weights: The file with the weights of all evidence; the shipped one when left out.
+
+    Raises:
+        DataError: The model or the weights are damaged.
+        UsageError: There is no such folder.
     """
 
-    def __init__(self, model: Model = None, *, threads: int | None = None):
-        self._stance = Stance(model, threads=threads)
-        self._comparison = Comparison(model, threads=threads)
+    def __init__(self, model: Model = None, *, threads: int | None = None, weights: Path = SHIPPED):
+        self._reader = EvidenceReader(model, threads)
+        self._weights = side_weights(weights)
 
     def identity(self) -> str:
         """Name and version of the model, for files that must not mix models."""
-        return self._stance.identity()
-
-    def probabilities(
-        self,
-        texts: Sequence[str],
-        questions: Sequence[str] | str,
-        conclusions: Sequence[str | None] | None = None,
-        stances: Sequence[PremiseStance | None] | None = None,
-    ) -> Floats:
-        """Probabilities of FOR, AGAINST, BOTH and NONE, shape (texts, 4).
-
-        Args:
-            texts: Any texts.
-            questions: A question for each, or one for all.
-            conclusions: What each text argues about, where it is known.
-            stances: The stance of each text towards its conclusion, where it is known.
-        """
-        count = len(texts)
-        asked = _column(questions, count)
-        concluded = _column(conclusions, count)
-        tags = _column(stances, count)
-        found = np.zeros((count, len(SIDES)), dtype=np.float32)
-        known = [i for i in range(count) if concluded[i] and tags[i] in ("PRO", "CON")]
-        if known:
-            sides = self.conclusion_probabilities(
-                [concluded[i] or "" for i in known], [asked[i] or "" for i in known]
-            )
-            denied = np.array([tags[i] == "CON" for i in known])
-            found[known] = np.where(denied[:, None], sides[:, _OTHER_WAY], sides)
-        rest = sorted(set(range(count)) - set(known))
-        if rest:
-            parts = [_ends(texts[i]) for i in rest]
-            found[rest] = self.conclusion_probabilities(parts, [asked[i] or "" for i in rest])
-        return found
-
-    def classify(
-        self,
-        texts: Sequence[str],
-        questions: Sequence[str] | str,
-        conclusions: Sequence[str | None] | None = None,
-        stances: Sequence[PremiseStance | None] | None = None,
-    ) -> list[SideAnswer]:
-        """The most probable side of each text; the arguments are those of `probabilities`."""
-        rows = self.probabilities(texts, questions, conclusions, stances).tolist()
-        return [SideAnswer(SIDES[row.index(max(row))], tuple(row)) for row in rows]
+        return self._reader.identity()
 
     def conclusion_probabilities(
         self, conclusions: Sequence[str], questions: Sequence[str] | str
@@ -109,35 +77,123 @@ class Side:
             conclusions: Any short texts.
             questions: A question for each, or one for all.
         """
-        asked = [question or "" for question in _column(questions, len(conclusions))]
-        found = np.zeros((len(conclusions), len(SIDES)), dtype=np.float32)
-        found[:, [_FOR, _AGAINST, _NONE]] = self._stance.probabilities(conclusions, asked)
-        parsed = {question: parse_question(question) for question in dict.fromkeys(asked)}
-        compared = [i for i, question in enumerate(asked) if parsed[question].first]
-        if compared:
-            pairs = [
-                (parsed[asked[i]].first or "", parsed[asked[i]].second or "") for i in compared
-            ]
-            firsts, seconds = map(list, zip(*pairs, strict=True))
-            found[compared] = self._comparison.probabilities(
-                [conclusions[i] for i in compared], firsts, seconds
+        asked = _each(questions, len(conclusions), "")
+        if not asked:
+            return np.zeros((0, len(SIDES)), np.float32)
+        evidence = self._reader.conclusions(conclusions, asked)
+        return self._of_conclusions(evidence, conclusions).astype(np.float32)
+
+    def probabilities(
+        self,
+        texts: Sequence[str],
+        questions: Sequence[str] | str,
+        conclusions: Sequence[str | None] | None = None,
+        stances: Sequence[PremiseStance | None] | None = None,
+        titles: Sequence[str | None] | None = None,
+    ) -> Floats:
+        """Probabilities of FOR, AGAINST, BOTH and NONE, shape (texts, 4).
+
+        Args:
+            texts: Any texts.
+            questions: A question for each, or one for all.
+            conclusions: What each text argues about, where it is known. A short text without a
+                conclusion is read as one.
+            stances: The stance of each text towards its conclusion, where it is known.
+            titles: The title of each text's debate, where it is known.
+        """
+        count = len(texts)
+        asked = _each(questions, count, "")
+        concluded = [text or "" for text in _each(conclusions, count, None)]
+        tags = np.array([_TAGS[tag] for tag in _each(stances, count, None)], dtype=np.float64)
+        named = [title or "" for title in _each(titles, count, None)]
+        found = np.zeros((count, len(SIDES)), np.float32)
+        statements = np.array(
+            [not c.strip() and _is_short(t) for c, t in zip(concluded, texts, strict=True)],
+            dtype=bool,
+        )
+        if statements.any():
+            at = np.flatnonzero(statements).tolist()
+            found[statements] = self.conclusion_probabilities(
+                [texts[place] for place in at], [asked[place] for place in at]
+            )
+        if not statements.all():
+            at = np.flatnonzero(~statements).tolist()
+            found[~statements] = self._of_arguments(
+                [texts[place] for place in at],
+                [asked[place] for place in at],
+                [concluded[place] for place in at],
+                [named[place] for place in at],
+                tags[~statements],
             )
         return found
 
+    def classify(
+        self,
+        texts: Sequence[str],
+        questions: Sequence[str] | str,
+        conclusions: Sequence[str | None] | None = None,
+        stances: Sequence[PremiseStance | None] | None = None,
+        titles: Sequence[str | None] | None = None,
+    ) -> list[SideAnswer]:
+        """The most probable side of each text; the arguments are those of `probabilities`."""
+        rows = self.probabilities(texts, questions, conclusions, stances, titles).tolist()
+        return [SideAnswer(SIDES[row.index(max(row))], tuple(row)) for row in rows]
 
-def _ends(text: str) -> str:
-    """The first and the last words of a text."""
-    words = text.split()
-    if len(words) <= 2 * _READ_WORDS:
-        return text
-    return " ".join([*words[:_READ_WORDS], *words[-_READ_WORDS:]])
+    def _of_conclusions(self, evidence: Evidence, conclusions: Sequence[str]) -> Reals:
+        weighing = np.array([words.weighs(text) for text in conclusions], dtype=bool)
+        return sides_of(evidence, self._weights.conclusion, weighing)
+
+    def _of_arguments(
+        self,
+        texts: Sequence[str],
+        questions: Sequence[str],
+        conclusions: Sequence[str],
+        titles: Sequence[str],
+        tags: Reals,
+    ) -> Reals:
+        read = read_arguments(self._reader, texts, questions, conclusions, titles, tags)
+        sides = self._of_conclusions(read.conclusion, conclusions)
+        title_sides = self._of_conclusions(read.title, titles)
+        evidence = read.combined(sides, title_sides)
+        has_conclusion = np.array([bool(text.strip()) for text in conclusions], dtype=bool)
+        found = np.zeros((len(texts), len(SIDES)))
+        for weights, rows in (
+            (self._weights.tagged, has_conclusion & (tags != 0)),
+            (self._weights.untagged, has_conclusion & (tags == 0)),
+            (self._weights.alone, ~has_conclusion),
+        ):
+            found[rows] = sides_of(evidence, weights, read.weighing)[rows]
+        return found
 
 
-def _column(values: Sequence[str | None] | str | None, count: int) -> Sequence[str | None]:
-    """One value per text, from as many values, from one for all, or from none."""
-    if values is None or isinstance(values, str):
-        return [values] * count
-    if len(values) != count:
-        found = f"{counted(len(values), 'value')} for {counted(count, 'text')}"
-        raise UsageError(f"found {found}; expected as many, or one")
-    return values
+_TAGS: dict[PremiseStance | None, float] = {"PRO": 1.0, "CON": -1.0, None: 0.0}
+
+
+def sides_of(evidence: Evidence, weights: Weights, weighing: NDArray[np.bool_]) -> Reals:
+    """Probabilities of `SIDES`, shape (rows, 4).
+
+    BOTH takes a share of the sided probability, the larger the more evenly FOR and AGAINST divide
+    it: most of it where a text says that it weighs both.
+    """
+    sided = weights.sided.probabilities(evidence.sided)
+    favours = weights.favours.probabilities(evidence.favours)
+    both = np.where(weighing, _WEIGHING, _SELDOM) * 4 * favours * (1 - favours)
+    rest = sided * (1 - both)
+    return np.stack([rest * favours, rest * (1 - favours), sided * both, 1 - sided], axis=1)
+
+
+def _is_short(text: str) -> bool:
+    return len(text.split()) <= _LONGEST_STATEMENT
+
+
+def _each(values: Sequence[_T] | str | None, count: int, otherwise: _T) -> list[_T]:
+    """One value per text, from as many values, from one text for all, or from none."""
+    if values is None:
+        return [otherwise] * count
+    if isinstance(values, str):
+        return [cast(_T, values)] * count
+    found = list(values)
+    if len(found) != count:
+        counts = f"{counted(len(found), 'value')} for {counted(count, 'text')}"
+        raise UsageError(f"found {counts}; expected as many, or one")
+    return found

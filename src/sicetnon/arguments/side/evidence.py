@@ -1,0 +1,266 @@
+"""What the model and the words say of conclusions and texts, as named columns.
+
+All columns have shape (rows,). What favours a side is positive for FOR and negative for AGAINST.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.arguments.model.classifiers import Comparison, Embedding, Model, Stance
+from sicetnon.arguments.side import words
+from sicetnon.arguments.side.weights import Columns
+from sicetnon.records import Question
+
+Reals: TypeAlias = NDArray[np.float64]
+_PRO, _CON, _NO_STANCE = range(3)
+_FIRST, _SECOND, _, _NO = range(4)
+_SMALL = 1e-3
+_SMALL_COMPARISON = 1e-2
+_WINDOW_WORDS, _WINDOWS = 30, 5
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Features of the two steps of a judgment.
+
+    Attributes:
+        favours: Features of the side, which change their sign with it.
+        sided: Features of whether there is a side at all.
+    """
+
+    favours: Columns
+    sided: Columns
+
+    def rows(self, part: slice | NDArray[np.int64] | NDArray[np.bool_]) -> Evidence:
+        """Some of the rows."""
+        return Evidence(
+            {name: column[part] for name, column in self.favours.items()},
+            {name: column[part] for name, column in self.sided.items()},
+        )
+
+
+class EvidenceReader:
+    """Reads conclusions and texts with the debate model; equal pairs are read once.
+
+    Args:
+        model: The shipped model when left out, or a folder of its kind.
+        threads: Processor cores to use at most; all when left out.
+    """
+
+    def __init__(self, model: Model = None, threads: int | None = None):
+        self._stance = Stance(model, threads=threads)
+        self._comparison = Comparison(model, threads=threads)
+        self._embedding = Embedding(model, threads=threads)
+
+    def identity(self) -> str:
+        """Name and version of the model."""
+        return self._stance.identity()
+
+    def conclusions(self, conclusions: Sequence[str], questions: Sequence[str]) -> Evidence:
+        """Evidence of the side that each conclusion takes on its question."""
+        stances = self._stances(conclusions, questions)
+        similar = self._similarity(conclusions, questions)
+        parsed = _parsed(questions)
+        named, leading, compared, claimed, unfavoured = self._comparisons(conclusions, parsed)
+        pairs = list(zip(conclusions, questions, strict=True))
+        asked = _column(lambda _, question: words.direction(question), pairs)
+        concluded = _column(lambda conclusion, _: words.direction(conclusion), pairs)
+        turned, covered = asked * concluded, _column(lambda c, q: words.overlap(q, c), pairs)
+        is_choice = np.array([float(each.first is not None) for each in parsed])
+        stance, no_stance = log_odds(stances), log_odds_of_none(stances)
+        favours = {
+            "stance": stance,
+            "stance, choice": stance * is_choice,
+            "direction": turned,
+            "direction × overlap": turned * covered,
+            "direction × similarity": turned * similar,
+            "direction of question": asked,
+            "direction of conclusion": concluded,
+            "leading object": leading,
+            "leading object × direction": leading * concluded,
+            "comparison": compared,
+            "comparison × direction": compared * turned,
+            "claim": claimed,
+            "claim × direction": claimed * turned,
+        }
+        sided = {
+            "no stance": no_stance,
+            "strength of stance": np.abs(stance),
+            "similarity": similar,
+            "similarity²": similar**2,
+            "overlap": covered,
+            "overlap of conclusion": _column(words.overlap, pairs),
+            "shared stems": _column(lambda c, q: len(words.stems(c) & words.stems(q)), pairs),
+            "stems of question only": _column(
+                lambda c, q: len(words.stems(q) - words.stems(c)), pairs
+            ),
+            "stems of conclusion only": _column(
+                lambda c, q: len(words.stems(c) - words.stems(q)), pairs
+            ),
+            **_forms("conclusion", conclusions),
+            **_forms("question", questions),
+            "name as conclusion": _column(lambda c, _: words.is_name(c), pairs),
+            "choice": is_choice,
+            "objects named": named,
+            "no comparison": unfavoured,
+            "strength of comparison": np.abs(compared),
+            "strength of claim": np.abs(claimed),
+        }
+        return Evidence(favours, sided)
+
+    def texts(
+        self, texts: Sequence[str], questions: Sequence[str], known: NDArray[np.bool_]
+    ) -> tuple[Reals, Reals]:
+        """The mean log odds of stance and of no stance of each text on its question.
+
+        Args:
+            texts: Any texts.
+            questions: A question for each.
+            known: Whether the stance of a text towards its conclusion is known: then its last
+                words are read, else five parts of it.
+        """
+        parts = [
+            _windows(text)[-1:] if is_known else _windows(text)
+            for text, is_known in zip(texts, known.tolist(), strict=True)
+        ]
+        owners = np.repeat(np.arange(len(texts)), [len(each) for each in parts])
+        asked = [questions[owner] for owner in owners.tolist()]
+        found = self._stances([part for each in parts for part in each], asked)
+        counts = np.bincount(owners, minlength=len(texts))
+        stance = np.bincount(owners, weights=log_odds(found), minlength=len(texts)) / counts
+        none = np.bincount(owners, weights=log_odds_of_none(found), minlength=len(texts)) / counts
+        return stance, none
+
+    def _stances(self, texts: Sequence[str], questions: Sequence[str]) -> Reals:
+        """Probabilities of stances; equal pairs are read once."""
+        pairs = list(zip(texts, questions, strict=True))
+        places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        read = self._stance.probabilities(*map(list, zip(*places, strict=True)))
+        return read[[places[pair] for pair in pairs]].astype(np.float64)
+
+    def similarity(
+        self, texts: Sequence[str], questions: Sequence[str], wanted: NDArray[np.bool_]
+    ) -> Reals:
+        """The cosine of the embeddings of each text's first words and its question.
+
+        Args:
+            texts: Any texts.
+            questions: A question for each.
+            wanted: Which of them are read; the others get 0.
+        """
+        found = np.zeros(len(texts))
+        places = np.flatnonzero(wanted)
+        if len(places):
+            at = places.tolist()
+            firsts = [_windows(texts[place])[0] for place in at]
+            found[places] = self._similarity(firsts, [questions[place] for place in at])
+        return found
+
+    def _similarity(self, texts: Sequence[str], questions: Sequence[str]) -> Reals:
+        distinct = list(dict.fromkeys([*texts, *questions]))
+        places = {text: place for place, text in enumerate(distinct)}
+        vectors = self._embedding.encode(distinct)
+        rows = vectors[[places[text] for text in texts]]
+        found: Reals = (rows * vectors[[places[text] for text in questions]]).sum(axis=1)
+        return found.astype(np.float64)
+
+    def _comparisons(
+        self, conclusions: Sequence[str], parsed: Sequence[Question]
+    ) -> tuple[Reals, Reals, Reals, Reals, Reals]:
+        """Evidence of "X or Y", 0 for other questions.
+
+        Returns:
+            How many of the objects a conclusion names beyond one; the object that it names first,
+            1 or -1; the log odds of the comparison; those of "X is better than Y" against its
+            reverse; and the logarithm of the probability of no comparison.
+        """
+        found = np.zeros((5, len(conclusions)))
+        places = [place for place, each in enumerate(parsed) if each.first and each.second]
+        if not places:
+            return tuple(found)  # type: ignore[return-value]  # five rows
+        firsts = [str(parsed[place].first) for place in places]
+        seconds = [str(parsed[place].second) for place in places]
+        texts = [conclusions[place] for place in places]
+        positions = [_positions(*each) for each in zip(texts, firsts, seconds, strict=True)]
+        compared = self._comparison.probabilities(texts, firsts, seconds).astype(np.float64)
+        better = [f"{a} is better than {b}" for a, b in zip(firsts, seconds, strict=True)]
+        worse = [f"{b} is better than {a}" for a, b in zip(firsts, seconds, strict=True)]
+        claims = log_odds(self._stances(texts * 2, better + worse))
+        found[0, places] = [float(first >= 0 and second >= 0) for first, second in positions]
+        found[1, places] = [_leading(*each) for each in positions]
+        found[2, places] = np.log(
+            (compared[:, _FIRST] + _SMALL_COMPARISON) / (compared[:, _SECOND] + _SMALL_COMPARISON)
+        )
+        found[3, places] = claims[: len(texts)] - claims[len(texts) :]
+        found[4, places] = np.log(compared[:, _NO] + _SMALL_COMPARISON)
+        return tuple(found)  # type: ignore[return-value]  # five rows
+
+
+def log_odds(stances: Reals) -> Reals:
+    """The log odds of PRO against CON."""
+    found: Reals = np.log((stances[:, _PRO] + _SMALL) / (stances[:, _CON] + _SMALL))
+    return found
+
+
+def log_odds_of_none(stances: Reals) -> Reals:
+    """The log odds of no stance."""
+    none = stances[:, _NO_STANCE]
+    found: Reals = np.log((none + _SMALL) / (1 - none + _SMALL))
+    return found
+
+
+def _parsed(questions: Sequence[str]) -> list[Question]:
+    known = {question: parse_question(question) for question in dict.fromkeys(questions)}
+    return [known[question] for question in questions]
+
+
+def _column(measure: Callable[[str, str], float], pairs: Sequence[tuple[str, str]]) -> Reals:
+    return np.array([measure(*pair) for pair in pairs], dtype=np.float64)
+
+
+def _forms(name: str, statements: Sequence[str]) -> dict[str, Reals]:
+    """Counts of words, and the form, of each statement."""
+    measures: dict[str, Callable[[str], float]] = {
+        "negations": words.negations,
+        "turns": words.turns,
+        "praise": words.praise,
+        "question mark": lambda statement: statement.rstrip().endswith("?"),
+        "words": lambda statement: min(len(statement.split()), 40),
+        "form of a question": words.asks,
+    }
+    return {
+        f"{label} of {name}": np.array([measure(each) for each in statements], dtype=np.float64)
+        for label, measure in measures.items()
+    }
+
+
+def _positions(text: str, first: str, second: str) -> tuple[int, int]:
+    """Where the last word of each object stands in a text, -1 where it does not."""
+    folded = text.casefold()
+    heads = (name.casefold().split()[-1:] for name in (first, second))
+    found = [folded.find(head[0]) if head else -1 for head in heads]
+    return found[0], found[1]
+
+
+def _leading(first: int, second: int) -> float:
+    if first == second:
+        return 0.0
+    return 1.0 if second < 0 or 0 <= first < second else -1.0
+
+
+def _windows(text: str) -> list[str]:
+    """Up to five parts of 30 words, evenly over a text; the last ends with the text."""
+    read = text.split()
+    last = max(len(read) - _WINDOW_WORDS, 0)
+    count = min(_WINDOWS, 1 + last // _WINDOW_WORDS)
+    starts = dict.fromkeys(round(last * place / max(count - 1, 1)) for place in range(count))
+    if last:
+        starts[last] = None
+    return [" ".join(read[start : start + _WINDOW_WORDS]) for start in starts]

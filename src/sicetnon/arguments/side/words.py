@@ -1,0 +1,155 @@
+"""What the words of questions, conclusions and texts say of their sides, without a model."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from sicetnon.text.analysis import Analyzer, named_analysis
+
+_NEGATIONS = re.compile(r"\b(?:not|no|never|cannot|without|none|nor|\w+n['’]t)\b", re.IGNORECASE)
+# each of these words reverses the demand of a statement; two of them cancel out
+_TURNS = re.compile(
+    r"\b(?:not|no|never|cannot|without|nor|neither|none|against|\w+n['’]t"
+    r"|dont|doesnt|isnt|arent|cant|wont|shouldnt|wouldnt|oughtnot"
+    r"|ban|bans|banned|banning|abolish\w*|prohibit\w*|outlaw\w*|forbid\w*|illegali\w+"
+    r"|illegal(?! (?:im|e)?migra| alien)|exempt\w*|regret"
+    r"|criminali[sz]e\w*|restrict\w*|repeal\w*|remov\w+|eliminat\w+|abandon\w*|reject\w*"
+    r"|oppos\w+|stop|stopped|end|ended|ending|cease\w*|discontinue\w*|get rid of|do away with"
+    r"|taken away|unsafe|unhealthy|unethical|immoral|wrong|bad|worse|worst|harm|harms|harmful"
+    r"|detriment\w*|scrap\w*|brutal|unsuitable|antithetical"
+    r"|dangerous|dangers?|risks?|deadly|toxic|cancer|unfair|unjust|unnecessary|useless|pointless"
+    r"|ineffective|unconstitutional|cruel|evil|myth|hoax|false|waste|fail\w*|less|impossible"
+    r"|outweigh\w* (?:the |its |their )?(?:benefits|advantages|pros|gains))\b",
+    re.IGNORECASE,
+)
+_PRAISE = re.compile(
+    r"\b(?:should|allow\w*|legal\w*|good|better|best|right|support\w*|justif\w*|benefi\w*"
+    r"|necessary|must|need\w*|save\w*|keep|fund\w*|protect\w*|accept\w*|moral|ethical"
+    r"|compulsory|mandatory)\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"\W*(?:should|is|are|do|does|can|did|would)\b", re.IGNORECASE)
+_STATES = re.compile(r"\b(?:should|is|are|do|does|can)\b", re.IGNORECASE)
+_MOST_WORDS_OF_A_NAME = 4
+_WEIGHS = re.compile(
+    r"\bon (?:the )?(?:one|other) hand\b|\bpros and cons\b|\bboth sides (?:have|are|of)\b"
+    r"|\b(?:dis)?advantages and (?:its |their )?(?:dis)?advantages\b"
+    r"|\b(?:benefits?|good) and (?:its |their |the )?(?:harms?|drawbacks?|costs|risks|bad)\b"
+    r"|\bneither (?:wholly |simply )?(?:good|right|for) n?or\b|\bit depends\b",
+    re.IGNORECASE,
+)
+
+_SIDE = r"(?:pro|aff|affirmative|proposition|prop)"
+_OTHER = r"(?:con|neg|negative|opposition)"
+_DOES = (
+    r"(?:['’]s| (?:says|said|states|stated|claims|claimed|argues|argued|arguments?|has|had|also"
+    r"|never|did|does|fails|failed|dropped|brings|forfeit\w*|asserts|must|rebut\w*|contends|wants))"
+)
+_VOTE, _STAND = (
+    r"\b(?:votes?|voting|ballot)\b[^.!?]{0,25}\b",
+    r"\b(?:i am|i'm|i will be|as) (?:the )?",
+)
+_THEREFORE = r"\b(?:i|we|must|to|and|therefore|thus|please) (?:strongly |hereby |firmly )?"
+_RESOLUTION = r"\bresolution (?:is |has been |should be |stands )?"
+# what debaters say of themselves, of their opponent and to the voters
+_OWN = tuple(
+    (re.compile(pattern, re.IGNORECASE), weight)
+    for pattern, weight in (
+        (rf"{_VOTE}{_SIDE}\b", 1.0),
+        (rf"{_THEREFORE}affirm\b|{_RESOLUTION}(?:upheld|affirmed|true)\b|{_STAND}{_SIDE}\b", 1.0),
+        (rf"\b{_OTHER}{_DOES}\b|\b(?:thank|thanks to) (?:the )?{_OTHER}\b|\bcon (?:for|,)", 1.0),
+        (
+            r"\bfirst round (?:is |for |will be )?(?:just |only )?(?:for )?acceptance\b"
+            r"|\bfor accepting\b|\bgood luck to (?:my opponent|whoever|con)\b",
+            0.5,
+        ),
+        (rf"{_VOTE}(?:{_OTHER}|against)\b", -1.0),
+        (
+            rf"{_THEREFORE}negate\b|{_RESOLUTION}(?:negated|false|refuted)\b|{_STAND}{_OTHER}\b",
+            -1.0,
+        ),
+        (rf"\b{_SIDE}{_DOES}\b|\b(?:thank|thanks to) (?:the )?{_SIDE}\b|\bpro (?:for|,)", -1.0),
+        (r"\bi (?:will |gladly |hereby )?accept\b|\baccept (?:this|the|your) debate\b", -0.5),
+    )
+)
+_ENDS = 150
+
+
+def turns(statement: str) -> int:
+    """The number of words that reverse the demand of a statement."""
+    return len(_TURNS.findall(statement))
+
+
+def direction(statement: str) -> float:
+    """-1 where the demand of a statement is reversed, else 1."""
+    return -1.0 if turns(statement) % 2 else 1.0
+
+
+def negations(statement: str) -> int:
+    """The number of negations."""
+    return len(_NEGATIONS.findall(statement))
+
+
+def praise(statement: str) -> int:
+    """The number of words that demand or value."""
+    return len(_PRAISE.findall(statement))
+
+
+def asks(statement: str) -> bool:
+    """Whether a statement has the form of a yes/no question."""
+    return _ASKS.match(statement) is not None
+
+
+def is_name(statement: str) -> bool:
+    """Whether a statement is a noun phrase, such as "Gun control"."""
+    return len(statement.split()) <= _MOST_WORDS_OF_A_NAME and not _STATES.search(statement)
+
+
+def weighs(text: str) -> bool:
+    """Whether a text says that it weighs both sides."""
+    return _WEIGHS.search(text) is not None
+
+
+def own_words(text: str) -> float:
+    """What a debater's words say of the stance towards the resolution, from -2 (CON) to 2 (PRO).
+
+    "Vote Con", "I negate" and "Pro claims" are words of the opponent of a resolution. The first and
+    the last 150 words are read.
+    """
+    words = text.split()
+    read = " ".join(words if len(words) <= 2 * _ENDS else [*words[:_ENDS], *words[-_ENDS:]])
+    found = sum(weight for pattern, weight in _OWN if pattern.search(read))
+    return max(-2.0, min(2.0, found))
+
+
+def is_point(conclusion: str, title: str) -> bool:
+    """Whether a conclusion is a point of a debate on another resolution, which a title states.
+
+    On debatewise.org the stance of an argument is towards the title, and its text supports the
+    point. A title that is a noun phrase states nothing.
+    """
+    plain, named = _letters(conclusion), _letters(title)
+    differs = bool(plain) and bool(named) and plain not in named and named not in plain
+    return differs and not is_name(title)
+
+
+def _letters(statement: str) -> str:
+    return " ".join(re.findall(r"\w+", statement.casefold()))
+
+
+@functools.lru_cache(maxsize=8192)
+def stems(statement: str) -> frozenset[str]:
+    """The stems of the content words of a statement."""
+    return frozenset(_analyzer().stems_of(statement))
+
+
+def overlap(wanted: str, found: str) -> float:
+    """The share of the stems of one statement that another has."""
+    own = stems(wanted)
+    return len(own & stems(found)) / len(own) if own else 0.0
+
+
+@functools.cache
+def _analyzer() -> Analyzer:
+    return named_analysis("porter-stop").analyzer()

@@ -1,0 +1,105 @@
+"""The side of texts towards a question."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sicetnon.arguments.side import Side
+from sicetnon.arguments.side.questions import has_sides
+from sicetnon.arguments.side.weights import SHIPPED
+from sicetnon.errors import DataError, UsageError
+
+BAN = "Should smoking be banned in public places?"
+LONG = "The smoke of others makes people ill, and nobody asked them. " * 8
+
+
+@pytest.fixture(scope="module")
+def judge() -> Side:
+    return Side(threads=1)
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "stance", "side"),
+    [
+        ("Smoking should be banned in public places", "PRO", "FOR"),
+        ("Smoking should be banned in public places", "CON", "AGAINST"),
+        ("Smoking should not be banned in public places", "PRO", "AGAINST"),
+        ("Smoking should not be banned in public places", "CON", "FOR"),
+        ("Hockey is a better sport than football", "PRO", "NONE"),
+    ],
+)
+def test_conclusion_and_stance_decide(judge: Side, conclusion: str, stance: str, side: str) -> None:
+    (found,) = judge.classify(
+        [LONG if side != "NONE" else "Sport. " * 60], BAN, [conclusion], [stance]
+    )
+    assert found.side == side
+    assert found.probability == max(found.probabilities)
+
+
+def test_a_title_tells_whose_side_a_point_is_on(judge: Side) -> None:
+    point, text = ["It costs money"], ["It costs money, and money is short. " * 10]
+    title = [BAN.removesuffix("?").replace("Should smoking", "Smoking should")]
+    pro, con = (judge.probabilities(text, BAN, point, [tag], title)[0] for tag in ("PRO", "CON"))
+    assert pro[0] > con[0]
+    assert con[1] > pro[1]
+
+
+def test_probabilities_are_a_distribution_for_every_text(judge: Side) -> None:
+    texts = ["", "👍", LONG, "no " * 3000, "\x00[SEP]"]
+    found = judge.probabilities(texts, "Tea or coffee?", ["", None, "Tea", "tea", "Coffee"])
+    assert found.shape == (5, 4)
+    assert found.min() >= 0
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
+    assert judge.probabilities([], BAN).shape == (0, 4)
+    assert judge.conclusion_probabilities([], BAN).shape == (0, 4)
+
+
+def test_a_text_is_judged_alike_alone_and_among_others(judge: Side) -> None:
+    texts = [LONG, "Bans work.", "On the other hand, bans are hard to enforce. " * 9]
+    together = judge.probabilities(texts, BAN, ["Ban it", None, None], ["PRO", None, None])
+    alone = judge.probabilities(texts[2:], BAN)
+    np.testing.assert_allclose(together[2:], alone, atol=1e-4)
+
+
+def test_choices_favour_the_object_that_is_praised(judge: Side) -> None:
+    conclusions = ["Tablets are better than textbooks", "Textbooks are better than tablets"]
+    found = judge.conclusion_probabilities(conclusions, "Are tablets better than textbooks?")
+    assert found[0, 0] > found[0, 1]
+    assert found[1, 1] > found[1, 0]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Should teachers get tenure?", True),
+        ("gun control", True),
+        ("Tea or coffee?", True),
+        ("Vaccines do harm", True),
+        ("What are the pros and cons of fracking?", True),
+        ("What is insider trading?", False),
+        ("Who invented the telephone?", False),
+        ("How many people smoke?", False),
+        ("", False),
+        ("???", False),
+    ],
+)
+def test_questions_for_facts_have_no_sides(question: str, expected: bool) -> None:
+    assert has_sides(question) is expected
+
+
+def test_columns_must_be_as_long_as_the_texts(judge: Side) -> None:
+    with pytest.raises(UsageError, match="2 values for 1 text"):
+        judge.classify(["a"], BAN, ["b", "c"])
+
+
+def test_damaged_weights_are_one_line(tmp_path: Path) -> None:
+    damaged = json.loads(SHIPPED.read_text())
+    damaged["tagged"]["sided"]["weights"] = {"similarity": "much"}
+    path = tmp_path / "sides.json"
+    path.write_text(json.dumps(damaged))
+    with pytest.raises(DataError, match=r"sides\.json"):
+        Side(weights=path)
