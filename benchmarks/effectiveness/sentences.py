@@ -29,7 +29,7 @@ from sicetnon.arguments.model.classifiers import read_all
 from sicetnon.arguments.side import Side
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.reasons import WEIGHTS
+from sicetnon.library.reasons import WEIGHTS, worths
 from sicetnon.pairs.sentences import strength
 from sicetnon.records import claimed, said
 from sicetnon.tasks.touche_2020_task_1 import TASK
@@ -119,8 +119,9 @@ def main() -> int:
     print(row("first of those that can be read alone", cases, lambda _: 0))
     for place, name in enumerate(NAMES):
         print(row(name, cases, lambda each, at=place: int(each.measures[:, at].argmax())))
-    shipped = np.array([WEIGHTS[name] for name in NAMES])
-    print(row("shipped", cases, lambda each: int((each.measures @ shipped).argmax())))
+    weights = np.array([WEIGHTS[name] for name in NAMES])
+    print(row("weighted", cases, lambda each: int((each.measures @ weights).argmax())))
+    print(row("shipped", cases, lambda each: int(worths(each.measures).argmax())))
     others = {
         each.question: fitted([other for other in cases if other.question != each.question])
         for each in cases

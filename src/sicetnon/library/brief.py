@@ -65,6 +65,7 @@ class Brief:
         counts: Number of them by side: FOR, AGAINST.
         objects: The two objects of a question that compares: FOR favours the first.
         has_sides: Whether the question can be answered for or against.
+        nearest: Where nothing was found, the headings of the documents nearest to the question.
     """
 
     question: str
@@ -75,6 +76,7 @@ class Brief:
     counts: tuple[int, int] = (0, 0)
     objects: tuple[str, str] | None = None
     has_sides: bool = True
+    nearest: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The brief for programs."""
@@ -85,6 +87,7 @@ class Brief:
             "for": [reason.as_json() for reason in self.supporting],
             "against": [reason.as_json() for reason in self.opposing],
             "contested": [point.as_json() for point in self.contested],
+            "nearest": list(self.nearest),
         }
 
     def as_markdown(self) -> str:
@@ -111,6 +114,8 @@ def brief(index: Index, question: str) -> Brief:
         UsageError: The question is no text.
     """
     answers = index.search(question, _ANSWERS)
+    if not answers:
+        return Brief(question, nearest=tuple(index.nearest_topics(question)))
     sided: dict[TakenSide, list[Answer]] = {"FOR": [], "AGAINST": []}
     for answer in answers:
         if side := side_of(answer):
@@ -133,7 +138,7 @@ def brief(index: Index, question: str) -> Brief:
         len(answers),
         (len(sided["FOR"]), len(sided["AGAINST"])),
         next((answer.objects for answer in answers if answer.objects), None),
-        not answers or any(answer.side or answer.objects for answer in answers),
+        any(answer.side or answer.objects for answer in answers),
     )
 
 

@@ -48,7 +48,7 @@ def markdown(brief: Brief) -> str:
 
 
 def _lines(brief: Brief) -> Iterator[str]:
-    yield from (f"# {_plain(brief.question)}", "", _summary(brief))
+    yield from (f"# {_plain(brief.question)}", "", _plain(_summary(brief)))
     if not brief.supporting and not brief.opposing:
         return
     both = (brief.supporting, brief.opposing)
@@ -79,7 +79,9 @@ def _names(brief: Brief) -> tuple[str, str]:
 def _summary(brief: Brief) -> str:
     """What was found, in one sentence."""
     if not brief.found:
-        return "There is no argument about this in this index."
+        nearest = ", ".join(f"“{each.rstrip('. ')}”" for each in brief.nearest)
+        near = f" The nearest topics in it: {nearest}." if nearest else ""
+        return f"There is no argument about this in this index.{near}"
     if not brief.has_sides:
         return (
             "This asks for a fact, so that no argument can be for or against it. Ask whether "

@@ -17,6 +17,7 @@ from sicetnon.records import Argument, ProcessedArgument, WebPage
 from sicetnon.text.sentences import sentences
 from sicetnon.text.stopwords import stop_list
 
+Reals = NDArray[np.float64]
 TakenSide = Literal["FOR", "AGAINST"]
 MOST_WORDS = 60
 """Words of a sentence that is shown at most; longer ones are seldom one sentence."""
@@ -29,11 +30,15 @@ benchmarks/effectiveness/sentences.py.
 """
 # makes a worth of 0 say nothing, 1 need the text around the sentence, 2 carry the reason alone
 _CONSTANT = -1.5
+# a sentence that is so like the question or the claim repeats it and gives no reason
+_REPEATED, _REPEATING = 0.8, -0.5
 # likeness to the question of a sentence about it: 19 in 20 of those that carry a reason have it
 _ABOUT = 0.4
 # the model reads so many sentences of an argument, and judges the side of the best of them
 _READ, _JUDGED = 8, 3
 _LONGEST_TEXT, _MOST_LETTERS = 100_000, 600
+# addresses, and names of the speakers of a debate
+_OF_THE_DEBATE = re.compile(r"https?:|www\.|\b(?:Pro|Con|PRO|CON)\b")
 _LEADING = re.compile(r"^(?:\[\w{1,4}\]|\(?\d{1,2}[.):]|[\"”’)\]–—•*-]+(?=\s|-))[\"”’):.]*\s*")
 _TRAILING = re.compile(r"\s*\[\d{1,3}\]$")
 _SIGN: dict[TakenSide, int] = {"FOR": 1, "AGAINST": -1}
@@ -91,6 +96,17 @@ def side_of(answer: Answer) -> TakenSide | None:
     return "AGAINST" if answer.side == "AGAINST" or answer.stance == "SECOND" else None
 
 
+def worths(measures: Reals) -> Reals:
+    """The worth of sentences, shape (sentences,).
+
+    Args:
+        measures: Those of `WEIGHTS`, in that order, shape (sentences, 5).
+    """
+    found: Reals = measures @ np.array(list(WEIGHTS.values())) + _CONSTANT
+    found += _REPEATING * (measures[:, 2:4].max(axis=1) > _REPEATED)
+    return found
+
+
 def reasons_of(question: str, answers: Sequence[Answer]) -> dict[str, list[Reason]]:
     """The sentences of each answer that may carry its reason, best first, by the answer's id.
 
@@ -128,7 +144,11 @@ def _candidates(answer: Answer) -> list[str]:
     short = (
         each for each in distinct if len(each) <= _MOST_LETTERS and len(each.split()) <= MOST_WORDS
     )
-    whole = (each for each in short if is_candidate(each) and not _breaks_off(each))
+    whole = (
+        each
+        for each in short
+        if is_candidate(each) and not _breaks_off(each) and not _OF_THE_DEBATE.search(each)
+    )
     return sorted(whole, key=strength, reverse=True)[:_READ]
 
 
@@ -153,17 +173,18 @@ def _read(question: str, candidates: Sequence[tuple[Answer, TakenSide, str]]) ->
     vectors = read["embedding"]
     asked = vectors[len(texts)]
     claimed = dict(zip(claims, vectors[len(texts) + 1 :], strict=True))
-    likeness = (vectors @ asked).tolist()
-    reasons = []
-    for place, (answer, side, text) in enumerate(candidates):
-        if likeness[place] < _ABOUT:
-            continue
-        worth = _CONSTANT + WEIGHTS["strength"] * strength(text)
-        worth += WEIGHTS["quality"] * float(read["quality"][place])
-        worth += WEIGHTS["question"] * likeness[place]
-        worth += WEIGHTS["claim"] * float(vectors[place] @ claimed[answer.heading or question])
-        reasons.append(Reason(side, text, worth, vectors[place], answer))
-    return reasons
+    measures = np.zeros((len(texts), len(WEIGHTS)))
+    measures[:, 0] = list(map(strength, texts))
+    measures[:, 1] = read["quality"][: len(texts)]
+    measures[:, 2] = vectors[: len(texts)] @ asked
+    headings = [answer.heading or question for answer, _, _ in candidates]
+    measures[:, 3] = [vectors[place] @ claimed[each] for place, each in enumerate(headings)]
+    found = worths(measures).tolist()
+    return [
+        Reason(side, text, found[place], vectors[place], answer)
+        for place, (answer, side, text) in enumerate(candidates)
+        if measures[place, 2] >= _ABOUT
+    ]
 
 
 def _judged(question: str, reasons: Sequence[Reason]) -> list[Reason]:

@@ -73,7 +73,7 @@ def replies(
         said: Texts whose sentences are not said again.
     """
     question = position if focus == position else f"{focus} {position}"
-    found = with_sides(position, index.search(question, _ANSWERS, sides=False))
+    found = with_sides(position, index.search(question, _ANSWERS, sides=False, balance=False))
     against = [answer for answer in found if side_of(answer) == "AGAINST"][:_READ]
     best = [reasons[0] for reasons in reasons_of(focus, against).values() if reasons]
     chosen: list[Reason] = []
