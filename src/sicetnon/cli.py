@@ -33,7 +33,7 @@ COMMANDS = {
     "evaluate": "score runs",
     "validate": "check a run by the rules of its task",
     "leaderboard": "show the published scores of a task, and where your runs stand",
-    "annotate": "label texts: quality, argumentativeness, stance, comparison",
+    "annotate": "label texts: quality, argumentativeness, stance, comparison, side",
     "train": "train the learned parts of the systems named uva",
 }
 """Each is a module of `sicetnon.commands` with a function `add_arguments(parser)`."""

@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("onnxruntime")
-pytest.importorskip("tokenizers")
-
 from sicetnon.arguments.model.classifiers import Comparison, Quality, Stance
+from sicetnon.arguments.side import Side
 from sicetnon.formats import resumable
 from support.annotate_commands import RECORDS, annotate, check_tidy, command, read, write
 
@@ -47,6 +45,41 @@ class TestFields:
             assert record["stance"] == label
             assert list(record["probabilities"]) == ["PRO", "CON", "NONE"]
             assert list(record["probabilities"].values()) == pytest.approx(row.tolist(), abs=1e-4)
+
+    def test_side_by_all_that_is_known(self, tmp_path: Path) -> None:
+        question = "Should sugary drinks be taxed?"
+        known = {"conclusion": "Sugary drinks should be taxed", "stance": "CON"}
+        records = [
+            {"text": "It hurts the poor.", "question": question} | known,
+            {"text": "It hurts the poor.", "question": question, "conclusion": None},
+        ]
+        source = write(tmp_path / "in.jsonl", records)
+        assert annotate("side", source, "-o", tmp_path / "out.jsonl") == 0
+        found = read(tmp_path / "out.jsonl")
+        assert found[0]["side"] == "AGAINST"
+        assert found[0]["stance"] == "CON"
+        sides = Side().classify(
+            ["It hurts the poor."] * 2, question, [known["conclusion"], None], ["CON", None]
+        )
+        for record, answer in zip(found, sides, strict=True):
+            assert record["side"] == answer.side
+            assert list(record["probabilities"]) == ["FOR", "AGAINST", "BOTH", "NONE"]
+            expected = pytest.approx(list(answer.probabilities), abs=1e-4)
+            assert list(record["probabilities"].values()) == expected
+
+    @pytest.mark.parametrize(
+        ("record", "told"),
+        [
+            ({"text": "x"}, "found no 'question'"),
+            ({"text": "x", "question": "y", "stance": "maybe"}, "'maybe', neither PRO nor CON"),
+            ({"text": "x", "question": "y", "conclusion": 3}, "'conclusion' is no text"),
+        ],
+    )
+    def test_a_record_without_a_side_is_one_line(
+        self, record: dict[str, Any], told: str, tmp_path: Path, failing: Callable[..., Any]
+    ) -> None:
+        status, line = failing("annotate", "side", write(tmp_path / "in.jsonl", [record]))
+        assert (status, told in line, "line 1" in line) == (1, True, True), line
 
     def test_comparison_by_objects_and_by_question(self, tmp_path: Path) -> None:
         text = "Python is easier to learn than Java."

@@ -9,7 +9,7 @@ from pathlib import Path
 from sicetnon.commands.arguments import describe, positive
 from sicetnon.errors import counted
 
-_ANNOTATIONS = ("quality", "argumentativeness", "stance", "comparison")
+_ANNOTATIONS = ("quality", "argumentativeness", "stance", "comparison", "side")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -18,11 +18,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command,
         _annotate,
         "Add what a model says of each record's text, offline. Records are JSON Lines with the "
-        "field text; stance also reads topic; comparison reads first and second, or question. "
+        "field text; stance also reads topic; comparison reads first and second, or question; side "
+        "reads question, and where they are known conclusion, stance (PRO or CON) and title. "
         "Files may be gzipped; - is standard input or output. The same command resumes one that "
         "was stopped.",
         "sicetnon annotate quality arguments.jsonl -o scored.jsonl",
         "sicetnon annotate stance - < arguments.jsonl > labelled.jsonl",
+        "sicetnon annotate side answers.jsonl -o sided.jsonl",
     )
     command.add_argument("task", choices=_ANNOTATIONS)
     command.add_argument("input", metavar="INPUT", help="JSON Lines")

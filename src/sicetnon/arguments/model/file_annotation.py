@@ -23,6 +23,8 @@ from sicetnon.arguments.model.classifiers import (
     Quality,
     Stance,
 )
+from sicetnon.arguments.side import Side, SideAnswer
+from sicetnon.arguments.side.classifier import SIDES
 from sicetnon.errors import DataError, SicetnonError, counted
 from sicetnon.formats.files import Reading, open_bytes, raw_lines
 from sicetnon.formats.jsontext import decode
@@ -32,6 +34,7 @@ from sicetnon.text.printable import escaped_json
 Record: TypeAlias = dict[str, msgspec.Raw]
 Progress: TypeAlias = Callable[[int, int], None]
 Message: TypeAlias = Callable[[str], None]
+Annotator: TypeAlias = Classifier | Side
 
 # a kill loses at most one portion
 _PORTION_RECORDS, _PORTION_BYTES = 128, 1 << 20
@@ -53,7 +56,7 @@ class _RecordForm:
         inputs: Takes the texts for the annotator from a record. Raises ValueError.
     """
 
-    annotator: type[Classifier]
+    annotator: type[Annotator]
     example: str
     inputs: Callable[[Record], tuple[str, ...]]
 
@@ -88,7 +91,7 @@ def annotate_file(
     """Annotate the records of a JSON Lines file. An unfinished output file is resumed.
 
     Args:
-        task: `quality`, `argumentativeness`, `stance` or `comparison`.
+        task: `quality`, `argumentativeness`, `stance`, `comparison` or `side`.
         source: The file, plain or gzipped; `-` is standard input.
         output: The file to write, gzipped where its name ends in `.gz`; `-` is standard output.
         model: A folder, or the name of a Hugging Face classifier; the shipped model when left out.
@@ -129,7 +132,7 @@ def _is_stream(output: str) -> bool:
 
 
 def _annotate_stream(
-    records: _RecordReader, output: str, annotator: Classifier, progress: Progress
+    records: _RecordReader, output: str, annotator: Annotator, progress: Progress
 ) -> int:
     """Annotate into a pipe; returns the number of records."""
     done = 0
@@ -154,7 +157,7 @@ def _skip_finished(records: _RecordReader, output: ResumableOutput, message: Mes
 def _annotate_rest(
     records: _RecordReader,
     output: ResumableOutput,
-    annotator: Classifier,
+    annotator: Annotator,
     progress: Progress,
     message: Message,
 ) -> None:
@@ -257,7 +260,7 @@ def _record(line: bytes) -> Record:
             raise error from None
 
 
-def _annotated_lines(portion: _Portion, annotator: Classifier) -> bytes:
+def _annotated_lines(portion: _Portion, annotator: Annotator) -> bytes:
     """The lines of the output for a portion; other fields stay as they are written."""
     found = added_fields(annotator, portion.inputs)
     lines = [
@@ -268,7 +271,7 @@ def _annotated_lines(portion: _Portion, annotator: Classifier) -> bytes:
 
 
 def added_fields(
-    annotator: Classifier, inputs: Sequence[tuple[str, ...]]
+    annotator: Annotator, inputs: Sequence[tuple[str, ...]]
 ) -> list[Mapping[str, Any]]:
     """The fields that an annotator adds to records.
 
@@ -280,6 +283,8 @@ def added_fields(
     if isinstance(annotator, Quality | Argumentativeness):
         scores = annotator.score(*columns)
         return [{annotator.task: _rounded(score)} for score in scores]
+    if isinstance(annotator, Side):
+        return [_side(answer) for answer in annotator.classify(*columns)]
     probabilities = annotator.probabilities(*columns)
     labels = annotator.labels(probabilities)
     return [
@@ -289,6 +294,11 @@ def added_fields(
         }
         for label, row in zip(labels, probabilities, strict=True)
     ]
+
+
+def _side(answer: SideAnswer) -> Mapping[str, Any]:
+    probabilities = dict(zip(SIDES, map(_rounded, answer.probabilities), strict=True))
+    return {"side": answer.side, "probabilities": probabilities}
 
 
 def _rounded(value: Any) -> float:
@@ -320,6 +330,21 @@ def _text_and_objects(record: Record) -> tuple[str, ...]:
     return text, _field(record, "first"), _field(record, "second")
 
 
+def _text_and_question(record: Record) -> tuple[str, ...]:
+    """Text, question, and what is known of the argument; empty where it is not known."""
+    stance = _optional(record, "stance")
+    if stance not in ("PRO", "CON", ""):
+        raise ValueError(f"'stance' is {stance[:40]!r}, neither PRO nor CON")
+    known = _optional(record, "conclusion"), stance, _optional(record, "title")
+    return _field(record, "text"), _field(record, "question"), *known
+
+
+def _optional(record: Record, name: str) -> str:
+    """A field, or the empty string where it is missing or null."""
+    value = record.get(name)
+    return "" if value is None or bytes(value) == b"null" else _field(record, name)
+
+
 @functools.lru_cache(maxsize=4096)
 def _objects(question: str) -> tuple[str, str]:
     found = parse_question(question)
@@ -336,5 +361,10 @@ _RECORD_FORMS: Mapping[str, _RecordForm] = {
         Comparison,
         '{"text": "…", "first": "…", "second": "…"} or {"text": "…", "question": "…"}',
         _text_and_objects,
+    ),
+    "side": _RecordForm(
+        Side,
+        '{"text": "…", "question": "…"}, also with "conclusion" and "stance" (PRO or CON)',
+        _text_and_question,
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,11 +63,11 @@ class Side:
 
     def __init__(self, model: Model = None, *, threads: int | None = None, weights: Path = SHIPPED):
         self._reader = EvidenceReader(model, threads)
-        self._weights = side_weights(weights)
+        self._weights, self._path = side_weights(weights), weights
 
     def identity(self) -> str:
-        """Name and version of the model, for files that must not mix models."""
-        return self._reader.identity()
+        """Names and versions of model and weights, for files that must not mix them."""
+        return f"{self._reader.identity()}, sides {zlib.crc32(self._path.read_bytes()):08x}"
 
     def conclusion_probabilities(
         self, conclusions: Sequence[str], questions: Sequence[str] | str
@@ -166,7 +167,7 @@ class Side:
         return found
 
 
-_TAGS: dict[PremiseStance | None, float] = {"PRO": 1.0, "CON": -1.0, None: 0.0}
+_TAGS: dict[str | None, float] = {"PRO": 1.0, "CON": -1.0, "": 0.0, None: 0.0}
 
 
 def sides_of(evidence: Evidence, weights: Weights, weighing: NDArray[np.bool_]) -> Reals:

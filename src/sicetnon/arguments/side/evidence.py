@@ -55,9 +55,10 @@ class EvidenceReader:
     """
 
     def __init__(self, model: Model = None, threads: int | None = None):
+        # it refuses models of other kinds before they are loaded
+        self._embedding = Embedding(model, threads=threads)
         self._stance = Stance(model, threads=threads)
         self._comparison = Comparison(model, threads=threads)
-        self._embedding = Embedding(model, threads=threads)
 
     def identity(self) -> str:
         """Name and version of the model."""
