@@ -23,7 +23,7 @@ from sicetnon.records import (
     WebPage,
 )
 from sicetnon.text.analysis import Analyzer
-from sicetnon.text.snippets import Snippet, snippet
+from sicetnon.text.snippets import Snippet, snippet, words_of
 from sicetnon.text.stopwords import stop_list
 
 SNIPPET_LENGTH = 300
@@ -125,13 +125,17 @@ def answers_of(ranking: Ranking, records: Sequence[Record], analyzer: Analyzer) 
         analyzer: Tells which words of a text are words of the question.
     """
     wanted = frozenset(analyzer.stems_of(_content(ranking.topic.title)))
+    parts = [parts_of(record) for record in records]
+    # one call for the words of all texts takes a tenth of the time of a call for each
+    words = list({word for text, *_ in parts for word in words_of(text)})
+    stems = dict(zip(words, analyzer.stems_of_each(words), strict=True))
     found = []
     every = ranking.reasons or [None] * len(ranking)
-    for rank, ((identifier, score), record, reasons) in enumerate(
-        zip(ranking, records, every, strict=True), start=1
+    for rank, ((identifier, score), record, of_record, reasons) in enumerate(
+        zip(ranking, records, parts, every, strict=True), start=1
     ):
-        text, heading, source, stance = parts_of(record)
-        part = snippet(text, wanted, analyzer.stems_of, SNIPPET_LENGTH)
+        text, heading, source, stance = of_record
+        part = snippet(text, wanted, stems.__getitem__, SNIPPET_LENGTH)
         found.append(
             Answer(rank, score, identifier, stance, heading, part, source, record, reasons=reasons)
         )

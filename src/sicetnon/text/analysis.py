@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +138,18 @@ class Analyzer:
         """The stems of one text's terms, in order."""
         terms = self.terms_of(text)
         return self.stem(terms) if self.analysis.forms else terms
+
+    def stems_of_each(self, texts: Sequence[str]) -> list[list[str]]:
+        """The stems of each text's terms, in order; many short texts are read at once."""
+        words, ends = self.word_numbers(*join([encode(text) for text in texts]))
+        self._term_list += self.terms.words(len(self._term_list))
+        stems = self.stem(self._term_list) if self.analysis.forms else self._term_list
+        numbers = self.term_of_word[words].tolist()
+        starts = [0, *ends.tolist()]
+        return [
+            [stems[number] for number in numbers[start:end] if number != STOPPED]
+            for start, end in pairwise(starts)
+        ]
 
     def _reduce(self, words: list[str]) -> NDArray[np.int32]:
         numbers = np.full(len(words), STOPPED, dtype=np.int32)

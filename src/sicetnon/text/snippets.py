@@ -27,6 +27,11 @@ class Snippet:
     marks: tuple[tuple[int, int], ...]
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a text, each as often as it occurs."""
+    return _WORD.findall(text)
+
+
 def snippet(
     text: str, wanted: Collection[str], terms_of: Callable[[str], Collection[str]], length: int
 ) -> Snippet:
