@@ -21,7 +21,7 @@ _ANSWERS = 30
 # answers of each side whose sentences are read
 _READ_OF_EACH_SIDE = 6
 # worth of a sentence that can be read alone, and of one that will do where there are too few
-_GOOD, _USABLE = 1.0, 0.7
+_GOOD, _USABLE = 1.0, 0.6
 _NEARLY_THE_SAME = 0.85
 _POINTS = 3
 _SAME_POINT = 0.5

@@ -87,12 +87,15 @@ def _summary(brief: Brief) -> str:
             "This asks for a fact, so that no argument can be for or against it. Ask whether "
             "something should be, is true or is better."
         )
-    read = f"Of the first {counted(brief.found, 'answer')}"
     supporting, opposing = brief.counts
-    if brief.objects:
-        first, second = brief.objects
-        return f"{read}, {supporting:,} favour {first} and {opposing:,} {second}."
-    return f"{read}, {supporting:,} are for and {opposing:,} against."
+    rest = brief.found - supporting - opposing
+    first, second = brief.objects or ("", "")
+    sides = (
+        f"{supporting:,} in favour of {first}, {opposing:,} of {second}"
+        if brief.objects
+        else f"{supporting:,} for, {opposing:,} against"
+    )
+    return f"{counted(brief.found, 'answer')}: {sides}, {rest:,} without a side."
 
 
 def _missing(brief: Brief) -> tuple[str, str]:

@@ -32,14 +32,18 @@ benchmarks/effectiveness/sentences.py.
 _CONSTANT = -1.5
 # a sentence that is so like the question or the claim repeats it and gives no reason
 _REPEATED, _REPEATING = 0.8, -0.5
-# likeness to the question of a sentence about it: 19 in 20 of those that carry a reason have it
-_ABOUT = 0.4
+# likeness to the question of a sentence about it; nearly all that carry a reason have it
+_ABOUT = 0.35
 # the model reads so many sentences of an argument, and judges the side of the best of them
 _READ, _JUDGED = 8, 3
 _LONGEST_TEXT, _MOST_LETTERS = 100_000, 600
 # addresses, and names of the speakers of a debate
 _OF_THE_DEBATE = re.compile(r"https?:|www\.|\b(?:Pro|Con|PRO|CON)\b")
-_LEADING = re.compile(r"^(?:\[\w{1,4}\]|\(?\d{1,2}[.):]|[\"”’)\]–—•*-]+(?=\s|-))[\"”’):.]*\s*")
+_LEADING = re.compile(
+    r"^(?:\[\w{1,4}\]|\(?\d{1,2}[.):]|[\"”’)\]–—•*-]+(?=\s|-)"
+    r"|(?:reason|point|argument|contention|[cpr]) ?\d{1,2} ?[-–—:.)])[\"”’):.]*\s*",
+    re.IGNORECASE,
+)
 _TRAILING = re.compile(r"\s*\[\d{1,3}\]$")
 _SIGN: dict[TakenSide, int] = {"FOR": 1, "AGAINST": -1}
 
