@@ -14,8 +14,8 @@ from sicetnon.ranking.system import Labelling
 from sicetnon.records import Ranking, Record, said
 from sicetnon.text.analysis import Analyzer
 
-# the first that a result reaches: squarely about the question, or else near it
-_ON_TOPIC = (0.5, 0.3)
+# probabilities of being on topic: enough, and enough for one of the few that there are
+_ON_TOPIC, _NEAR_TOPIC, _FEW = 0.5, 0.3, 3
 _SAME_CASE = 0.6
 _LEAST_SHINGLES = 8
 _DIGITS = 4
@@ -39,12 +39,16 @@ class Shown(NamedTuple):
         return Shown(self.ranking.best(k), self.records[:k], self.similar[:k])
 
     def on_topic(self) -> Shown:
-        """The results that are about the question, where the system says which are."""
+        """The results that are about the question, where the system says which are.
+
+        Where there are fewer than three, others that come near it fill up to three.
+        """
         reasons = self.ranking.reasons
         if reasons is None:
             return self
         chances = [each.get("on_topic", 0.0) for each in reasons]
-        enough = next((each for each in _ON_TOPIC if max(chances, default=0.0) >= each), 1.0)
+        third = sorted([0.0] * _FEW + chances)[-_FEW]
+        enough = min(max(third, _NEAR_TOPIC), _ON_TOPIC)
         return self._taken([at for at, chance in enumerate(chances) if chance >= enough])
 
     def labelled(self, labelling: Labelling) -> Shown:
