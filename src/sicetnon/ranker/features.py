@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,9 @@ Table = NDArray[np.float64]
 DEPTH = 100
 """Number of the best arguments that have features."""
 _DEBATE_DEPTH = 50
-_MOST_KEPT = 20_000
+# embeddings of headings, for the process: 1.5 kB each
+_KEPT: dict[str, NDArray[np.float32]] = {}
+_MOST_KEPT, _LONGEST_KEPT = 20_000, 300
 
 
 class Feature(NamedTuple):
@@ -72,7 +74,6 @@ class FeatureReader:
         self._index, self._threads = index, threads
         self._whole = LocalRetriever(index, [FieldScore(BM25(3.2, 0.2))])
         self._premise = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75), {"premise": 1.0})])
-        self._embeddings: dict[str, NDArray[np.float32]] = {}
 
     def read(self, topic: Topic, ranking: Ranking, records: Sequence[Record]) -> Table:
         """The features of arguments, shape (arguments, features), columns as in `FEATURES`.
@@ -102,18 +103,21 @@ class FeatureReader:
 
     def _similarity(self, question: str, arguments: Sequence[Argument]) -> list[float]:
         headings = [_headings(each) for each in arguments]
-        self._embed([question, *(text for pair in headings for text in pair)])
-        asked = self._embeddings[question]
-        return [max(float(self._embeddings[text] @ asked) for text in pair) for pair in headings]
+        texts = [question, *(text for pair in headings for text in pair)]
+        vectors = _embeddings(list(dict.fromkeys(texts)), self._threads)
+        asked = vectors[question]
+        return [max(float(vectors[text] @ asked) for text in pair) for pair in headings]
 
-    def _embed(self, texts: Sequence[str]) -> None:
-        """Embed the texts that are not known; headings recur from question to question."""
-        if len(self._embeddings) > _MOST_KEPT:
-            self._embeddings.clear()
-        new = [text for text in dict.fromkeys(texts) if text not in self._embeddings]
-        if new:
-            vectors = Embedding(threads=self._threads).encode(new)
-            self._embeddings.update(zip(new, vectors, strict=True))
+
+def _embeddings(texts: Sequence[str], threads: int | None) -> Mapping[str, NDArray[np.float32]]:
+    """The embeddings of short texts; those of headings are kept, since they recur."""
+    known = {text: _KEPT[text] for text in texts if text in _KEPT}
+    new = [text for text in texts if text not in known]
+    if new:
+        known.update(zip(new, Embedding(threads=threads).encode(new), strict=True))
+        if len(_KEPT) + len(new) <= _MOST_KEPT:
+            _KEPT.update({text: known[text] for text in new if len(text) <= _LONGEST_KEPT})
+    return known
 
 
 def _argument(record: Record) -> Argument:
