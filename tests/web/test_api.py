@@ -216,6 +216,20 @@ class TestGuard:
                     assert answer.headers["retry-after"]
             assert client.get("/api/v1/health").status == 200
 
+    def test_requests_for_the_same_share_the_work(self, index: Any, monkeypatch: Any) -> None:
+        made = []
+        original = sicetnon.brief
+
+        def counted(*arguments: Any) -> Any:
+            made.append(arguments)
+            return original(*arguments)
+
+        monkeypatch.setattr("sicetnon.web.own_routes.brief", counted)
+        with served(index) as client, ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: client.get("/api/v1/brief", q=QUESTION), range(8)))
+        assert {answer.status for answer in answers} == {200}
+        assert len({answer.data for answer in answers}) == len(made) == 1
+
     def test_a_request_has_a_time_limit(self, index: Any) -> None:
         with served(index, Settings(seconds=1e-9)) as client:
             assert "took longer" in is_problem(client.get("/api/v1/brief", q=QUESTION), 503)

@@ -27,6 +27,7 @@ class Workers:
         self._most, self._seconds = settings.threads + settings.waiting, settings.seconds
         self._cached: OrderedDict[Hashable, Any] = OrderedDict()
         self._most_cached = settings.cached
+        self._running: dict[Hashable, asyncio.Future[Any]] = {}
         self.busy = 0
 
     async def run(self, work: Callable[[], Result], key: Hashable = None) -> Result:
@@ -43,29 +44,36 @@ class Workers:
             self._cached.move_to_end(key)
             found: Result = self._cached[key]
             return found
-        if self.busy >= self._most:
-            raise Problem(503, "too many requests wait; send it again later", _RETRY_AFTER)
-        self.busy += 1
-        future = asyncio.get_running_loop().run_in_executor(self._executor, work)
-        # a request that is no longer waited for keeps its place until its thread is free
-        future.add_done_callback(self._release)
+        future = self._running.get(key) or self._started(work, key)
         try:
-            result = await asyncio.wait_for(asyncio.shield(future), self._seconds)
+            result: Result = await asyncio.wait_for(asyncio.shield(future), self._seconds)
         except TimeoutError:
             text = f"the request took longer than {self._seconds:g} seconds; ask for less"
             raise Problem(503, text, _RETRY_AFTER) from None
-        if key is not None:
-            self._cached[key] = result
-            while len(self._cached) > self._most_cached:
-                self._cached.popitem(last=False)
         return result
 
     def close(self) -> None:
         """Let running work end, and drop what waits."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    def _release(self, future: asyncio.Future[Any]) -> None:
+    def _started(self, work: Callable[[], Any], key: Hashable) -> asyncio.Future[Any]:
+        """Work in a thread; requests for the same share it."""
+        if self.busy >= self._most:
+            raise Problem(503, "too many requests wait; send it again later", _RETRY_AFTER)
+        self.busy += 1
+        future = asyncio.get_running_loop().run_in_executor(self._executor, work)
+        if key is not None:
+            self._running[key] = future
+        # work that is no longer waited for keeps its place until its thread is free
+        future.add_done_callback(lambda done: self._release(done, key))
+        return future
+
+    def _release(self, future: asyncio.Future[Any], key: Hashable) -> None:
         self.busy -= 1
-        if not future.cancelled():
-            # an error that nobody waits for any more would be logged as never retrieved
-            future.exception()
+        self._running.pop(key, None)
+        # asking for the error keeps one that nobody waits for any more out of the log
+        if future.cancelled() or future.exception() or key is None:
+            return
+        self._cached[key] = future.result()
+        while len(self._cached) > self._most_cached:
+            self._cached.popitem(last=False)
