@@ -26,6 +26,7 @@ from sicetnon.pairs.candidates import CandidateReader, Candidates
 from sicetnon.pairs.coherence import cohesion, contradicts, on_one_side
 from sicetnon.pairs.diversity import fold, spread
 from sicetnon.pairs.pairing import Pairing, Pairs, SentencePairs, Worth
+from sicetnon.pairs.sides import LearnedSides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.touche_2022_task_1 import TASK, default
@@ -203,11 +204,17 @@ def test_older_ids_and_the_side_of_a_pair(tmp_path: Path) -> None:
     rows = old("a", "PRO", against, cost), old("b", "CON", equal, proud)
     with indexed(tmp_path, *rows) as opened:
         (ranking,) = default(opened).retrieve([Topic("1", "Should school uniforms be worn?")], 1000)
+        topic = Topic("1", "Should school uniforms be banned?")
+        learned = LearnedSides(opened).apply(topic, ranking)
     sides = dict(zip(map(frozenset, (n.split(",") for n in ranking.ids)),
                      ranking.stances or (), strict=True))  # fmt: skip
     assert sides[frozenset({"a_sent1", "a_sent2"})] == "CON"
     assert sides[frozenset({"b_sent1", "b_sent2"})] == "PRO"
     assert sides[frozenset({"a_sent1", "a_sent3"})] == "CON"
+    assert learned.ids == ranking.ids
+    by_pair = dict(zip(learned.ids, learned.stances or (), strict=True))
+    assert {by_pair[name] for name in by_pair if name.startswith("a_sent")} == {"PRO"}
+    assert {by_pair[name] for name in by_pair if name.count("b_sent") == 2} == {"CON"}
     # neither across the sides, nor a reason beside the conclusion that it is against
     mixed = [pair for pair in sides if {name[0] for name in pair} == {"a", "b"}]
     assert all("a_sent3" in pair or "b_sent3" in pair for pair in mixed) or not mixed

@@ -136,7 +136,7 @@ class CandidateReader:
         owners = np.repeat(np.arange(len(records)), [len(r.sentences) for r in records])
         rows = [(s, r) for r in records for s in r.sentences]
         texts = [" ".join(s.text.split()) for s, _ in rows]
-        conclusions = np.array([_is_conclusion(s.id, s.text, r) for s, r in rows], dtype=bool)
+        conclusions = np.array([is_conclusion(s.id, s.text, r) for s, r in rows], dtype=bool)
         fit, strength, negated = _judged(texts, conclusions)
         terms, weights = self._terms(texts)
         towards = [agreement(topic.title, r.argument.conclusion, self._weight) for r in records]
@@ -229,7 +229,8 @@ def _debates(records: list[ProcessedArgument]) -> Numbers:
     return np.array([numbers.setdefault(c, len(numbers)) for c in conclusions], dtype=np.int64)
 
 
-def _is_conclusion(identifier: str, text: str, record: ProcessedArgument) -> bool:
+def is_conclusion(identifier: str, text: str, record: ProcessedArgument) -> bool:
+    """Whether a sentence of an argument is its conclusion."""
     if _CONCLUSION in identifier or _PREMISE in identifier:
         return _CONCLUSION in identifier
     return text.strip() == record.argument.conclusion.strip()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs.candidates import CandidateReader
 from sicetnon.pairs.pairing import SentencePairs
+from sicetnon.pairs.sides import LearnedSides, RuleSides
 from sicetnon.ranking.system import System
 from sicetnon.tasks import touche_2020_task_1
 from sicetnon.tasks.task import Task
@@ -28,7 +29,8 @@ def default(index: IndexReader) -> System:
     5. Each use of a sentence or an argument by a better pair lowers the score.
 
     The side of a pair is that of the premise towards its conclusion, times that of the conclusion
-    towards the topic, which rules find. See docs/figures/pairs.md.
+    towards the topic, which rules find; `--stance learned` judges it by `sicetnon.Side`. See
+    docs/figures/pairs.md.
     """
     arguments = touche_2020_task_1.default(index)
     pairs = SentencePairs(CandidateReader(index), depth=DEPTH)
@@ -41,4 +43,5 @@ TASK = Task(
     records="processed",
     analysis="forms",
     systems={"default": default},
+    stances={"rules": lambda: RuleSides, "learned": lambda: LearnedSides},
 )
