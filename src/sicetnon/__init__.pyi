@@ -61,6 +61,7 @@ from .retrieval.weighting import TFIDF as TFIDF
 from .retrieval.weighting import DirichletLM as DirichletLM
 from .retrieval.weighting import JelinekMercer as JelinekMercer
 from .retrieval.weighting import WeightingModel as WeightingModel
+from .services.listwise import ListwiseRanker as ListwiseRanker
 from .validation import validate as validate
 
 __version__: str

@@ -4,8 +4,8 @@ urllib3's `Retry` counts the tries, knows which statuses pass, and how long to w
 own: an answer with status 200 may be unusable too, all threads wait together, and urllib3's own
 loop would log requests.
 
-An API key is in the body of a request and nowhere else: requests are kept and described without
-it, and an answer that repeats it is freed of it before anything sees it.
+An API key is in the body of a request, or in its header, and nowhere else: requests are kept and
+described without it, and an answer that repeats it is freed of it before anything sees it.
 """
 
 from __future__ import annotations
@@ -113,6 +113,7 @@ class Service:
         patience: Limits on requests and waiting.
         say: Callback for a message when a try fails and is repeated.
         clock: Time and waiting.
+        is_bearer: Whether the key is sent as a bearer token in the header, not in the body.
 
     Raises:
         UsageError: The address or the key cannot be right.
@@ -128,8 +129,10 @@ class Service:
         patience: Patience | None = None,
         say: Callable[[str], None] = lambda _: None,
         clock: Clock | None = None,
+        is_bearer: bool = False,
     ):
         self.name, self.url, self.host = name, url.rstrip("/"), _host(name, url)
+        self._is_bearer = is_bearer
         self.say = say
         self._cache, self._key_help = cache, key_help
         self._key = ApiKey(name, key)
@@ -234,8 +237,11 @@ class Service:
         headers = {"Accept": "*/*"}
         data = None
         if request.body is not None:
-            data = json.dumps({"apikey": self._key.reveal(), **request.body}).encode()
+            in_body = {} if self._is_bearer else {"apikey": self._key.reveal()}
+            data = json.dumps({**in_body, **request.body}).encode()
             headers["Content-Type"] = "application/json"
+            if self._is_bearer and self._key:
+                headers["Authorization"] = f"Bearer {self._key.reveal()}"
         response = self._pool.request(
             "POST" if data else "GET",
             self.url + request.target(),
