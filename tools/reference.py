@@ -22,6 +22,7 @@ ROOMS = {
     "library": "Index and answers",
     "ranking": "Systems and stages",
     "retrieval": "Retrievers and weighting models",
+    "services": "Services on the network",
     "evaluation": "Evaluation",
     "validation": "Validation",
     "records": "Records",
