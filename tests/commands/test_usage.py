@@ -87,7 +87,7 @@ def test_a_count_is_a_whole_number_above_0(words: list[str], number: str, capsys
 def test_every_option_that_counts_is_known() -> None:
     assert {" ".join(words) for words in COUNTS} == {
         *("annotate --threads", "evaluate --seed", "fuse -k", "index add --memory"),
-        *("index build --memory", "run -k", "search -k"),
+        *("index build --memory", "reply -k", "run -k", "search -k"),
     }
 
 
