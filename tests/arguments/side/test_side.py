@@ -80,6 +80,7 @@ def test_choices_favour_the_object_that_is_praised(judge: Side) -> None:
         ("Tea or coffee?", True),
         ("Vaccines do harm", True),
         ("What are the pros and cons of fracking?", True),
+        ("Who should lead, Clinton or Obama?", True),
         ("What is insider trading?", False),
         ("Who invented the telephone?", False),
         ("How many people smoke?", False),

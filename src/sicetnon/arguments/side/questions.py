@@ -9,7 +9,7 @@ _ASKS_FOR_A_FACT = re.compile(
 )
 _ASKS_FOR_ARGUMENTS = re.compile(
     r"\b(?:pros|cons|pro and con|arguments?|reasons?|case|think|opinions?|views?|benefits?"
-    r"|advantages?|good|bad|wrong|right|better|worse)\b",
+    r"|advantages?|good|bad|wrong|right|better|worse|or)\b",
     re.IGNORECASE,
 )
 

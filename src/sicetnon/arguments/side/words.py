@@ -74,6 +74,7 @@ _OWN = tuple(
     )
 )
 _ENDS = 150
+_LONG = 500
 
 
 def turns(statement: str) -> int:
@@ -138,10 +139,16 @@ def _letters(statement: str) -> str:
     return " ".join(re.findall(r"\w+", statement.casefold()))
 
 
-@functools.lru_cache(maxsize=8192)
 def stems(statement: str) -> frozenset[str]:
-    """The stems of the content words of a statement."""
+    """The stems of the content words of a statement; those of short ones are kept."""
+    return _kept_stems(statement) if len(statement) < _LONG else _stems(statement)
+
+
+def _stems(statement: str) -> frozenset[str]:
     return frozenset(_analyzer().stems_of(statement))
+
+
+_kept_stems = functools.lru_cache(maxsize=8192)(_stems)
 
 
 def overlap(wanted: str, found: str) -> float:
