@@ -19,7 +19,7 @@ from sicetnon.formats.memory import Document, memory_corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
 from sicetnon.library.answers import Answer, answers
-from sicetnon.library.showing import balanced, folded
+from sicetnon.library.showing import balanced, folded, is_one_sided
 from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
@@ -198,9 +198,12 @@ class Index(IndexReader):
             shown = shown.best(k).labelled(chosen.labelling)
         shown = shown.best(_BALANCED * k if balance else k)
         found = shown.answers(self.analysis.analyzer())
+        first, rest = found[:k], found[k:]
         if sides:
-            found = with_sides(question, found)
-        return balanced(found, k) if balance else found
+            first = with_sides(question, first)
+            # to judge a side takes time: those of the rest count only where one side is short
+            rest = with_sides(question, rest) if is_one_sided(first, k) else rest
+        return balanced(first + rest, k) if balance else first
 
     def nearest_topics(self, question: str, k: int = 5) -> list[str]:
         """Headings of the documents nearest to a question, each once, the nearest first.

@@ -11,12 +11,13 @@ import numpy as np
 from sicetnon.library.answers import Answer, answers_of
 from sicetnon.ranking.repeats import Shingles, shared, shingles
 from sicetnon.ranking.system import Labelling
-from sicetnon.records import Ranking, Record, said
+from sicetnon.records import QuestionSide, Ranking, Record, said
 from sicetnon.text.analysis import Analyzer
 
 # probabilities of being on topic: enough, and enough for one of the few that there are
 _ON_TOPIC, _NEAR_TOPIC, _FEW = 0.5, 0.3, 3
 _SAME_CASE = 0.6
+_SIDES: tuple[QuestionSide, ...] = ("FOR", "AGAINST")
 _LEAST_SHINGLES = 8
 _DIGITS = 4
 
@@ -105,6 +106,11 @@ def _closest(own: Shingles, others: Mapping[int, Shingles]) -> tuple[int, float]
     return closest, shares.get(closest, 0.0)
 
 
+def is_one_sided(answers: Sequence[Answer], k: int) -> bool:
+    """Whether fewer than a third of k answers are of one side."""
+    return any(_missing(answers, side, k) for side in _SIDES)
+
+
 def balanced(answers: Sequence[Answer], k: int) -> list[Answer]:
     """The k best answers, a third of them of the weaker side where there are as many.
 
@@ -112,12 +118,16 @@ def balanced(answers: Sequence[Answer], k: int) -> list[Answer]:
     anew.
     """
     chosen, rest = list(answers[:k]), list(answers[k:])
-    for side in ("FOR", "AGAINST"):
-        wanted = k // 3 - sum(answer.side == side for answer in chosen)
-        others = [answer for answer in rest if answer.side == side][: max(wanted, 0)]
+    for side in _SIDES:
+        others = [answer for answer in rest if answer.side == side][: _missing(chosen, side, k)]
         for answer in others:
             last = next((each for each in reversed(chosen) if each.side != side), None)
             if last is not None:
                 chosen[chosen.index(last)] = answer
     chosen.sort(key=lambda answer: answer.rank)
     return [replace(answer, rank=rank) for rank, answer in enumerate(chosen, start=1)]
+
+
+def _missing(answers: Sequence[Answer], side: QuestionSide, k: int) -> int:
+    """How many answers a side lacks to a third of k."""
+    return max(k // 3 - sum(answer.side == side for answer in answers), 0)
