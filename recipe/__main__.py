@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 SIDES = SHIPPED.with_name("sides")
+CONCLUSIONS = "conclusions"
+"""The stage whose network is the graph `sides`, a part of the model that is exported alone."""
 
 
 def main() -> None:
@@ -34,7 +37,8 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(arguments.threads)
-    if arguments.step == "export" and arguments.stage and arguments.fold is not None:
+    both = arguments.stage and arguments.fold is not None
+    if arguments.step == "export" and both and arguments.stage != CONCLUSIONS:
         parser.error("export takes a stage or a fold, not both")
     if arguments.step == "export" and arguments.stage:
         _check_exported(parser, arguments.stage)
@@ -101,7 +105,9 @@ def _train(arguments: argparse.Namespace) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    if arguments.stage:
+    if arguments.stage == CONCLUSIONS:
+        target = _export_conclusions(arguments.fold, arguments.version)
+    elif arguments.stage:
         target = _export_stage(arguments.stage, arguments.version)
     elif arguments.fold is not None:
         target = _export_fold(arguments.fold, arguments.version)
@@ -119,6 +125,23 @@ def _export_stage(name: str, version: str) -> Path:
     whole = msgspec.structs.replace(stage, keeps=tuple(set(ANSWERS) - set(stage.heads())))
     export(dict.fromkeys(OUTPUTS, _ended(whole, name)), _model(name), version)
     return _model(name)
+
+
+def _export_conclusions(fold: int | None, version: str) -> Path:
+    """Add the graph `sides` to the shipped model, or to copies for the folds that are left out."""
+    from recipe.export import add_sides
+
+    settings = configuration()
+    stage = settings.stages[CONCLUSIONS]
+    network = _ended(stage, settings.folder_of(CONCLUSIONS, fold))
+    if fold is None:
+        add_sides(network, SHIPPED, version)
+        return SHIPPED
+    for each in stage.left_out_with(fold):
+        folder = _model(f"{CONCLUSIONS}-{each}")
+        shutil.copytree(SHIPPED, folder, dirs_exist_ok=True)
+        add_sides(network, folder, version)
+    return folder
 
 
 def _export_fold(fold: int, version: str) -> Path:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from recipe import patterns, sources
+from recipe import more_sources, patterns, propositions, sources
 from recipe.augmentation import facing
 from recipe.examples import Example
 from recipe.overlap import near_duplicates
@@ -16,8 +16,10 @@ from recipe.overlap import near_duplicates
 _SEED = 4
 PATTERNS = 12_000
 """The number of sentences that are made from patterns."""
+PROPOSITIONS = 6_000
+"""The number of conclusions that are made from templates."""
 
-BY_FOLDS = ("compsent", "stackexchange", "webis")
+BY_FOLDS = ("compsent", "stackexchange", "webis", "conclusions", "passages")
 """Data sets without a held-out part: each of five folds of their groups is left out once."""
 
 
@@ -95,6 +97,10 @@ def _all(most_unlabelled: int) -> Iterator[Example]:
         sources.chatter,
         sources.comparative_sentences,
         sources.comparative_answers,
+        more_sources.conclusions,
+        more_sources.further_stances,
+        more_sources.further_arguments,
+        more_sources.comparative_passages,
     ):
         for each in source():
             key = (each.head, each.text, each.context + each.first + each.second)
@@ -102,5 +108,6 @@ def _all(most_unlabelled: int) -> Iterator[Example]:
                 known.add(key)
                 yield each
     yield from patterns.comparisons(PATTERNS)
+    yield from propositions.propositions(PROPOSITIONS)
     for text in sources.unlabelled(most_unlabelled):
         yield Example("embedding", "unlabelled", text, 0.0, text[:40])

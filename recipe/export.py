@@ -27,6 +27,10 @@ OUTPUTS = {
     "embedding": ("embedding",),
 }
 """The outputs of each graph; the last two share one encoder, with adapters and without."""
+SIDES = ("side",)
+"""The outputs of the graph `sides`, which `add_sides` adds to a model."""
+_HEADS = {"side": "stance"}
+"""The heads of outputs with another name."""
 WEIGHTS, TOKENIZER = "weights.bin", "tokenizer.json.gz"
 _LEAST_SHARED, _ALIGNED = 1024, 64
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
@@ -132,8 +136,34 @@ class Exported(nn.Module):
         if output == "embedding":
             turned = self.has_projection
             return self.network.embedding(states, mask) if turned else unit(mean_of(states, mask))
-        logits = self.network.logits(output, states, mask, marked)
+        logits = self.network.logits(_HEADS.get(output, output), states, mask, marked)
         return logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(-1)
+
+
+def add_sides(network: Network, folder: Path, version: str) -> None:
+    """Write the graph `sides` into the folder of a model, or replace it there.
+
+    The other graphs stay as they are; the vectors of words are shared with them.
+
+    Args:
+        network: The trained network, with the head `stance`.
+        folder: The folder of the model.
+        version: What tells the model from others of its name.
+    """
+    graph = folder / "sides.onnx"
+    weights = Weights.of([path for path in sorted(folder.glob("*.onnx")) if path != graph])
+    with tempfile.TemporaryDirectory() as scratch:
+        whole, small = Path(scratch) / "whole.onnx", Path(scratch) / "small.onnx"
+        _write_graph(Exported(network, SIDES).eval(), SIDES, whole)
+        _quantize(whole, small)
+        weights.take_from(small, graph)
+    (folder / WEIGHTS).write_bytes(weights.content)
+    path = folder / "model.json"
+    description = json.loads(path.read_text(encoding="utf-8"))
+    description["version"] = version
+    for name in (graph.name, WEIGHTS):
+        description["checksums"][name] = f"{zlib.crc32((folder / name).read_bytes()):08x}"
+    path.write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
 
 
 def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
@@ -253,6 +283,23 @@ class Weights:
     def __init__(self) -> None:
         self.content = b""
         self._places: dict[bytes, int] = {}
+
+    @classmethod
+    def of(cls, graphs: Sequence[Path]) -> Weights:
+        """The weights of graphs that stay; what no graph of these uses is left out at the end."""
+        from onnx import load
+        from onnx.external_data_helper import ExternalDataInfo
+
+        found = cls()
+        content = (graphs[0].parent / WEIGHTS).read_bytes()
+        for path in graphs:
+            for each in load(path, load_external_data=False).graph.initializer:
+                if each.external_data:
+                    place = ExternalDataInfo(each)
+                    start, length = int(place.offset or 0), int(place.length)
+                    found._places[content[start : start + length]] = start
+                    found.content = content[: max(len(found.content), start + length)]
+        return found
 
     def take_from(self, path: Path, target: Path) -> None:
         """Write a graph that refers to the file of weights.

@@ -26,6 +26,7 @@ from recipe.examples import Example
 from recipe.losses import distillation_loss, loss_of
 from recipe.network import Network, mean_of
 from recipe.rounding import round_layers
+from recipe.shipped import shipped_judge
 
 _SINGLE = ("quality", "argumentativeness", "embedding")
 
@@ -101,7 +102,7 @@ class Training:
         rng = random.Random(self._seed * 1_000_003 + self._step)
         arrays = tokens(batch, self._settings.length, rng)
         arrays = {name: array.to(self._device) for name, array in arrays.items()}
-        with torch.autocast(self._device.type, torch.bfloat16):
+        with self._precision():
             states = self._network.states(arrays)
         loss = torch.zeros((), device=self._device)
         if head != "embedding":
@@ -115,9 +116,14 @@ class Training:
         self._optimizer.zero_grad(set_to_none=True)
         return float(loss.detach())
 
+    def _precision(self) -> torch.autocast:
+        """Bfloat16 where the processor has it; elsewhere its emulation is slow."""
+        has_it = self._device.type == "cuda" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+        return torch.autocast(self._device.type, torch.bfloat16, enabled=has_it)
+
     def _kept(self, arrays: dict[str, Tensor], states: Tensor) -> Tensor:
         mask = arrays["attention_mask"]
-        with torch.no_grad(), torch.autocast(self._device.type, torch.bfloat16):
+        with torch.no_grad(), self._precision():
             original = self._original.states(arrays)
         wanted = functional.normalize(mean_of(original.float(), mask), dim=-1)
         found = self._network.embedding(states.float(), mask)
@@ -170,7 +176,9 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
     """
     torch.manual_seed(settings.seed_of(stage))
     network = _untrained(settings, stage, folder)
-    if stage.start != "original":
+    if stage.start == "shipped":
+        network.take(shipped_judge())
+    elif stage.start != "original":
         other = folder / settings.folder_of(stage.start, fold)
         own, state = network.state_dict(), finished_checkpoint(other)["network"]
         # a head may read something else from here on

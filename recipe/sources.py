@@ -50,17 +50,22 @@ def data_folder() -> Path:
     return Path(os.environ.get("SICETNON_DATA", "../shared/data"))
 
 
-def _rows(path: Path, delimiter: str = ",") -> Iterator[dict[str, str]]:
+def rows(path: Path, delimiter: str = ",", quoted: bool = True) -> Iterator[dict[str, str]]:
+    """The rows of a table with a header."""
     csv.field_size_limit(1 << 30)
     with path.open(encoding="utf-8", newline="") as file:
-        yield from csv.DictReader(file, delimiter=delimiter)
+        if quoted:
+            yield from csv.DictReader(file, delimiter=delimiter)
+        else:
+            yield from csv.DictReader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
 
 
 def _json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A text without markup and with single spaces."""
     return _SPACE.sub(" ", html.unescape(_MARKUP.sub(" ", text))).strip()
 
 
@@ -72,8 +77,8 @@ def _ibm_split(topic: str, part: str = "train") -> Split:
 
 def argument_quality_30k() -> Iterator[Example]:
     """IBM ArgQ-Rank-30k (Gretz et al. 2020): weighted average quality, and stance."""
-    for row in _rows(data_folder() / "train/quality/ibm-argq-rank-30k.csv"):
-        topic, text = row["topic"], _plain(row["argument"])
+    for row in rows(data_folder() / "train/quality/ibm-argq-rank-30k.csv"):
+        topic, text = row["topic"], plain(row["argument"])
         split = _ibm_split(topic, row["set"])
         yield Example("quality", "ibm", text, float(row["WA"]), topic, split=split)
         if row["stance_WA"] != "0" and float(row["stance_WA_conf"]) >= 0.7:
@@ -87,16 +92,16 @@ def key_points() -> Iterator[Example]:
     An argument that matches a key point supports it as a claim.
     """
     seen = set()
-    for row in _rows(data_folder() / "train/stance/ibm-argkp-2021.csv"):
+    for row in rows(data_folder() / "train/stance/ibm-argkp-2021.csv"):
         topic, label = row["topic"], 0 if row["stance"] == "1" else 1
         split = _ibm_split(topic)
         for dataset, text in (("argkp", row["argument"]), ("key-points", row["key_point"])):
             if (topic, text) not in seen:
                 seen.add((topic, text))
-                text = _plain(text)
+                text = plain(text)
                 yield Example("stance", dataset, text, label, topic, context=topic, split=split)
         if row["label"] == "1":
-            text, claim = _plain(row["argument"]), _plain(row["key_point"])
+            text, claim = plain(row["argument"]), plain(row["key_point"])
             yield Example("stance", "matches", text, 0, topic, context=claim, split=split)
 
 
@@ -117,7 +122,7 @@ def perspectrum() -> Iterator[Example]:
             if split == "train" and votes[2] >= 0.5:
                 label = 2
             for number in cluster["pids"]:
-                text, context = _plain(texts[number]), _plain(claim["text"])
+                text, context = plain(texts[number]), plain(claim["text"])
                 group = f"perspectrum {claim['cId']}"
                 found = Example("stance", "perspectrum", text, label, group, context, split=split)
                 yield replace(found, votes=votes)
@@ -137,41 +142,40 @@ def webis_quality() -> Iterator[Example]:
     """
     folder = data_folder() / "train/quality"
     topics = {
-        row["Topic ID"]: row["Long Query"]
-        for row in _rows(folder / "webis-argquality20-topics.csv")
+        row["Topic ID"]: row["Long Query"] for row in rows(folder / "webis-argquality20-topics.csv")
     }
-    rows = list(_rows(folder / "webis-argquality20-arguments.csv"))
-    scale = sorted(float(row["WA"]) for row in _rows(folder / "ibm-argq-rank-30k.csv"))
-    order = sorted(float(row["Combined Quality"]) for row in rows)
-    for row in rows:
+    judged = list(rows(folder / "webis-argquality20-arguments.csv"))
+    scale = sorted(float(row["WA"]) for row in rows(folder / "ibm-argq-rank-30k.csv"))
+    order = sorted(float(row["Combined Quality"]) for row in judged)
+    for row in judged:
         own = float(row["Combined Quality"])
         share = (bisect_left(order, own) + bisect_right(order, own)) / 2 / len(order)
         label = scale[int(share * (len(scale) - 1))]
-        yield Example("quality", "webis", _plain(row["Premise"]), label, topics[row["Topic ID"]])
+        yield Example("quality", "webis", plain(row["Premise"]), label, topics[row["Topic ID"]])
 
 
 def convincingness() -> Iterator[Example]:
     """UKPConvArg1 rankings (Habernal and Gurevych 2016): a rank within an issue and side."""
     folder = data_folder() / "train/quality/ukpconvarg1-ranking"
     for path in sorted(folder.glob("*.csv")):
-        rows = [row for row in _ranked(path) if row[1]]
-        order = sorted(range(len(rows)), key=lambda number: rows[number][0])
+        ranked = [row for row in _ranked(path) if row[1]]
+        order = sorted(range(len(ranked)), key=lambda number: ranked[number][0])
         for place, number in enumerate(order):
-            quality = 1.0 - place / max(1, len(rows) - 1)
-            yield Example("quality", "ukp", rows[number][1], quality, path.stem.rsplit("_", 1)[0])
+            quality = 1.0 - place / max(1, len(ranked) - 1)
+            yield Example("quality", "ukp", ranked[number][1], quality, path.stem.rsplit("_", 1)[0])
 
 
 def _ranked(path: Path) -> Iterator[tuple[float, str]]:
     for line in path.read_text(encoding="utf-8").splitlines()[1:]:
         _, rank, text = line.split("\t", 2)
-        yield float(rank), _plain(text)
+        yield float(rank), plain(text)
 
 
 def essays() -> Iterator[Example]:
     """Argument annotated essays (Stab and Gurevych 2017), by sentence; official test essays."""
     path = data_folder() / "train/argumentativeness/argument-annotated-essays.json"
     for row in _json(path):
-        text, label = _plain(row["sent-text"]), int(row["sent-class"] != "n")
+        text, label = plain(row["sent-text"]), int(row["sent-class"] != "n")
         split: Split = "train" if row["train"] else "held-out"
         yield Example("argumentativeness", "essays", text, label, row["essay-id"], split=split)
 
@@ -182,11 +186,13 @@ def web_discourse(blocks: int = 5) -> Iterator[Example]:
     The sentences come without the document they are of, but in its order: contiguous blocks are
     kept together, and the last one is held out.
     """
-    rows = _json(data_folder() / "train/argumentativeness/argument-annotated-web-discourse.json")
-    for number, row in enumerate(rows):
-        block = number * blocks // len(rows)
+    sentences_in_order = _json(
+        data_folder() / "train/argumentativeness/argument-annotated-web-discourse.json"
+    )
+    for number, row in enumerate(sentences_in_order):
+        block = number * blocks // len(sentences_in_order)
         split: Split = "held-out" if block == blocks - 1 else "train"
-        text, label = _plain(row["sent-text"]), int(row["sent-class"] != "n")
+        text, label = plain(row["sent-text"]), int(row["sent-class"] != "n")
         yield Example("argumentativeness", "web", text, label, f"block {block}", split=split)
 
 
@@ -204,13 +210,13 @@ def comparative_sentences() -> Iterator[Example]:
     Three in ten divide their judges, so the votes are learnt, not the majority alone.
     """
     labels = {"BETTER": 0, "WORSE": 1, "NONE": EITHER_NEUTRAL_OR_NO}
-    for row in _rows(data_folder() / "train/stance/compsent19-train.csv"):
+    for row in rows(data_folder() / "train/stance/compsent19-train.csv"):
         first, second = row["object_a"], row["object_b"]
         counts = [int(row[f"{side}_count"]) for side in ("better", "worse", "none")]
         yield Example(
             "comparison",
             "compsent",
-            _plain(row["sentence"]),
+            plain(row["sentence"]),
             labels[row["most_frequent_label"]],
             " / ".join(sorted((first.lower(), second.lower()))),
             first=first,
@@ -223,11 +229,11 @@ def comparative_answers() -> Iterator[Example]:
     """Stack Exchange answers (Bondarenko et al. 2022) with their stance on two objects."""
     labels = {"0": 3, "1": 2, "2": 0, "3": 1}
     path = data_folder() / "train/stance/comparative-stance-stackexchange.tsv"
-    for row in _rows(path, "\t"):
+    for row in rows(path, "\t"):
         yield Example(
             "comparison",
             "stackexchange",
-            _plain(row["answer"]),
+            plain(row["answer"]),
             labels[row["answer_stance"]],
             row["question"],
             first=row["object_1"],
@@ -248,9 +254,9 @@ def sentences(most: int) -> list[tuple[str, str]]:
         for argument in _json(path)["arguments"]:
             if argument["id"] in judged:
                 continue
-            conclusion = _plain(argument["conclusion"])
+            conclusion = plain(argument["conclusion"])
             for premise in argument["premises"]:
-                for text in split_sentences(_plain(premise["text"])):
+                for text in split_sentences(plain(premise["text"])):
                     if 6 <= len(text.split()) <= 45:
                         found[text] = conclusion
     # in an order that has nothing to do with what they say
@@ -269,5 +275,5 @@ def unlabelled(most: int) -> list[str]:
     passages = data_folder() / "touche-2022-task-2/input/passages.jsonl.gz"
     with gzip.open(passages, "rt", encoding="utf-8") as file:
         texts += [json.loads(line)["contents"] for line in file]
-    found = sorted({plain for text in texts if (plain := _plain(text))})
+    found = sorted({cleaned for text in texts if (cleaned := plain(text))})
     return found[:: max(1, len(found) // most)][:most]

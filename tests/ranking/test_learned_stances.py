@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from numpy.typing import NDArray
 
 from conftest import ROOT
 from sicetnon.arguments.comparative.model_stances import stances_by_model
@@ -24,6 +26,7 @@ from sicetnon.library.index import Index
 from sicetnon.records import RunLine, Topic
 from sicetnon.tasks.registry import TASKS, search_system
 from sicetnon.tasks.running import RunOptions, run_task
+from sicetnon.text.sentences import sentences
 from sicetnon.validation import validate
 
 TASK = "touche-2022-task-2"
@@ -52,6 +55,10 @@ class Judge:
     def classify(self, texts: list[str], first: str, second: str) -> list[str]:
         self.calls.append([(text, first, second) for text in texts])
         return [side(text) for text in texts]
+
+    def probabilities(self, texts: list[str], first: str, second: str) -> NDArray[np.float32]:
+        rows = [COMPARISONS.index(each) for each in self.classify(texts, first, second)]
+        return np.eye(len(COMPARISONS), dtype=np.float32)[rows]
 
 
 def side(text: str) -> str:
@@ -99,9 +106,10 @@ def test_each_text_handed_out_is_read_once_and_no_other(
     found = run_task(TASK, INPUT, tmp_path / "out", options)
     with Index.open(folder) as index:
         texts = {
-            (record.default_text(), *ranking.topic.objects)
+            (text, *ranking.topic.objects)
             for ranking in found
             for record in index.records(ranking.ids)
+            for text in (record.default_text(), *sentences(record.default_text()))
         }
     assert len(judge.read) == len(set(judge.read))
     assert set(judge.read) <= texts
@@ -146,21 +154,27 @@ def test_passages_that_name_neither_object_are_not_read(tmp_path: Path, judge: J
     assert said["p1___2"] == said["p2___1"] == side(passages["p1___2"])
 
 
+KAYAK, CANOE, BOATS = "The kayak wins.", "The canoe wins.", "Rivers carry boats."
+
+
 @pytest.mark.parametrize(
-    ("text", "answer", "stance"),
+    ("text", "sides", "stance"),
     [
-        ("The kayak and the canoe are boats.", "NEUTRAL", "NEUTRAL"),
-        ("The kayak and the canoe are boats.", "NO", "NEUTRAL"),
-        ("The kayak is a boat.", "NEUTRAL", "NO"),
-        ("The kayak is a boat.", "SECOND", "SECOND"),
-        ("The boat is fast.", "FIRST", "NO"),
-        ("", "FIRST", "NO"),
+        (KAYAK, {KAYAK: "FIRST"}, "FIRST"),
+        (KAYAK, {KAYAK: "NEUTRAL"}, "NO"),
+        (f"{BOATS} {CANOE}", {CANOE: "SECOND"}, "SECOND"),
+        # a sentence that names no object is not read
+        (f"{BOATS} {CANOE}", {BOATS: "SECOND"}, "NO"),
+        (f"{KAYAK} {CANOE}", {KAYAK: "FIRST", CANOE: "SECOND"}, "NEUTRAL"),
+        (f"{KAYAK} {CANOE}", {KAYAK: "FIRST", CANOE: "NO"}, "FIRST"),
+        (BOATS, {BOATS: "FIRST"}, "NO"),
+        ("", {"": "FIRST"}, "NO"),
     ],
 )
-def test_names_decide_what_the_model_cannot_tell(
-    text: str, answer: str, stance: str, judge: Judge, monkeypatch: pytest.MonkeyPatch
+def test_sentences_that_name_an_object_decide(
+    text: str, sides: dict[str, str], stance: str, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge, "classify", lambda texts, _, __: [answer] * len(texts))
+    monkeypatch.setattr(judge, "classify", lambda texts, *_: [sides.get(t, "NO") for t in texts])
     assert stances_by_model([text, text], "kayak", "canoe", judge) == [stance] * 2  # type: ignore[arg-type]
 
 
@@ -190,11 +204,17 @@ def test_search_takes_it_too(
     assert main([*command, "--stance", "learned"]) == 0
     answers = json.loads(capsys.readouterr().out)["answers"]
     for answer in answers:
-        assert answer["stance"] in (side(answer["contents"]), "NEUTRAL", "NO")
+        assert [answer["stance"]] == stances_by_model(
+            [answer["contents"]],
+            "kayak",
+            "canoe",
+            Judge(),  # type: ignore[arg-type]
+        )
         assert answer["favours"] == {"FIRST": "kayak", "SECOND": "canoe"}.get(answer["stance"])
-    assert len(judge.read) == 4
+    read = len(judge.read)
+    assert read >= 4
     assert main(command) == 0
-    assert len(judge.read) == 4
+    assert len(judge.read) == read
 
 
 @pytest.mark.parametrize("task", sorted(set(TASKS) - {TASK, "touche-2022-task-1"}))

@@ -150,6 +150,21 @@ class Stance(_Classifier):
         return self.labels(self.probabilities(texts, topics))
 
 
+class ConclusionStance(Stance):
+    """The side of a short conclusion on a question: `PRO` answers yes, `CON` no, `NONE` neither.
+
+    Unlike `Stance`, which reads arguments on a topic, it has learnt from conclusions as a search
+    engine finds them: most of them share words with the question and take no side.
+    """
+
+    task = "side"
+
+    def _neural(self, model: str, threads: int | None) -> NeuralClassifier:
+        from sicetnon.arguments.model.neural import NeuralClassifier
+
+        return NeuralClassifier(model, Stance.task, threads)
+
+
 class Comparison(_Classifier):
     """Which of two objects a text favours: `FIRST`, `SECOND`, `NEUTRAL`, or `NO` stance at all.
 

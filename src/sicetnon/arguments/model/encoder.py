@@ -35,6 +35,7 @@ GRAPHS = {
     "judge.onnx": ("argumentativeness", "stance", "comparison"),
     "quality.onnx": ("quality",),
     "embedding.onnx": ("embedding",),
+    "sides.onnx": ("side",),
 }
 """The outputs of each graph."""
 ALONE = ("embedding", "quality", "argumentativeness")
@@ -57,7 +58,7 @@ class Description(msgspec.Struct, frozen=True):
         overlap: Tokens that two neighbouring windows share.
         context: Most tokens of a context that are read.
         narrow: The window and the overlap of outputs with other ones.
-        stances: The classes of the output `stance`, in its order.
+        stances: The classes of the outputs `stance` and `side`, in their order.
         comparisons: The classes of the output `comparison`, in its order.
         longer: The gain of the quality, as a logit, per natural logarithm of the text's length in
             units of 64 tokens, from 64 to 400 tokens. Judges prefer long texts, and a window does
@@ -116,6 +117,7 @@ class DebateEncoder:
         self.classes: Mapping[str, tuple[str, ...]] = {
             "stance": self.description.stances,
             "comparison": self.description.comparisons,
+            "side": self.description.stances,
         }
 
     def identity(self) -> str:
@@ -143,8 +145,8 @@ class DebateEncoder:
 
         Returns:
             An array for each output: `embedding` (texts, dimensions), unit vectors; `quality` and
-            `argumentativeness` (texts,), from 0 to 1; `stance` and `comparison` (texts, classes),
-            probabilities.
+            `argumentativeness` (texts,), from 0 to 1; `stance`, `side` and `comparison` (texts,
+            classes), probabilities.
 
         Raises:
             DataError: The model is damaged.

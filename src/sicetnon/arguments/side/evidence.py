@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.comparative.questions import parse_question
-from sicetnon.arguments.model.classifiers import Comparison, Embedding, Model, Stance
+from sicetnon.arguments.model.classifiers import (
+    Comparison,
+    ConclusionStance,
+    Embedding,
+    Model,
+    Stance,
+)
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.weights import Columns
 from sicetnon.records import Question
@@ -58,6 +64,7 @@ class EvidenceReader:
         # it refuses models of other kinds before they are loaded
         self._embedding = Embedding(model, threads=threads)
         self._stance = Stance(model, threads=threads)
+        self._conclusion_stance = ConclusionStance(model, threads=threads)
         self._comparison = Comparison(model, threads=threads)
 
     def identity(self) -> str:
@@ -66,7 +73,8 @@ class EvidenceReader:
 
     def conclusions(self, conclusions: Sequence[str], questions: Sequence[str]) -> Evidence:
         """Evidence of the side that each conclusion takes on its question."""
-        stances = self._stances(conclusions, questions)
+        stances = _distinct(self._stance, conclusions, questions)
+        read = _distinct(self._conclusion_stance, conclusions, questions)
         similar = self._similarity(conclusions, questions)
         parsed = _parsed(questions)
         named, leading, compared, claimed, unfavoured = self._comparisons(conclusions, parsed)
@@ -76,7 +84,10 @@ class EvidenceReader:
         turned, covered = asked * concluded, _column(lambda c, q: words.overlap(q, c), pairs)
         is_choice = np.array([float(each.first is not None) for each in parsed])
         stance, no_stance = log_odds(stances), log_odds_of_none(stances)
+        concluding, inconclusive = log_odds(read), log_odds_of_none(read)
         favours = {
+            "stance of conclusion": concluding,
+            "stance of conclusion, choice": concluding * is_choice,
             "stance": stance,
             "stance, choice": stance * is_choice,
             "direction": turned,
@@ -92,6 +103,8 @@ class EvidenceReader:
             "claim × direction": claimed * turned,
         }
         sided = {
+            "no stance of conclusion": inconclusive,
+            "strength of stance of conclusion": np.abs(concluding),
             "no stance": no_stance,
             "strength of stance": np.abs(stance),
             "similarity": similar,
@@ -133,18 +146,11 @@ class EvidenceReader:
         ]
         owners = np.repeat(np.arange(len(texts)), [len(each) for each in parts])
         asked = [questions[owner] for owner in owners.tolist()]
-        found = self._stances([part for each in parts for part in each], asked)
+        found = _distinct(self._stance, [part for each in parts for part in each], asked)
         counts = np.bincount(owners, minlength=len(texts))
         stance = np.bincount(owners, weights=log_odds(found), minlength=len(texts)) / counts
         none = np.bincount(owners, weights=log_odds_of_none(found), minlength=len(texts)) / counts
         return stance, none
-
-    def _stances(self, texts: Sequence[str], questions: Sequence[str]) -> Reals:
-        """Probabilities of stances; equal pairs are read once."""
-        pairs = list(zip(texts, questions, strict=True))
-        places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
-        read = self._stance.probabilities(*map(list, zip(*places, strict=True)))
-        return read[[places[pair] for pair in pairs]].astype(np.float64)
 
     def similarity(
         self, texts: Sequence[str], questions: Sequence[str], wanted: NDArray[np.bool_]
@@ -193,7 +199,7 @@ class EvidenceReader:
         compared = self._comparison.probabilities(texts, firsts, seconds).astype(np.float64)
         better = [f"{a} is better than {b}" for a, b in zip(firsts, seconds, strict=True)]
         worse = [f"{b} is better than {a}" for a, b in zip(firsts, seconds, strict=True)]
-        claims = log_odds(self._stances(texts * 2, better + worse))
+        claims = log_odds(_distinct(self._stance, texts * 2, better + worse))
         found[0, places] = [float(first >= 0 and second >= 0) for first, second in positions]
         found[1, places] = [_leading(*each) for each in positions]
         found[2, places] = np.log(
@@ -202,6 +208,14 @@ class EvidenceReader:
         found[3, places] = claims[: len(texts)] - claims[len(texts) :]
         found[4, places] = np.log(compared[:, _NO] + _SMALL_COMPARISON)
         return tuple(found)  # type: ignore[return-value]  # five rows
+
+
+def _distinct(model: Stance, texts: Sequence[str], questions: Sequence[str]) -> Reals:
+    """Probabilities of stances, shape (texts, 3); equal pairs are read once."""
+    pairs = list(zip(texts, questions, strict=True))
+    places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+    read = model.probabilities(*map(list, zip(*places, strict=True)))
+    return read[[places[pair] for pair in pairs]].astype(np.float64)
 
 
 def log_odds(stances: Reals) -> Reals:

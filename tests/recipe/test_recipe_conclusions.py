@@ -1,0 +1,82 @@
+"""The labels of sides towards questions: conclusions from templates, and further data sets."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from recipe.examples import Example  # noqa: E402
+from recipe.more_sources import comparative_passages, conclusions, further_stances  # noqa: E402
+from recipe.propositions import CON, NONE, PRO, propositions  # noqa: E402
+
+DATA = Path(os.environ.get("SICETNON_DATA", ROOT.parent / "shared" / "data"))
+needs_data = pytest.mark.skipif(not (DATA / "train").exists(), reason="needs SICETNON_DATA")
+
+
+def test_propositions_are_filled_and_take_either_side_as_often() -> None:
+    found = list(propositions(2000))
+    assert not [each for each in found if {"{", "}"} & set(each.text + each.context)]
+    counts = np.bincount([int(each.label) for each in found], minlength=3)
+    assert abs(counts[PRO] - counts[CON]) < 150
+    assert counts[NONE] > 400
+    assert found == list(propositions(2000))
+
+
+@pytest.fixture(scope="module")
+def many() -> list[Example]:
+    return list(propositions(40_000))
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "label"),
+    [
+        (r"Should (.+) be banned\?", r"(.+) should not be banned", CON),
+        (r"Should (.+) be banned\?", r"(.+) should be banned", PRO),
+        (r"Should (.+) be allowed\?", r"(.+) should be banned", CON),
+        (r"Is (.+) better than .+\?", r".+ is worse than (.+)", PRO),
+        (r"Is (.+) better than .+\?", r"(.+) is worse than .+", CON),
+    ],
+)
+def test_negations_of_a_question_and_of_a_conclusion_cancel_out(
+    many: list[Example], question: str, text: str, label: int
+) -> None:
+    labels = [
+        each.label
+        for each in many
+        if (asked := re.fullmatch(question, each.context))
+        and (said := re.fullmatch(text, each.text))
+        and asked[1].lower() == said[1].lower()
+    ]
+    assert labels
+    assert set(labels) == {label}
+
+
+@needs_data
+def test_conclusions_keep_both_sides_and_what_takes_none() -> None:
+    found = list(conclusions())
+    assert len(found) == 2148
+    # 518 FOR, 379 AGAINST; 3 BOTH are learnt with 1,248 NONE
+    assert np.bincount([int(each.label) for each in found]).tolist() == [518, 379, 1251]
+
+
+@needs_data
+def test_texts_of_held_out_topics_are_not_learnt() -> None:
+    found = list(further_stances())
+    assert {each.label for each in found} == {PRO, CON, NONE}
+    learnt = {each.dataset for each in found if each.split == "train"}
+    held = {each.dataset for each in found if each.split == "held-out"}
+    assert {"arc-reasons", "debatepedia-claims"} <= learnt & held
+
+
+@needs_data
+def test_most_passages_take_no_stance() -> None:
+    counts = np.bincount([int(each.label) for each in comparative_passages()])
+    assert counts.tolist() == [32, 28, 6, 209]
