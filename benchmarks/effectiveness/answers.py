@@ -196,8 +196,8 @@ def main() -> int:
             print(bench.values(run).row(name), flush=True)
         folds = Folds(bench.examples)
         base = bench.values(folds.run(), shown(folds))
-        print(base.row("answers, by folds"), flush=True)
-        print(bench.values(folds.run()).row("answers, all results"), flush=True)
+        print(bench.values(folds.run()).row("answers, by folds"), flush=True)
+        print(bench.values(shown(folds)).row("answers, as search shows them"), flush=True)
         print_ablation(bench, base)
         if given.cost:
             topics = read_topics(DATA / TASK.id / "input" / "topics.xml")

@@ -4,11 +4,12 @@
         [--models out/training/model-{fold}] [--texts N]
 
 Prints macro-F1 with 95% intervals by bootstrap over texts, the difference, and texts a second of
-processor time, on the sentences of CompSent-19 (first, second, neither) and on Stack Exchange
-answers (four stances). Each text is answered by the model that never saw its fold, made by
-`python -m recipe export --fold N`. A folder without `{fold}` in its name is asked of all texts:
-that says something of models alone that have learnt from neither set, as the shipped one has.
-"Model in runs" is what `run --stance learned` makes of the answers (arguments/favouring.py).
+processor time, on the sentences of CompSent-19 (first, second, neither), on Stack Exchange answers
+and on passages of web pages (four stances). Each text is answered by the model that never saw its
+fold, made by `python -m recipe export --fold N`. A folder without `{fold}` in its name is asked of
+all texts: that says something of models alone that have learnt from none of them, as the shipped
+one has of the passages (a large language model labelled those). "Model in runs" is what
+`run --stance learned` makes of the answers (arguments/comparative/model_stances.py).
 The rules were written looking at half of each set (see benchmarks/effectiveness/comparison.py).
 
 Reads SICETNON_DATA (default: ../shared/data).
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 ROOT = Path(__file__).parents[2]
 
-from recipe import sources  # noqa: E402
+from recipe import more_sources, sources  # noqa: E402
 from recipe.configuration import FOLDER, configuration  # noqa: E402
 from recipe.corpus import fold_of  # noqa: E402
 from recipe.examples import Example  # noqa: E402
@@ -56,6 +57,7 @@ class Set:
 SETS = (
     Set("CompSent-19", sources.comparative_sentences, 3),
     Set("Stack Exchange", sources.comparative_answers, 4),
+    Set("passages", more_sources.comparative_passages, 4),
 )
 
 

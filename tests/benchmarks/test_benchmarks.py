@@ -93,7 +93,7 @@ def test_stance_is_measured_by_folds(
     assert stance.main(["--texts", "40", "--models", str(tmp_path / "model-{fold}")]) == 0
     shown = capsys.readouterr()
     assert "model-0 is not there" in shown.err
-    assert len(shown.out.splitlines()) == 4
+    assert len(shown.out.splitlines()) == 5
     read: dict[int, set[str]] = {}
 
     class Model:
@@ -114,7 +114,7 @@ def test_stance_is_measured_by_folds(
         (tmp_path / f"model-{fold}").mkdir()
     assert stance.main(["--texts", "40", "--models", str(tmp_path / "model-{fold}")]) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert [row.split(" | ")[1] for row in rows[2:]] == SYSTEMS * 2
+    assert [row.split(" | ")[1] for row in rows[2:]] == SYSTEMS * len(stance.SETS)
     for each in [each for chosen in stance.SETS for each in stance.texts_of(chosen, 40)]:
         readers = [fold for fold, texts in read.items() if each.text in texts]
         assert readers == [stance.fold_of(each.group, 5)]
