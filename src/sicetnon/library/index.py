@@ -184,7 +184,8 @@ class Index(IndexReader):
         """
         if not isinstance(question, str):
             raise UsageError(f"found {type(question).__name__} as the question; expected a text")
-        topic = Topic("1", question[:_LONGEST_QUESTION])
+        question = question[:_LONGEST_QUESTION]
+        topic = Topic("1", question)
         if system is not None:
             chosen = system if isinstance(system, System) else self.system(system, stance=stance)
             best = answers(self, chosen.retrieve([topic], k)[0])

@@ -46,6 +46,7 @@ OUTPUTS = tuple(output for outputs in GRAPHS.values() for output in outputs)
 _LENGTHS = 64.0, 400.0
 _MOST_GAIN = 10.0
 _ERRORS_ONLY = 3
+_CHECKED_BYTES = 1 << 20
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -124,7 +125,7 @@ class DebateEncoder:
         """Name, version and checksum, which no other model has."""
         crc = 0
         for name in FILES:
-            crc = zlib.crc32(_bytes(self.folder / name), crc)
+            crc = _crc32(self.folder / name, crc)
         return f"{self.description.name} {self.description.version} {crc:08x}"
 
     def answers(
@@ -253,22 +254,21 @@ class DebateEncoder:
     def _tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
-        path, data = self.folder / TOKENIZER, self._checked(TOKENIZER)
+        path = self.folder / TOKENIZER
+        self._check(TOKENIZER)
         try:
-            tokenizer = Tokenizer.from_buffer(gzip.decompress(data))
+            tokenizer = Tokenizer.from_buffer(gzip.decompress(_bytes(path)))
         except Exception as error:  # the library raises nothing narrower
             raise _damaged(path, str(error)) from None
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return tokenizer
 
-    def _checked(self, name: str) -> bytes:
-        """The content of a file, whose checksum must be that of `model.json`."""
-        data = _bytes(self.folder / name)
-        expected = self.description.checksums.get(name)
-        if expected is not None and (found := f"{zlib.crc32(data):08x}") != expected:
-            raise _damaged(self.folder / name, f"its checksum is {found}, not {expected}")
-        return data
+    def _check(self, name: str) -> None:
+        """Compare the checksum of a file with that of `model.json`."""
+        found, expected = _crc32(self.folder / name), self.description.checksums.get(name)
+        if expected is not None and f"{found:08x}" != expected:
+            raise _damaged(self.folder / name, f"its checksum is {found:08x}, not {expected}")
 
     def _session(self, graph: str) -> Any:
         with self._opening:
@@ -280,8 +280,8 @@ class DebateEncoder:
         import onnxruntime
 
         path = self.folder / graph
-        self._checked(graph)
-        self._checked(WEIGHTS)
+        self._check(graph)
+        self._check(WEIGHTS)
         # it would warn of missing graphics cards
         onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
         options = onnxruntime.SessionOptions()
@@ -367,6 +367,18 @@ def _described(folder: Path) -> Description:
         raise _damaged(path, f"narrow names {', '.join(unknown)}, which is no output")
     if not 0 <= found.longer <= _MOST_GAIN:
         raise _damaged(path, f"longer is {found.longer:g}, not from 0 to {_MOST_GAIN:g}")
+    return found
+
+
+def _crc32(path: Path, before: int = 0) -> int:
+    """The checksum of a file, read in parts; it goes on from that of what stands before it."""
+    found = before
+    try:
+        with path.open("rb") as file:
+            while part := file.read(_CHECKED_BYTES):
+                found = zlib.crc32(part, found)
+    except OSError as error:
+        raise _damaged(path, f"cannot be read ({error.strerror})") from None
     return found
 
 
