@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 SIDES = SHIPPED.with_name("sides")
-CONCLUSIONS = "conclusions"
-"""The stage whose network is the graph `sides`, a part of the model that is exported alone."""
+ALONE = ("conclusions", "arguing")
+"""The stages whose networks are graphs that are added to a model."""
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
 
         torch.set_num_threads(arguments.threads)
     both = arguments.stage and arguments.fold is not None
-    if arguments.step == "export" and both and arguments.stage != CONCLUSIONS:
+    if arguments.step == "export" and both and arguments.stage not in ALONE:
         parser.error("export takes a stage or a fold, not both")
     if arguments.step == "export" and arguments.stage:
         _check_exported(parser, arguments.stage)
@@ -105,8 +105,8 @@ def _train(arguments: argparse.Namespace) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    if arguments.stage == CONCLUSIONS:
-        target = _export_conclusions(arguments.fold, arguments.version)
+    if arguments.stage in ALONE:
+        target = _export_alone(arguments.stage, arguments.fold, arguments.version)
     elif arguments.stage:
         target = _export_stage(arguments.stage, arguments.version)
     elif arguments.fold is not None:
@@ -127,20 +127,20 @@ def _export_stage(name: str, version: str) -> Path:
     return _model(name)
 
 
-def _export_conclusions(fold: int | None, version: str) -> Path:
-    """Add the graph `sides` to the shipped model, or to copies for the folds that are left out."""
-    from recipe.export import add_sides
+def _export_alone(name: str, fold: int | None, version: str) -> Path:
+    """Add a graph to the shipped model, or to copies of it for the folds that are left out."""
+    from recipe.export import add_graph
 
     settings = configuration()
-    stage = settings.stages[CONCLUSIONS]
-    network = _ended(stage, settings.folder_of(CONCLUSIONS, fold))
+    stage = settings.stages[name]
+    network = _ended(stage, settings.folder_of(name, fold))
     if fold is None:
-        add_sides(network, SHIPPED, version)
+        add_graph(network, name, SHIPPED, version)
         return SHIPPED
     for each in stage.left_out_with(fold):
-        folder = _model(f"{CONCLUSIONS}-{each}")
+        folder = _model(f"{name}-{each}")
         shutil.copytree(SHIPPED, folder, dirs_exist_ok=True)
-        add_sides(network, folder, version)
+        add_graph(network, name, folder, version)
     return folder
 
 

@@ -27,8 +27,8 @@ OUTPUTS = {
     "embedding": ("embedding",),
 }
 """The outputs of each graph; the last two share one encoder, with adapters and without."""
-SIDES = ("side",)
-"""The outputs of the graph `sides`, which `add_sides` adds to a model."""
+ADDED = {"conclusions": ("sides", "side"), "arguing": ("argumentativeness", "argumentativeness")}
+"""The graphs that are added to a model one by one, with their output, by their stage."""
 _HEADS = {"side": "stance"}
 """The heads of outputs with another name."""
 WEIGHTS, TOKENIZER = "weights.bin", "tokenizer.json.gz"
@@ -140,29 +140,31 @@ class Exported(nn.Module):
         return logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(-1)
 
 
-def add_sides(network: Network, folder: Path, version: str) -> None:
-    """Write the graph `sides` into the folder of a model, or replace it there.
+def add_graph(network: Network, stage: str, folder: Path, version: str) -> None:
+    """Write a graph of its own into the folder of a model, or replace it there.
 
     The other graphs stay as they are; the vectors of words are shared with them.
 
     Args:
-        network: The trained network, with the head `stance`.
+        network: The trained network.
+        stage: Its stage, one of `ADDED`.
         folder: The folder of the model.
         version: What tells the model from others of its name.
     """
-    graph = folder / "sides.onnx"
+    name, output = ADDED[stage]
+    graph = folder / f"{name}.onnx"
     weights = Weights.of([path for path in sorted(folder.glob("*.onnx")) if path != graph])
     with tempfile.TemporaryDirectory() as scratch:
         whole, small = Path(scratch) / "whole.onnx", Path(scratch) / "small.onnx"
-        _write_graph(Exported(network, SIDES).eval(), SIDES, whole)
+        _write_graph(Exported(network, [output]).eval(), [output], whole)
         _quantize(whole, small)
         weights.take_from(small, graph)
     (folder / WEIGHTS).write_bytes(weights.content)
     path = folder / "model.json"
     description = json.loads(path.read_text(encoding="utf-8"))
     description["version"] = version
-    for name in (graph.name, WEIGHTS):
-        description["checksums"][name] = f"{zlib.crc32((folder / name).read_bytes()):08x}"
+    for changed in (graph.name, WEIGHTS):
+        description["checksums"][changed] = f"{zlib.crc32((folder / changed).read_bytes()):08x}"
     path.write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
 
 

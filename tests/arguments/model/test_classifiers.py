@@ -273,12 +273,12 @@ class TestFolders:
 
     def test_other_graphs_are_refused(self, damaged: Callable[..., Path]) -> None:
         data = (
-            (SHIPPED / "judge.onnx")
+            (SHIPPED / "argumentativeness.onnx")
             .read_bytes()
             .replace(b"argumentativeness", b"argumentativenesz")
         )
         with pytest.raises(DataError, match="its checksum is"):
-            Argumentativeness(damaged("judge.onnx", data)).score(["a"])
+            Argumentativeness(damaged("argumentativeness.onnx", data)).score(["a"])
 
     def test_windows_must_fit(self, damaged: Callable[..., Path]) -> None:
         described = json.loads((SHIPPED / "model.json").read_text()) | {"overlap": 256}

@@ -32,10 +32,11 @@ from sicetnon.platforms import processor_cores
 SHIPPED = Path(__file__).parents[2] / "models" / "debate"
 DESCRIPTION, WEIGHTS, TOKENIZER = "model.json", "weights.bin", "tokenizer.json.gz"
 GRAPHS = {
-    "judge.onnx": ("argumentativeness", "stance", "comparison"),
+    "judge.onnx": ("stance", "comparison"),
     "quality.onnx": ("quality",),
     "embedding.onnx": ("embedding",),
     "sides.onnx": ("side",),
+    "argumentativeness.onnx": ("argumentativeness",),
 }
 """The outputs of each graph."""
 ALONE = ("embedding", "quality", "argumentativeness")
