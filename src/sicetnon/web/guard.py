@@ -101,9 +101,10 @@ class Guard:
                 await self._app(scope, body.receive, answer.send)
         except Exception:
             _LOG.exception("request %s: a fault of the program", request_id)
-            if not answer.status:
-                text = "this is a fault of the program; please report it"
-                await problem(500, text, request_id)(scope, receive, answer.send)
+            if answer.status:
+                raise  # what was sent is not whole: the server must break the connection
+            text = "this is a fault of the program; please report it"
+            await problem(500, text, request_id)(scope, receive, answer.send)
         finally:
             if answer.is_dropped:
                 text = self._limit_text(scope["path"])
