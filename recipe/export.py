@@ -149,7 +149,7 @@ def add_graph(network: Network, stage: str, folder: Path, version: str) -> None:
         network: The trained network.
         stage: Its stage, one of `ADDED`.
         folder: The folder of the model.
-        version: What tells the model from others of its name.
+        version: The version of the model.
     """
     name, output = ADDED[stage]
     graph = folder / f"{name}.onnx"
@@ -174,7 +174,7 @@ def export(networks: Mapping[str, Network], folder: Path, version: str) -> None:
     Args:
         networks: Trained networks by the graphs of `OUTPUTS` that are wanted.
         folder: Where to; made where it is missing.
-        version: What tells the model from others of its name.
+        version: The version of the model.
     """
     folder.mkdir(parents=True, exist_ok=True)
     weights = Weights()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recipe.examples import Example
 from recipe.network import tokenizer
 from sicetnon.arguments.model.classifiers import Quality
-from sicetnon.arguments.model.encoder import log_lengths
+from sicetnon.arguments.model.lengths import log_lengths
 
 Floats = NDArray[np.float64]
 _LEAST = 0.02

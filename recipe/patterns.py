@@ -23,7 +23,7 @@ def comparisons(count: int) -> Iterator[Example]:
     """Labelled sentences on two objects, the same in every run.
 
     Args:
-        count: How many.
+        count: The number of sentences.
     """
     rng = random.Random(_SEED)
     text = Path(__file__).with_name("patterns.yaml").read_text(encoding="utf-8")

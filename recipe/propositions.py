@@ -26,7 +26,7 @@ def propositions(count: int) -> Iterator[Example]:
     """Labelled conclusions, the same in every run.
 
     Args:
-        count: How many.
+        count: The number of conclusions.
     """
     rng = random.Random(_SEED)
     folder = Path(__file__).parent

@@ -36,7 +36,7 @@ from sicetnon.arguments.side.weights import Columns, Logistic, SideWeights, Weig
 Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 KINDS = ("tagged", "untagged", "alone")
-"""What is known of an argument: its conclusion and its stance, its conclusion, or its text."""
+"""Arguments by their known parts: conclusion and stance, conclusion alone, or text alone."""
 _REGULARISATION = 0.1
 _DIGITS = 4
 
@@ -130,7 +130,7 @@ def fitted(evidence: Evidence, sides: Reals, rows: Bools) -> Weights:
     Args:
         evidence: Features.
         sides: The place of each row's label in `SIDES`.
-        rows: Which rows to use.
+        rows: A mask of the rows to use.
     """
     sided = sides < SIDES.index("BOTH")
     return Weights(

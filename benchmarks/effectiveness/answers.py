@@ -131,7 +131,7 @@ class Answers:
 
 
 def shown(folds: Folds) -> list[Ranking]:
-    """What a person is shown of each ranking: what is about the question."""
+    """The rankings that `search` shows: without arguments off the question."""
     found = []
     rankings = folds.examples.rankings
     for ranking, judged in zip(rankings, folds.judged(), strict=True):

@@ -1,4 +1,4 @@
-"""How often a reply is against what it replies to, and how often the claim of a text is found.
+"""Accuracy of the side of replies, and of the claim found in a text.
 
     python -m benchmarks.effectiveness.replies
 

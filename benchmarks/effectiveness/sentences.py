@@ -1,4 +1,4 @@
-"""How well the sentence is chosen that carries an argument's reason.
+"""Accuracy of the choice of the sentence that carries an argument's reason.
 
     python -m benchmarks.effectiveness.sentences
 

@@ -21,9 +21,8 @@ WORDS = {AGREES: "PRO", DISAGREES: "CON", UNKNOWN: "Q0"}
 _ABOUT_THE_SAME = 0.45
 _ABOUT_AN_ALTERNATIVE = 0.25
 
-# each of these words reverses the demand of a statement; two of them cancel out
-_TURNS = re.compile(
-    r"\b(?:not|no|never|cannot|without|nor|neither|none|against|\w+n['’]t"
+TURNING = (
+    r"not|no|never|cannot|without|nor|neither|none|against|\w+n['’]t"
     r"|dont|doesnt|isnt|arent|cant|wont|shouldnt|wouldnt|oughtnot"
     r"|ban|bans|banned|banning|abolish\w*|prohibit\w*|outlaw\w*|forbid\w*|illegali\w+"
     r"|illegal(?! (?:im|e)?migra| alien)|exempt\w*|regret"
@@ -32,9 +31,10 @@ _TURNS = re.compile(
     r"|taken away|unsafe|unhealthy|unethical|immoral|wrong|bad|worse|worst|harm|harms|harmful"
     r"|dangerous|dangers?|risks?|deadly|toxic|cancer|unfair|unjust|unnecessary|useless|pointless"
     r"|ineffective|unconstitutional|cruel|evil|myth|hoax|false|waste|fail\w*|less|impossible"
-    r"|outweigh\w* (?:the |its |their )?(?:benefits|advantages|pros|gains))\b",
-    re.IGNORECASE,
+    r"|outweigh\w* (?:the |its |their )?(?:benefits|advantages|pros|gains)"
 )
+"""Words each of which reverses the demand of a statement, as a pattern; two cancel out."""
+_TURNS = re.compile(rf"\b(?:{TURNING})\b", re.IGNORECASE)
 # words that ask, value or demand, but name no subject
 _FRAME = re.compile(
     r"\b(?:should|get|gets|become|becomes|remain|stay|keep|kept|shall|must|ought|can|could|would|will|is|are|do|does|did|be|been|legal\w*|allow\w*"

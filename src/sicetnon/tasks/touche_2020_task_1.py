@@ -39,7 +39,7 @@ def default(index: IndexReader) -> System:
 
 
 def answers(index: IndexReader) -> System:
-    """What a person is shown: on topic first, then strong, by what was learned from labels.
+    """The ranking that `search` shows: on topic first, then strong, by learned models.
 
     The best 100 arguments of the default system are put in the order of the ranker, which reads
     the scores of three models, the similarity of headings, proximity, and the form of the text.

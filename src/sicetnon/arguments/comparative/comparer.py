@@ -178,7 +178,7 @@ class Comparer:
         return self.evidence_of(read_statements(text))
 
     def names_none(self, keys: frozenset[str]) -> bool:
-        """Whether the words cannot name an object, by the first words of the names."""
+        """True if no word is the first word of an object's name."""
         return self._mentions.starts.isdisjoint(keys)
 
     def evidence_of(self, statements: Sequence[Statement]) -> Evidence:

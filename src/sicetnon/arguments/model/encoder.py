@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arguments.model.lengths import lengthened, lengths_of
 from sicetnon.arguments.model.windows import (
     Window,
     arrays_of,
@@ -44,7 +45,6 @@ ALONE = ("embedding", "quality", "argumentativeness")
 FILES = (DESCRIPTION, *GRAPHS, WEIGHTS, TOKENIZER)
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUTS = tuple(output for outputs in GRAPHS.values() for output in outputs)
-_LENGTHS = 64.0, 400.0
 _MOST_GAIN = 10.0
 _ERRORS_ONLY = 3
 _CHECKED_BYTES = 1 << 20
@@ -202,8 +202,8 @@ class DebateEncoder:
                 np.add.at(sums[name], owners, answers[name] * _along(counts, answers[name]))
         means = {name: each / _along(weights, each) for name, each in sums.items()}
         if "quality" in means and self.description.longer:
-            lengths = _lengths(windows, len(texts), size[1])
-            means["quality"] = _lengthened(means["quality"], lengths, self.description.longer)
+            lengths = lengths_of(windows, len(texts), size[1])
+            means["quality"] = lengthened(means["quality"], lengths, self.description.longer)
         return {
             name: _unit(each) if name == "embedding" else each.astype(np.float32)
             for name, each in means.items()
@@ -313,35 +313,6 @@ def _portions(texts: Sequence[str], most_characters: int) -> Iterator[slice]:
         if size >= most_characters or place + 1 == len(texts):
             yield slice(start, place + 1)
             start, size = place + 1, 0
-
-
-def _lengths(windows: Sequence[Window], texts: int, overlap: int) -> NDArray[np.float64]:
-    """The number of tokens of each text [texts]; tokens in two windows count once."""
-    found = np.full(texts, float(overlap))
-    np.add.at(
-        found, [each.owner for each in windows], [len(each.tokens) - overlap for each in windows]
-    )
-    return found
-
-
-def log_lengths(tokens: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The factor of `Description.longer`: the natural logarithms of lengths [texts].
-
-    Lengths are in units of 64 tokens. A text under 64 tokens counts as 64, one over 400, longer
-    than those on which `longer` was fitted, as 400.
-    """
-    found: NDArray[np.float64] = np.log(np.clip(tokens, *_LENGTHS) / _LENGTHS[0])
-    return found
-
-
-def _lengthened(
-    quality: NDArray[np.float64], lengths: NDArray[np.float64], longer: float
-) -> NDArray[np.float64]:
-    """Qualities [texts], raised by the lengths of the texts."""
-    raised: NDArray[np.float64] = quality / (
-        quality + (1 - quality) * np.exp(-longer * log_lengths(lengths))
-    )
-    return raised
 
 
 def _along(counts: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:

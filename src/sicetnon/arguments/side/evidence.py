@@ -109,18 +109,7 @@ class EvidenceReader:
             "strength of stance": np.abs(stance),
             "similarity": similar,
             "similarity²": similar**2,
-            "overlap": covered,
-            "overlap of conclusion": _column(words.overlap, pairs),
-            "shared stems": _column(lambda c, q: len(words.stems(c) & words.stems(q)), pairs),
-            "stems of question only": _column(
-                lambda c, q: len(words.stems(q) - words.stems(c)), pairs
-            ),
-            "stems of conclusion only": _column(
-                lambda c, q: len(words.stems(c) - words.stems(q)), pairs
-            ),
-            **_forms("conclusion", conclusions),
-            **_forms("question", questions),
-            "name as conclusion": _column(lambda c, _: words.is_name(c), pairs),
+            **_words_of(conclusions, questions),
             "choice": is_choice,
             "objects named": named,
             "no comparison": unfavoured,
@@ -238,6 +227,23 @@ def _parsed(questions: Sequence[str]) -> list[Question]:
 
 def _column(measure: Callable[[str, str], float], pairs: Sequence[tuple[str, str]]) -> Reals:
     return np.array([measure(*pair) for pair in pairs], dtype=np.float64)
+
+
+def _words_of(conclusions: Sequence[str], questions: Sequence[str]) -> dict[str, Reals]:
+    """What the words of conclusions and questions tell of whether there is a side."""
+    pairs = list(zip(conclusions, questions, strict=True))
+    return {
+        "overlap": _column(lambda c, q: words.overlap(q, c), pairs),
+        "overlap of conclusion": _column(words.overlap, pairs),
+        "shared stems": _column(lambda c, q: len(words.stems(c) & words.stems(q)), pairs),
+        "stems of question only": _column(lambda c, q: len(words.stems(q) - words.stems(c)), pairs),
+        "stems of conclusion only": _column(
+            lambda c, q: len(words.stems(c) - words.stems(q)), pairs
+        ),
+        **_forms("conclusion", conclusions),
+        **_forms("question", questions),
+        "name as conclusion": _column(lambda c, _: words.is_name(c), pairs),
+    }
 
 
 def _forms(name: str, statements: Sequence[str]) -> dict[str, Reals]:

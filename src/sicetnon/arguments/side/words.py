@@ -5,23 +5,12 @@ from __future__ import annotations
 import functools
 import re
 
+from sicetnon.arguments.sides import TURNING
 from sicetnon.text.analysis import Analyzer, named_analysis
 
 _NEGATIONS = re.compile(r"\b(?:not|no|never|cannot|without|none|nor|\w+n['’]t)\b", re.IGNORECASE)
-# each of these words reverses the demand of a statement; two of them cancel out
 _TURNS = re.compile(
-    r"\b(?:not|no|never|cannot|without|nor|neither|none|against|\w+n['’]t"
-    r"|dont|doesnt|isnt|arent|cant|wont|shouldnt|wouldnt|oughtnot"
-    r"|ban|bans|banned|banning|abolish\w*|prohibit\w*|outlaw\w*|forbid\w*|illegali\w+"
-    r"|illegal(?! (?:im|e)?migra| alien)|exempt\w*|regret"
-    r"|criminali[sz]e\w*|restrict\w*|repeal\w*|remov\w+|eliminat\w+|abandon\w*|reject\w*"
-    r"|oppos\w+|stop|stopped|end|ended|ending|cease\w*|discontinue\w*|get rid of|do away with"
-    r"|taken away|unsafe|unhealthy|unethical|immoral|wrong|bad|worse|worst|harm|harms|harmful"
-    r"|detriment\w*|scrap\w*|brutal|unsuitable|antithetical"
-    r"|dangerous|dangers?|risks?|deadly|toxic|cancer|unfair|unjust|unnecessary|useless|pointless"
-    r"|ineffective|unconstitutional|cruel|evil|myth|hoax|false|waste|fail\w*|less|impossible"
-    r"|outweigh\w* (?:the |its |their )?(?:benefits|advantages|pros|gains))\b",
-    re.IGNORECASE,
+    rf"\b(?:{TURNING}|detriment\w*|scrap\w*|brutal|unsuitable|antithetical)\b", re.IGNORECASE
 )
 _PRAISE = re.compile(
     r"\b(?:should|allow\w*|legal\w*|good|better|best|right|support\w*|justif\w*|benefi\w*"
