@@ -12,10 +12,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
+from sicetnon.compiled import compiled, inlined
 
 UNSEEN = -np.inf
 """The score of a document without any term of the query."""
@@ -31,11 +30,6 @@ Accumulate = Callable[
     bool,
 ]  # fmt: skip
 """Returns whether all documents of the postings are among those that have a score."""
-
-
-def formula(function: Formula) -> Formula:
-    """Let compiled code call a plain function."""
-    return register_jitable(function)
 
 
 def accumulator(function: Formula) -> Accumulate:
@@ -70,25 +64,25 @@ def accumulator(function: Formula) -> Accumulate:
     return accumulate
 
 
-@formula
+@inlined
 def saturation(tf: float, norm: float, a: float, b: float) -> float:
     """A · tf / (tf + norm) + b: the shape of all BM25 variants."""
     return a * tf / (tf + norm) + b
 
 
-@formula
+@inlined
 def log_ratio(tf: float, norm: float, a: float, b: float) -> float:
     """ln(1 + a · (tf / norm)): a term that occurs, against the collection alone."""
     return math.log(1.0 + a * (tf / norm))
 
 
-@formula
+@inlined
 def log_ratio_matched(tf: float, norm: float, a: float, b: float) -> float:
     """max(b, ln(1 + a · tf) + norm)."""
     return max(b, math.log(1.0 + a * tf) + norm)
 
 
-@formula
+@inlined
 def hypergeometric_popper(tf: float, norm: float, a: float, b: float) -> float:
     """(1 − f)²/(tf + 1) · (tf · log2(a · f) + ½ · log2(2π · tf · (1 − f))), f = tf/norm."""
     share = tf / norm
@@ -98,7 +92,7 @@ def hypergeometric_popper(tf: float, norm: float, a: float, b: float) -> float:
     return (1.0 - share) ** 2 / (tf + 1.0) * gain
 
 
-@formula
+@inlined
 def hypergeometric_laplace(tf: float, norm: float, a: float, b: float) -> float:
     """(tf·log2(a·f) + (norm − tf)·log2(1 − f) + ½·log2(2π·tf·(1 − f))) / (tf + ½), f = tf/norm.
 
@@ -109,7 +103,7 @@ def hypergeometric_laplace(tf: float, norm: float, a: float, b: float) -> float:
     return (gain + 0.5 * math.log2(2.0 * math.pi * tf * (1.0 - share))) / (tf + 0.5)
 
 
-@formula
+@inlined
 def poisson_laplace(tf: float, norm: float, a: float, b: float) -> float:
     """(t·log2(t/a) + (a − t)·log2 e + ½·log2(2π·t)) / (t + 1), t = tf · norm."""
     normal = tf * norm
@@ -117,19 +111,19 @@ def poisson_laplace(tf: float, norm: float, a: float, b: float) -> float:
     return (gain + 0.5 * math.log2(2.0 * math.pi * normal)) / (normal + 1.0)
 
 
-@formula
+@inlined
 def pivoted(tf: float, norm: float, a: float, b: float) -> float:
     """A · (1 + ln(1 + ln tf)) / norm, and less than that in proportion below tf = 1."""
     return a * (1.0 + math.log(1.0 + math.log(tf)) if tf > 1.0 else tf) / norm
 
 
-@formula
+@inlined
 def normalised(tf: float, norm: float, a: float, b: float) -> float:
     """A · tf / norm: a field's part in BM25F."""
     return a * tf / norm
 
 
-@formula
+@inlined
 def presence(tf: float, norm: float, a: float, b: float) -> float:
     """a, wherever the term occurs."""
     return a

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
-from numba import njit
-from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
@@ -71,6 +69,8 @@ def _scores(
     fields = _fields(model)
     loop = _compiled(type(model)) if len(tf) >= model.compile_from and fields is not None else None
     if loop is not None:
+        from numba.core.errors import NumbaError
+
         try:
             return _checked(loop(fields, tf, lengths, term, collection), model, len(tf))
         except NumbaError as error:
@@ -121,6 +121,9 @@ def _tuple_type(kind: type, names: tuple[str, ...]) -> Any:
 @functools.cache
 def _compiled(kind: type[OwnModel]) -> Callable[..., Reals]:
     """The model's function in a compiled loop over documents."""
+    # it takes half a second to load
+    from numba import njit
+
     score: Any = njit(nogil=True, error_model="numpy")(kind.score)
 
     @njit(nogil=True, error_model="numpy")

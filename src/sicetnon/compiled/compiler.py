@@ -1,4 +1,7 @@
-"""numba's compiler, set as this package needs it: compiled once per machine, without the GIL."""
+"""numba's compiler, set as this package needs it: compiled once per machine, without the GIL.
+
+To import this module loads numba, which takes about half a second.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,12 @@ import functools
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from numba import config, njit
 from numba.core import caching, event
 
 from sicetnon.folders import cache_folder
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-
 
 _LOG = logging.getLogger("sicetnon.compiled")
 
@@ -65,19 +64,25 @@ def _announce_loss() -> None:
     _LOG.info("found no folder to keep kernels in: each process compiles for about 20 seconds")
 
 
-def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile a function when it is first called, and keep the machine code in the cache folder.
+def dispatcher(function: Callable[..., Any]) -> Any:
+    """Numba's dispatcher of a function: compiles it when it is first called, for each signature.
 
-    The folder is `kernels` in `cache_folder()`, or the one that `NUMBA_CACHE_DIR` names. Where no
-    folder can be written (a sandbox), the function is compiled anew in each process.
+    The machine code is kept in the folder `kernels` in `cache_folder()`, or in the one that
+    `NUMBA_CACHE_DIR` names. Where no folder can be written (a sandbox), the function is compiled
+    anew in each process.
 
     A division by zero gives infinity, as in numpy: a check before each division would cost a tenth
     of the time of a search.
     """
-    dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
+    made: Any = njit(nogil=True, error_model="numpy")(function)
     try:
         # what `cache=True` does, with our folder in place of numba's choice
-        dispatcher._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+        made._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
     except RuntimeError:  # no folder can be written
         _announce_loss()
-    return dispatcher  # type: ignore[no-any-return]
+    return made
+
+
+def inlined_dispatcher(function: Callable[..., Any]) -> Any:
+    """The dispatcher of a function that other kernels call, kept with their machine code."""
+    return njit(nogil=True, error_model="numpy")(function)

@@ -1,0 +1,100 @@
+"""Kernels: functions that numba compiles when they are first called, and not before.
+
+numba takes about half a second to load, and more than ten to compile all kernels on a new machine.
+A small piece of work is done sooner without it, in plain Python and numpy.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+PLAIN_SECONDS = 1.0
+"""Work that a process does plainly before it loads the compiler: about what loading it costs."""
+
+
+class Kernel(Generic[Parameters, Result]):
+    """A function that is compiled when it is first called from Python.
+
+    Another kernel may call it by its global name.
+
+    Attributes:
+        plain: The function as Python runs it.
+    """
+
+    def __init__(self, function: Callable[Parameters, Result], is_stored: bool = True):
+        self.plain, self._is_stored = function, is_stored
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        """Call the compiled function."""
+        return self.dispatcher(*arguments, **named)  # type: ignore[no-any-return]
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """Numba's dispatcher of the function."""
+        from sicetnon.compiled import compiler
+
+        _plainness.is_over = True
+        return (compiler.dispatcher if self._is_stored else compiler.inlined_dispatcher)(self.plain)
+
+    @property
+    def _numba_type_(self) -> Any:
+        # numba asks this of whatever compiled code names
+        return self.dispatcher._numba_type_
+
+    def __reduce__(self) -> str:
+        # numba pickles what a kernel refers to, to know whether stored machine code is its own
+        return self.plain.__qualname__
+
+
+def compiled(function: Callable[Parameters, Result]) -> Kernel[Parameters, Result]:
+    """Compile a function when it is first called; `compiler.dispatcher` has the details."""
+    return Kernel(function)
+
+
+class Inlined(Kernel[Parameters, Result]):
+    """A function that kernels call as compiled code, and Python as it stands."""
+
+    def __call__(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        """Call the plain function."""
+        return self.plain(*arguments, **named)
+
+
+def inlined(function: Callable[Parameters, Result]) -> Inlined[Parameters, Result]:
+    """Let kernels call a plain function."""
+    return Inlined(function, is_stored=False)
+
+
+class _Plainness:
+    """What this process has done plainly."""
+
+    def __init__(self) -> None:
+        self.is_over, self.seconds, self._lock = False, 0.0, threading.Lock()
+
+    def is_enough(self, seconds: float) -> bool:
+        with self._lock:
+            self.seconds += seconds
+            self.is_over = self.is_over or self.seconds > PLAIN_SECONDS
+            return not self.is_over
+
+
+_plainness = _Plainness()
+
+
+def is_small(seconds: float) -> bool:
+    """Whether a piece of work is better done without the compiler.
+
+    So it is until this process has done as much work plainly as loading the compiler takes: then
+    it is loaded, since whoever works that much goes on working. No process takes more than twice
+    the time that it would have taken with the better choice.
+
+    Args:
+        seconds: About how long the plain way takes; the work counts as done.
+    """
+    return not _plainness.is_over and _plainness.is_enough(seconds)
