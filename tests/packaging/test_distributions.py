@@ -23,6 +23,10 @@ PACKAGED = (
     "py.typed",
     "report/templates/page.html.jinja",
     "uva/data/uva-ranker.npz",
+    "web/static/htmx/LICENSE",
+    "web/static/htmx/htmx-4.0.1.min.js",
+    "web/static/site.css",
+    "web/templates/base.html.jinja",
 )
 BESIDE_IT = (
     "CHANGELOG.md",

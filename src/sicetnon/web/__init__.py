@@ -1,1 +1,1 @@
-"""The HTTP API: the functions that the command line calls, over one warm process."""
+"""The pages and the HTTP API: the functions that the command line calls, over one warm process."""

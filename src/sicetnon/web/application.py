@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from sicetnon._version import VERSION
 from sicetnon.library.index import Index
-from sicetnon.web import debate_routes, own_routes, service_routes, upload_routes
+from sicetnon.web import debate_routes, own_routes, page_routes, service_routes, upload_routes
 from sicetnon.web.guard import Guard
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import add_handlers
@@ -26,7 +26,7 @@ _ABOUT = (
 
 
 def application(index: Index, settings: Settings) -> FastAPI:
-    """The HTTP API over an index, as an ASGI application.
+    """The pages and the HTTP API over an index, as an ASGI application.
 
     Args:
         index: An open index. It is opened again when it changes on disk.
@@ -53,7 +53,7 @@ def application(index: Index, settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.served = state
-    for routes in (own_routes, upload_routes, service_routes, debate_routes):
+    for routes in (page_routes, own_routes, upload_routes, service_routes, debate_routes):
         app.include_router(routes.router)
     add_handlers(app)
     app.add_middleware(Guard, settings=settings, metrics=state.metrics)

@@ -49,7 +49,8 @@ class _Answer:
             self.status = message["status"]
             headers = MutableHeaders(scope=message)
             for name, value in {**_HEADERS, "X-Request-ID": self._request_id}.items():
-                headers[name] = value
+                # pages have a policy of their own
+                headers.setdefault(name, value)
         await self._send(message)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from sicetnon.errors import (
@@ -84,27 +84,50 @@ def problem(
 
 def _answer(
     request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None
-) -> JSONResponse:
-    return problem(status, one_line(detail), getattr(request.state, "request_id", ""), headers)
+) -> Response:
+    request_id, line = getattr(request.state, "request_id", ""), one_line(detail)
+    if _wants_a_page(request):
+        return _problem_page(status, line, request_id, headers)
+    return problem(status, line, request_id, headers)
 
 
-def _of_ours(request: Request, error: Exception) -> JSONResponse:
+def _wants_a_page(request: Request) -> bool:
+    """Whether a person asks with a browser, and not for the API."""
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(
+        "/api/"
+    )
+
+
+def _problem_page(
+    status: int, detail: str, request_id: str, headers: Mapping[str, str] | None
+) -> Response:
+    # only pages need templates
+    from sicetnon.web.rendering import page
+
+    title = HTTPStatus(status).phrase
+    shown = {"title": title, "detail": detail, "request_id": request_id}
+    answer = page("problem.html.jinja", section="", status=status, **shown)
+    answer.headers.update(headers or {})
+    return answer
+
+
+def _of_ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem)
     return _answer(request, error.status, error.detail, error.headers)
 
 
-def _of_the_library(request: Request, error: Exception) -> JSONResponse:
+def _of_the_library(request: Request, error: Exception) -> Response:
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
     return _answer(request, status, str(error))
 
 
-def _of_validation(request: Request, error: Exception) -> JSONResponse:
+def _of_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     place = ".".join(str(part) for part in first.get("loc", ()))
     return _answer(request, 422, f"{place}: {first.get('msg', 'cannot be used')}")
 
 
-def _of_http(request: Request, error: Exception) -> JSONResponse:
+def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return _answer(request, error.status_code, str(error.detail), error.headers)

@@ -1,0 +1,67 @@
+"""Files that the pages load: read once, served from memory, named by their content."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+from sicetnon.report.environment import environment, source
+
+HTMX = "htmx-4.0.1.min.js"
+"""The file of htmx (https://htmx.org), unchanged; its licence stands beside it."""
+
+_MEDIA_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file that a page loads.
+
+    Attributes:
+        name: Its name.
+        data: Its bytes.
+        digest: The begin of their SHA-256 checksum, in hexadecimal digits.
+    """
+
+    name: str
+    data: bytes
+    digest: str
+
+    @property
+    def media_type(self) -> str:
+        """What it is, for browsers."""
+        return _MEDIA_TYPES[self.name.rpartition(".")[2]]
+
+    @property
+    def address(self) -> str:
+        """Where it is served; another one as soon as a byte changes, so that it can be kept."""
+        return f"/static/{self.name}?v={self.digest}"
+
+
+@functools.cache
+def assets() -> Mapping[str, Asset]:
+    """All files that pages load, by name."""
+    return {
+        name: Asset(name, data, hashlib.sha256(data).hexdigest()[:_DIGITS])
+        for name, data in _files()
+    }
+
+
+def _files() -> Iterator[tuple[str, bytes]]:
+    folder = resources.files("sicetnon.web") / "static"
+    # pages, reports and briefs share colours and fonts
+    shared = source(environment("sicetnon.report"), "base.css").encode()
+    for file in folder.iterdir():
+        if file.name.endswith(".css"):
+            yield file.name, shared + file.read_bytes()
+        elif file.name.rpartition(".")[2] in _MEDIA_TYPES:
+            yield file.name, file.read_bytes()
+    yield HTMX, (folder / "htmx" / HTMX).read_bytes()

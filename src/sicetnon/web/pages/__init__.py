@@ -1,0 +1,1 @@
+"""What the pages show, as plain data: one question becomes one typed view."""

@@ -1,0 +1,52 @@
+"""Pages: from a template and what it shows to an answer."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment
+
+from sicetnon._version import VERSION
+from sicetnon.errors import counted
+from sicetnon.report.environment import environment
+from sicetnon.web.assets import assets
+
+SECTIONS = (("Ask", "/"),)
+"""The sections of the site, each with its address; every page links them."""
+
+HEADERS = {
+    # only files of this server; nothing inline runs or styles, whatever a text holds
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    # the address holds the question
+    "Referrer-Policy": "same-origin",
+}
+"""Headers of every page."""
+
+
+def page(template: str, *, section: str, status: int = 200, **shown: Any) -> HTMLResponse:
+    """A page.
+
+    Args:
+        template: The name of its template, which extends `base.html.jinja`.
+        section: The section that it belongs to, of `SECTIONS`; empty for none.
+        status: The HTTP status.
+        shown: What the template prints. Texts are escaped.
+    """
+    text = _templates().get_template(template).render(section=section, **shown)
+    return HTMLResponse(text, status, HEADERS)
+
+
+@functools.cache
+def _templates() -> Environment:
+    templates = environment("sicetnon.web")
+    templates.filters["counted"] = counted
+    templates.globals |= {
+        "address_of": lambda name: assets()[name].address,
+        "sections": SECTIONS,
+        "version": VERSION,
+    }
+    return templates
