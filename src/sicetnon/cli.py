@@ -26,6 +26,7 @@ COMMANDS = {
     "brief": "sum up a question on one page: the strongest reasons for and against",
     "reply": "find the strongest arguments against a text",
     "serve": "answer over HTTP: an API in JSON",
+    "mcp": "answer assistants (Model Context Protocol)",
     "index": "build an index, change it, look at it",
     "run": "do a task: an input directory in, run.txt out",
     "parse": "parse a question: its kind, objects and aspects, as JSON",

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import urllib3
+import uvicorn
 
 import sicetnon
-from sicetnon.web.listener import listener
+from sicetnon.web.listener import listener, uvicorn_server
 from sicetnon.web.settings import Settings
 
 
@@ -57,13 +58,28 @@ class Client:
 @contextmanager
 def served(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[Client]:
     """A running server over an index."""
-    server = listener(index, settings or Settings())
+    with _running(listener(index, settings or Settings())) as url:
+        yield Client(url)
+
+
+@contextmanager
+def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[str]:
+    """A running server of tools for assistants over an index, by its address."""
+    from sicetnon.web.assistant_server import PATH, assistant_application
+
+    app = assistant_application(index, settings or Settings())
+    with _running(uvicorn_server(app)) as url:
+        yield url + PATH
+
+
+@contextmanager
+def _running(server: uvicorn.Server) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as bound:
         # it listens already: requests wait until the server takes them
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
         thread.start()
         try:
-            yield Client(f"http://127.0.0.1:{bound.getsockname()[1]}")
+            yield f"http://127.0.0.1:{bound.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join(30)

@@ -16,6 +16,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Run: TypeAlias = Callable[[argparse.Namespace], None]
 
 _MOST_DIGITS = 10
+_MOST_PORTS = 65_535
 _HELP_WIDTH = 100
 _STANCE_CLASSIFIERS = ("rules", "learned")
 
@@ -60,6 +61,14 @@ def positive(text: str) -> int:
     if text.strip("0") == "" or not (text.isascii() and text.isdecimal()):
         raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a whole number above 0")
     return natural(text)
+
+
+def port(text: str) -> int:
+    """The number of a port."""
+    found = natural(text)
+    if found > _MOST_PORTS:
+        raise argparse.ArgumentTypeError(f"found {found}; expected a port up to {_MOST_PORTS}")
+    return found
 
 
 def numbers(text: str) -> list[float]:

@@ -6,9 +6,7 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from sicetnon.commands.arguments import describe, natural
-
-_MOST_PORTS = 65_535
+from sicetnon.commands.arguments import describe, port
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -26,7 +24,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="the address (default: this machine alone)"
     )
     command.add_argument(
-        "--port", type=_port, metavar="N", default=8080, help="the port; 0: a free one"
+        "--port", type=port, metavar="N", default=8080, help="the port; 0: a free one"
     )
 
 
@@ -41,10 +39,3 @@ def _serve(options: argparse.Namespace) -> None:
     # Ctrl-C is how a server is stopped, not an error
     with index, contextlib.suppress(KeyboardInterrupt):
         serve(index, Settings(options.host), options.port, say)
-
-
-def _port(text: str) -> int:
-    port = natural(text)
-    if port > _MOST_PORTS:
-        raise argparse.ArgumentTypeError(f"found {port}; expected a port up to {_MOST_PORTS}")
-    return port

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -12,12 +11,9 @@ from sicetnon._version import VERSION
 from sicetnon.library.index import Index
 from sicetnon.web import debate_routes, own_routes, page_routes, service_routes, upload_routes
 from sicetnon.web.guard import Guard
-from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import add_handlers
 from sicetnon.web.settings import Settings
-from sicetnon.web.shelf import Shelf
 from sicetnon.web.state import State
-from sicetnon.web.workers import Workers
 
 _ABOUT = (
     "Arguments for and against a question. Errors are problem details (RFC 9457). Every answer has "
@@ -32,15 +28,12 @@ def application(index: Index, settings: Settings) -> FastAPI:
         index: An open index. It is opened again when it changes on disk.
         settings: Limits.
     """
-    state = State(settings, Shelf(index), Workers(settings), Metrics())
+    state = State.of(index, settings)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        # the first search loads the model, and compiles kernels once per machine
-        warming = asyncio.create_task(state.on_index(lambda index: index.search("warm", 1)))
-        yield
-        warming.cancel()
-        state.workers.close()
+        with state.at_work():
+            yield
 
     app = FastAPI(
         title="Sic et Non",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from sicetnon.library.index import Index
 from sicetnon.web.application import application
@@ -20,8 +21,17 @@ def listener(index: Index, settings: Settings) -> uvicorn.Server:
         index: An open index.
         settings: Limits.
     """
+    return uvicorn_server(application(index, settings))
+
+
+def uvicorn_server(app: ASGIApp) -> uvicorn.Server:
+    """A server of an application.
+
+    Args:
+        app: The application.
+    """
     config = uvicorn.Config(
-        application(index, settings),
+        app,
         access_log=False,
         log_config=None,
         server_header=False,

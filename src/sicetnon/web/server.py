@@ -29,17 +29,38 @@ def serve(index: Index, settings: Settings, port: int, say: Callable[[str], None
         from sicetnon.web.listener import listener
     except ModuleNotFoundError as error:
         raise MissingExtraError("serving over HTTP", "web") from error
-    bound = _bound(settings.host, port)
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    say(f"http://{host}:{bound.getsockname()[1]} answers; Ctrl-C stops it")
-    if not settings.is_local:
-        say("it is open to everybody who can reach this machine, without a password")
-    with bound:
+    with bound_socket(settings.host, port) as bound:
+        said_address(settings, bound, "", say)
         listener(index, settings).run(sockets=[bound])
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    """A socket that is bound to an address."""
+def said_address(
+    settings: Settings, bound: socket.socket, path: str, say: Callable[[str], None]
+) -> None:
+    """Say where a server answers, and who can reach it.
+
+    Args:
+        settings: The address.
+        bound: Its socket.
+        path: The path below it.
+        say: Called with the lines.
+    """
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    say(f"http://{host}:{bound.getsockname()[1]}{path} answers; Ctrl-C stops it")
+    if not settings.is_local:
+        say("it is open to everybody who can reach this machine, without a password")
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket that is bound to an address and takes connections.
+
+    Args:
+        host: The address.
+        port: The port; 0 takes a free one.
+
+    Raises:
+        UsageError: The address cannot be bound.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
@@ -33,6 +35,24 @@ class State:
     shelf: Shelf
     workers: Workers
     metrics: Metrics
+
+    @classmethod
+    def of(cls, index: Index, settings: Settings) -> State:
+        """What the routes share, for an index."""
+        return cls(settings, Shelf(index), Workers(settings), Metrics())
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Keep the workers while the server runs; the first search is made beforehand.
+
+        It loads the model, and compiles kernels once per machine.
+        """
+        warming = asyncio.ensure_future(self.on_index(lambda index: index.search("warm", 1)))
+        try:
+            yield
+        finally:
+            warming.cancel()
+            self.workers.close()
 
     async def on_index(self, work: Callable[[Index], Result], *key: str | int | None) -> Result:
         """Do work on the index in a thread.

@@ -1,0 +1,46 @@
+"""`mcp`: answer assistants."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from pathlib import Path
+
+from sicetnon.commands.arguments import describe, port
+from sicetnon.errors import MissingExtraError
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `mcp`."""
+    describe(
+        command,
+        _mcp,
+        "Answer assistants by the Model Context Protocol: the tools search, compare, brief and "
+        "document. Over standard input and output, unless --port is given. Extra mcp.",
+        "sicetnon mcp --index my-index",
+        "sicetnon mcp --port 8081",
+    )
+    command.add_argument("--index", type=Path, metavar="DIR", help="an index (default: the sample)")
+    command.add_argument("--port", type=port, metavar="N", help="answer over HTTP; 0: a free port")
+    command.add_argument(
+        "--host", default="127.0.0.1", help="the address for --port (default: this machine alone)"
+    )
+
+
+def _mcp(options: argparse.Namespace) -> None:
+    try:
+        from sicetnon.web.assistant_server import serve_assistants, serve_pipe
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("answering assistants", "mcp") from error
+    from sicetnon.library.sample import opened_index
+    from sicetnon.terminal.console import console, line_printer
+    from sicetnon.web.settings import Settings
+
+    say = line_printer(console(stderr=True, quiet=options.quiet))
+    index = opened_index(options.index, say)
+    # Ctrl-C is how a server is stopped, not an error
+    with index, contextlib.suppress(KeyboardInterrupt):
+        if options.port is None:
+            serve_pipe(index, Settings())
+        else:
+            serve_assistants(index, Settings(options.host), options.port, say)

@@ -1,0 +1,84 @@
+"""The MCP server over its two transports: standard input and output, and streamable HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+
+from starlette.applications import Starlette
+
+from sicetnon.library.index import Index
+from sicetnon.web.assistant import assistant
+from sicetnon.web.guard import Guard
+from sicetnon.web.listener import uvicorn_server
+from sicetnon.web.server import bound_socket, said_address
+from sicetnon.web.settings import Settings
+from sicetnon.web.state import State
+
+PATH = "/mcp"
+"""Where the tools answer over HTTP."""
+
+
+def serve_pipe(index: Index, settings: Settings) -> None:
+    """Answer an assistant that has started this process, until it closes standard input.
+
+    Args:
+        index: An open index.
+        settings: Limits.
+    """
+    state = State.of(index, settings)
+
+    async def answer() -> None:
+        with state.at_work():
+            await assistant(state).run_stdio_async()
+
+    asyncio.run(answer())
+
+
+def serve_assistants(
+    index: Index, settings: Settings, port: int, say: Callable[[str], None]
+) -> None:
+    """Answer assistants over HTTP, until the process is asked to end.
+
+    Args:
+        index: An open index.
+        settings: Limits, and the address.
+        port: The port; 0 takes a free one.
+        say: Called with the address once it is bound.
+
+    Raises:
+        UsageError: The address cannot be bound.
+    """
+    with bound_socket(settings.host, port) as bound:
+        said_address(settings, bound, PATH, say)
+        uvicorn_server(assistant_application(index, settings)).run(sockets=[bound])
+
+
+def assistant_application(index: Index, settings: Settings) -> Starlette:
+    """The tools over HTTP, as an ASGI application.
+
+    Args:
+        index: An open index. It is opened again when it changes on disk.
+        settings: Limits.
+    """
+    state = State.of(index, settings)
+    # a tool keeps nothing between calls: no session, and an answer is one JSON object
+    app = assistant(state).streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=settings.body_bytes,
+        host=settings.host,
+    )
+    inner = app.router.lifespan_context
+
+    @contextlib.asynccontextmanager
+    async def lifespan(served: Starlette) -> AsyncIterator[None]:
+        async with inner(served):
+            with state.at_work():
+                yield
+
+    app.router.lifespan_context = lifespan
+    app.add_middleware(Guard, settings=settings, metrics=state.metrics)
+    return app

@@ -1,0 +1,175 @@
+"""The tools for assistants, asked by the official client of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+import sicetnon
+from sicetnon.cli import main
+from support.debates import FOR, QUESTION, both_sides
+from support.served import Client as Asker
+from support.served import served_tools
+
+Connect = Callable[[str], AbstractAsyncContextManager[Client]]
+HOSTILE = "\x1b[31mred\x00 \u202etfel <script>alert(1)</script> tenure"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> sicetnon.Index:
+    made = both_sides(tmp_path_factory.mktemp("assistant") / "index")
+    return made.add([{"id": "odd", "text": HOSTILE * 600, "side": "PRO", "claim": HOSTILE}])
+
+
+@pytest.fixture(scope="module")
+def url(index: sicetnon.Index) -> Iterator[str]:
+    with served_tools(index) as address:
+        yield address
+
+
+@pytest.fixture(params=["pipe", "http"])
+def connect(request: pytest.FixtureRequest, index: sicetnon.Index) -> Connect:
+    """Connects a client, of the newest protocol or of the older one."""
+    if request.param == "http":
+        address = request.getfixturevalue("url")
+        return lambda mode: Client(address, mode=mode)
+    arguments = ["-m", "sicetnon", "mcp", "--index", str(index.folder)]
+    started = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
+    return lambda mode: Client(stdio_client(started), mode=mode)
+
+
+def asked(client: AbstractAsyncContextManager[Client], *calls: tuple[str, dict[str, Any]]) -> Any:
+    """The results of calls over one connection."""
+
+    async def ask() -> list[Any]:
+        async with client as connected:
+            return [await connected.call_tool(name, given) for name, given in calls]
+
+    return anyio.run(ask)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_tools_say_what_the_library_says(
+    connect: Connect, mode: str, index: sicetnon.Index
+) -> None:
+    question = {"question": QUESTION}
+    found, summed, read, wrong = asked(
+        connect(mode),
+        ("search", question | {"k": 4}),
+        ("brief", question),
+        ("document", {"identifier": "0"}),
+        ("document", {"identifier": "../../etc/passwd"}),
+    )
+    expected = [(each.id, each.side) for each in index.search(QUESTION, 4)]
+    answers = found.structured_content["answers"]
+    assert [(each["id"], each["side"]) for each in answers] == expected
+    assert json.loads(found.content[0].text) == found.structured_content
+    made = sicetnon.brief(index, QUESTION)
+    sentences = [each["sentence"] for each in summed.structured_content["for"]]
+    assert sentences == [reason.sentence for reason in made.supporting]
+    assert read.structured_content["text"].endswith(FOR[0])
+    assert wrong.is_error
+    assert "no document" in wrong.content[0].text
+
+
+def test_what_is_offered(url: str) -> None:
+    async def offered() -> Any:
+        async with Client(url) as client:
+            return await client.list_tools()
+
+    tools = {tool.name: tool for tool in anyio.run(offered).tools}
+    assert set(tools) == {"search", "compare", "brief", "document"}
+    for tool in tools.values():
+        assert tool.description
+        assert tool.annotations.read_only_hint
+        for name, field in tool.input_schema["properties"].items():
+            assert field["description"], (tool.name, name)
+
+
+def test_a_comparison_names_what_favours_each(tmp_path: Path) -> None:
+    passages = [
+        {"id": "a", "contents": "A laptop is better than a desktop, since it is light."},
+        {"id": "b", "contents": "A desktop is better than a laptop, because it is faster."},
+        {"id": "c", "contents": "A laptop and a desktop are computers."},
+    ]
+    path = tmp_path / "passages.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in passages))
+    with served_tools(sicetnon.Index.build(path)) as url:
+        (found,) = asked(Client(url), ("compare", {"first": "laptop", "second": "desktop"}))
+    sides = found.structured_content
+    assert [each["id"] for each in sides["first"]["favoured_by"]] == ["a"]
+    assert [each["id"] for each in sides["second"]["favoured_by"]] == ["b"]
+    assert [each["id"] for each in sides["undecided"]] == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "said"),
+    [
+        ("search", {"question": "a" * 2001}, "at most 2,000"),
+        ("search", {"question": " "}, "empty"),
+        ("search", {"question": QUESTION, "k": 0}, "greater than or equal to 1"),
+        ("search", {}, "required"),
+        ("compare", {"first": " ", "second": "b"}, "empty object"),
+        ("document", {"identifier": "0", "start": -1}, "greater than or equal to 0"),
+        ("none", {}, "Unknown tool"),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(
+    url: str, tool: str, given: dict[str, Any], said: str
+) -> None:
+    (answer,) = asked(Client(url), (tool, given))
+    assert answer.is_error
+    assert said in answer.content[0].text
+
+
+def test_a_fault_of_the_program_is_not_shown(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("sicetnon.web.assistant.brief", fails)
+    (answer,) = asked(Client(url), ("brief", {"question": "Is it a fault?"}))
+    assert answer.is_error
+    assert "secret" not in answer.content[0].text
+
+
+def test_long_and_hostile_texts(url: str) -> None:
+    found, first, last = asked(
+        Client(url),
+        ("search", {"question": "red tenure"}),
+        ("document", {"identifier": "odd"}),
+        ("document", {"identifier": "odd", "start": 20_000}),
+    )
+    for answer in (found, first, last):
+        text = answer.content[0].text
+        assert not set(text) & {"\x1b", "\x00", "\u202e"}
+        assert "\\u0000" not in text
+    parts = first.structured_content, last.structured_content
+    assert parts[0]["next"] == 20_000
+    assert parts[1]["next"] is None
+    assert len(parts[0]["text"] + parts[1]["text"]) == parts[0]["letters"]
+
+
+def test_the_extra_is_named_where_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "sicetnon.web.assistant_server")
+    monkeypatch.setitem(sys.modules, "sicetnon.web.assistant", None)
+    assert main(["mcp"]) == 1
+    assert "sicetnon[mcp]" in capsys.readouterr().err
+
+
+def test_other_hosts_are_refused(url: str) -> None:
+    asker = Asker(url)
+    assert asker.post("", {}, {"Host": "evil.example"}).status == 421
+    assert asker.post("", {}, {"Origin": "http://evil.example"}).status == 403
+    assert asker.post("", b" " * (1 << 20) + b"{}").status == 413
