@@ -18,6 +18,7 @@ from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval import formulas
+from sicetnon.retrieval.postings import PostingsReader
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import (
@@ -306,3 +307,16 @@ def test_an_unknown_field_is_refused_by_name() -> None:
 def test_illegal_parameters_are_refused(model: Any, parameters: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(parameters))):
         model(**parameters)
+
+
+@given(case=cases())
+@settings(max_examples=15)
+def test_statistics_do_not_depend_on_how_the_documents_are_kept(case: Case) -> None:
+    """Not even in the last bit, so that any engine with the same documents has the same scores."""
+    weights = {name: 0.3 * (place + 1) for place, name in enumerate(case.documents[0])}
+    with opened(case.documents, "forms", case.cuts, case.deleted) as cut:
+        kept = [d for place, d in enumerate(case.documents) if place not in case.deleted]
+        with opened(kept, "forms") as whole:
+            readers = [PostingsReader(index, weights, 0.1) for index in (cut, whole)]
+            for word in WORDS:
+                assert readers[0].read(word).statistics == readers[1].read(word).statistics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,11 @@ from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
 from sicetnon.retrieval import kernels
-from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
+from sicetnon.retrieval.statistics import (
+    CollectionStatistics,
+    TermStatistics,
+    weighted_occurrences,
+)
 
 _KNOWN_TERMS = 10_000
 
@@ -91,13 +95,26 @@ class PostingsReader:
                 known = self._known[term] = self._plain(term)
             return known
         stem = self._stem([term])[0] if self._index.analysis.forms else term
-        segments = tuple(
-            self._gathered(number, self._forms(segment, term, stem))
-            for number, segment in enumerate(self._index.segments)
-        )
+        forms = [self._forms(segment, term, stem) for segment in self._index.segments]
+        segments = tuple(self._gathered(number, found) for number, found in enumerate(forms))
         documents = sum(len(found) for found, _ in segments)
-        occurrences = sum(float(frequencies.sum()) for _, frequencies in segments)
-        return TermPostings(TermStatistics(documents, occurrences), segments, (1.0,))
+        statistics = TermStatistics(documents, self._occurrences(forms))
+        return TermPostings(statistics, segments, (1.0,))
+
+    def _occurrences(self, forms: Sequence[Sequence[tuple[int, float]]]) -> float:
+        """The weighted occurrences of a term's forms in live documents.
+
+        Whole numbers are added first, so that the sum does not depend on the segments.
+        """
+        counts: dict[str, NDArray[np.int64]] = {}
+        weight_of: dict[str, float] = {}
+        for segment, found in zip(self._index.segments, forms, strict=True):
+            for number, weight in found:
+                form = segment.terms.word(number)
+                weight_of[form] = weight
+                counts[form] = counts.get(form, np.int64(0)) + _live_occurrences(segment, number)
+        weighted = {form: (weight_of[form], counts[form].tolist()) for form in counts}
+        return weighted_occurrences(self.weights.tolist(), weighted)
 
     def _is_plain(self) -> bool:
         """Whether stored postings can be used without change."""
@@ -105,19 +122,20 @@ class PostingsReader:
         return whole and all(self._columns) and not self._index.analysis.forms
 
     def _plain(self, term: str) -> TermPostings:
-        documents, occurrences, segments = 0, 0.0, []
+        documents, occurrences, segments = 0, np.zeros(len(self.weights), dtype=np.int64), []
         alike = len(set(self._columns)) == 1
         for segment in self._index.segments:
             number = segment.terms.number(term)
             here = slice(0, 0)
             if number is not None:
                 here = segment.postings(number)
-                occurrences += float(self.weights @ segment.occurrences(number))
+                occurrences = occurrences + segment.occurrences(number)
             documents += here.stop - here.start
             frequencies = segment.sums if alike else segment.frequencies
             segments.append((segment.documents[here], frequencies[here]))
         columns = self._columns[:1] if alike else self._columns
-        return TermPostings(TermStatistics(documents, occurrences), tuple(segments), columns)
+        weighted = weighted_occurrences(self.weights.tolist(), {term: (1.0, occurrences.tolist())})
+        return TermPostings(TermStatistics(documents, weighted), tuple(segments), columns)
 
     def _forms(self, segment: Segment, term: str, stem: str) -> list[tuple[int, float]]:
         """The forms of a term in a segment, with their weights."""
@@ -149,3 +167,13 @@ class PostingsReader:
                 raise segment.wrong_document()
         live = ALL_LIVE if segment.live is None else segment.live
         return kernels.take(seen[:count], sums, live)
+
+
+def _live_occurrences(segment: Segment, term: int) -> NDArray[np.int64]:
+    """The occurrences of a term in documents that are not deleted, shape (fields,)."""
+    if segment.live is None:
+        return segment.occurrences(term)
+    here = segment.postings(term)
+    is_live = segment.live[segment.documents[here]] != 0
+    counts: NDArray[np.int64] = segment.frequencies[here][is_live].sum(axis=0, dtype=np.int64)
+    return counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -29,3 +30,21 @@ class CollectionStatistics(NamedTuple):
     documents: int
     occurrences: float
     average_length: float
+
+
+def weighted_occurrences(
+    field_weights: Sequence[float], forms: Mapping[str, tuple[float, Sequence[int]]]
+) -> float:
+    """The weighted occurrences of a term: Σ weight of form · Σ weight of field · occurrences.
+
+    Forms are added in alphabetical order: the same sum to the last bit wherever documents are kept.
+
+    Args:
+        field_weights: The weight of each field.
+        forms: For each form of the term its weight and its occurrences in each field.
+    """
+    total = 0.0
+    for form in sorted(forms):
+        weight, counts = forms[form]
+        total += weight * sum(w * count for w, count in zip(field_weights, counts, strict=True))
+    return total
