@@ -176,11 +176,11 @@ class Tantivy(Peer):
 
     def index(self, corpus: Path, work: Path) -> None:
         """One document at a time, one commit, and wait for the merges."""
-        from tantivy import Document, IndexReader, SchemaBuilder
+        from tantivy import Document, Index, SchemaBuilder
 
         schema = SchemaBuilder().add_integer_field("number", fast=True)
         schema.add_text_field("text", tokenizer_name="porter2", index_option="freq")
-        index = IndexReader(schema.build(), path=str(work))
+        index = Index(schema.build(), path=str(work))
         index.register_tokenizer("porter2", self._analyzer())
         writer = index.writer(heap_size=self.heap, num_threads=THREADS)
         names: list[str] = []
@@ -193,9 +193,9 @@ class Tantivy(Peer):
 
     def open(self, work: Path) -> None:
         """Open memory-mapped, as Tantivy always does."""
-        from tantivy import IndexReader, Occur, Query
+        from tantivy import Index, Occur, Query
 
-        index = IndexReader.open(str(work))
+        index = Index.open(str(work))
         self._fields, self._searcher = index.schema, index.searcher()
         self._analyze = self._analyzer().analyze
         self._should, self._query = Occur.Should, Query
