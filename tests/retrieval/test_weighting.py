@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
-from sicetnon.retrieval import formulas
+from sicetnon.retrieval import formulas, kernels, plain
 from sicetnon.retrieval.postings import PostingsReader
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
 from sicetnon.retrieval.searcher import LocalRetriever
@@ -223,36 +223,29 @@ def test_scores_are_summed_with_their_weights(case: Case) -> None:
         assert_same(ranked(index, both, case.query), plain, "0.8-DirichletLM-0.2-DirichletLM")
 
 
-FORMULAS = {
-    "saturation": formulas.saturation,
-    "log_ratio": formulas.log_ratio,
-    "log_ratio_matched": formulas.log_ratio_matched,
-    "hypergeometric_popper": formulas.hypergeometric_popper,
-    "hypergeometric_laplace": formulas.hypergeometric_laplace,
-    "poisson_laplace": formulas.poisson_laplace,
-    "pivoted": formulas.pivoted,
-    "normalised": formulas.normalised,
-    "presence": formulas.presence,
-}
+FORMULAS = (
+    formulas.saturation, formulas.log_ratio, formulas.log_ratio_matched,
+    formulas.hypergeometric_popper, formulas.hypergeometric_laplace, formulas.poisson_laplace,
+    formulas.pivoted, formulas.normalised, formulas.presence,
+)  # fmt: skip
 positive = st.floats(1e-3, 1e6)
 
 
-@pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.parametrize("formula", FORMULAS, ids=lambda formula: formula.__name__)
 @settings(max_examples=60, derandomize=True)
 @given(tf=st.floats(0.1, 1000), longer=st.floats(0, 1e5), a=positive, b=st.floats(-5, 5))
 @example(tf=1.0, longer=0.0, a=1.0, b=0.0)
 def test_compiled_formulas_equal_the_plain_ones(
-    name: str, tf: float, longer: float, a: float, b: float
+    formula: formulas.Formula, tf: float, longer: float, a: float, b: float
 ) -> None:
-    plain = FORMULAS[name](tf, tf + longer, a, b)
-    scores = np.full(3, formulas.UNSEEN)
-    scores[2] = 5.0
-    getattr(formulas, f"accumulate_{name}")(
-        np.array([1, 2], dtype=np.int32), np.full((2, 1), tf), (1.0,),
-        np.full(3, tf + longer), scores, 2.0, a, b,
-    )  # fmt: skip
-    assert scores[0] == formulas.UNSEEN
-    assert scores[1:] == pytest.approx([2 * plain, 5 + 2 * plain], rel=1e-12, abs=1e-12)
+    value = formula(tf, tf + longer, a, b)
+    for loops in (kernels, plain):
+        scores = np.full(3, formulas.UNSEEN)
+        scores[2] = 5.0
+        postings = np.array([11, 12], dtype=np.int32), np.full((2, 1), tf), (1.0,)
+        norms = np.full(3, tf + longer)
+        assert loops.accumulator(formula)(postings, 10, norms, scores, 2.0, a, b)
+        assert scores.tolist() == [formulas.UNSEEN, 2 * value, 5 + 2 * value]
 
 
 def test_a_document_of_nothing_but_the_term_scores_a_number() -> None:

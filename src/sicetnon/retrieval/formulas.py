@@ -1,20 +1,20 @@
-"""The formulas of the weighting models, and the compiled loops that apply them to postings.
+"""The formulas of the weighting models.
 
 Each formula is a plain function of a term frequency, a document's norm (a function of its length)
-and two constants of the term; `weighting` computes norms and constants. Python can call it, too.
-
-Formulas and loops share this file, since numba's cache notices changes by the file.
+and two constants of the term; `weighting` computes norms and constants. The loops of `plain` and
+`kernels` apply it to postings.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled, inlined
+from sicetnon.compiled import inlined
 
 UNSEEN = -np.inf
 """The score of a document without any term of the query."""
@@ -22,46 +22,11 @@ UNSEEN = -np.inf
 LOG2_E = math.log2(math.e)
 
 Formula = Callable[[float, float, float, float], float]
-Accumulate = Callable[
-    [
-        NDArray[np.int32], NDArray[np.uint16], tuple[float, ...], NDArray[np.float64],
-        NDArray[np.float64], float, float, float,
-    ],
-    bool,
-]  # fmt: skip
-"""Returns whether all documents of the postings are among those that have a score."""
+WindowPostings: TypeAlias = tuple[NDArray[np.int32], NDArray[Any], tuple[float, ...]]
+"""Documents, shape (n,), frequencies, shape (n, columns), and the weight of each column."""
 
-
-def accumulator(function: Formula) -> Accumulate:
-    """The compiled loop that adds the scores of a term, by a formula, to those of its documents."""
-
-    @compiled
-    def accumulate(
-        documents: NDArray[np.int32],
-        frequencies: NDArray[np.uint16],
-        field_weights: tuple[float, ...],
-        norms: NDArray[np.float64],
-        scores: NDArray[np.float64],
-        query_weight: float,
-        a: float,
-        b: float,
-    ) -> bool:
-        are_there = True
-        for posting in range(documents.size):
-            tf = 0.0
-            for field in range(len(field_weights)):
-                tf += field_weights[field] * frequencies[posting, field]
-            document = documents[posting]
-            # a damaged index may hold any number; it must not write outside the array
-            is_there = 0 <= document < scores.size
-            are_there &= is_there
-            if is_there and tf > 0.0:
-                score = query_weight * function(tf, norms[document], a, b)
-                known = scores[document]
-                scores[document] = score if known == UNSEEN else known + score
-        return are_there
-
-    return accumulate
+Accumulate = Callable[..., bool]
+"""Adds a term's scores to those of its documents: see `kernels.accumulator`."""
 
 
 @inlined
@@ -89,7 +54,7 @@ def hypergeometric_popper(tf: float, norm: float, a: float, b: float) -> float:
     if share >= 1.0:
         return 0.0
     gain = tf * math.log2(a * share) + 0.5 * math.log2(2.0 * math.pi * tf * (1.0 - share))
-    return (1.0 - share) ** 2 / (tf + 1.0) * gain
+    return (1.0 - share) * (1.0 - share) / (tf + 1.0) * gain
 
 
 @inlined
@@ -127,14 +92,3 @@ def normalised(tf: float, norm: float, a: float, b: float) -> float:
 def presence(tf: float, norm: float, a: float, b: float) -> float:
     """a, wherever the term occurs."""
     return a
-
-
-accumulate_saturation = accumulator(saturation)
-accumulate_log_ratio = accumulator(log_ratio)
-accumulate_log_ratio_matched = accumulator(log_ratio_matched)
-accumulate_hypergeometric_popper = accumulator(hypergeometric_popper)
-accumulate_hypergeometric_laplace = accumulator(hypergeometric_laplace)
-accumulate_poisson_laplace = accumulator(poisson_laplace)
-accumulate_pivoted = accumulator(pivoted)
-accumulate_normalised = accumulator(normalised)
-accumulate_presence = accumulator(presence)

@@ -1,82 +1,146 @@
-"""The compiled loops of the searcher, except those of the formulas."""
+"""The compiled loops of the searcher. `plain` has the same functions in numpy."""
 
 from __future__ import annotations
 
-import math
+import functools
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled
-from sicetnon.retrieval.formulas import UNSEEN
+from sicetnon.retrieval.formulas import UNSEEN, Accumulate, Formula, WindowPostings
+
+Reals = NDArray[np.float64]
+
+
+@functools.cache
+def accumulator(formula: Formula) -> Accumulate:
+    """The loop that adds the scores of a term, by a formula, to those of its documents.
+
+    The loop returns whether all documents of the postings are among those that have a score.
+    """
+
+    @compiled
+    def accumulate(
+        postings: WindowPostings,
+        first: int,
+        norms: Reals,
+        scores: Reals,
+        query_weight: float,
+        a: float,
+        b: float,
+    ) -> bool:
+        documents, frequencies, field_weights = postings
+        are_there = True
+        for posting in range(documents.size):
+            tf = 0.0
+            for field in range(len(field_weights)):
+                tf += field_weights[field] * frequencies[posting, field]
+            document = documents[posting] - first
+            # a damaged index may hold any number; it must not write outside the array
+            is_there = 0 <= document < scores.size
+            are_there &= is_there
+            if is_there and tf > 0.0:
+                score = query_weight * formula(tf, norms[document], a, b)
+                known = scores[document]
+                scores[document] = score if known == UNSEEN else known + score
+        return are_there
+
+    return accumulate
 
 
 @compiled
-def gather(
+def count_documents(
     documents: NDArray[np.int32],
-    frequencies: NDArray[np.uint16],
+    frequencies: NDArray[Any],
     field_weights: tuple[float, ...],
-    form_weight: float,
-    sums: NDArray[np.float64],
-    seen: NDArray[np.int32],
-    count: int,
+    live: NDArray[np.uint8],
 ) -> int:
-    """Add the weighted frequencies of one form of a term to those of its other forms.
+    """Count the live documents in which a term occurs.
 
     Args:
-        documents: The documents that hold the form, shape (postings,).
+        documents: The documents that hold the term, shape (postings,).
         frequencies: Its frequencies, shape (postings, fields).
         field_weights: The weight of each field.
-        form_weight: The weight of an occurrence of this form.
-        sums: The sum of each document, 0 for one that was not seen; changed.
-        seen: The documents with a sum; changed: new ones are put behind the others.
-        count: Number of documents in `seen`.
+        live: 0 for deleted documents; of size 0 when none is.
 
     Returns:
-        The new number of documents in `seen`, or -1 after a document that there is not.
+        The number of documents, or -1 after one that there is not.
     """
+    count = 0
     for posting in range(documents.size):
+        if live.size:
+            if not 0 <= documents[posting] < live.size:
+                return -1
+            if not live[documents[posting]]:
+                continue
         tf = 0.0
         for field in range(len(field_weights)):
             tf += field_weights[field] * frequencies[posting, field]
-        document = documents[posting]
-        if not 0 <= document < sums.size:
-            return -1
-        if tf > 0.0:
-            if sums[document] == 0.0:
-                seen[count] = document
-                count += 1
-            sums[document] += form_weight * tf
+        count += tf > 0.0
     return count
 
 
 @compiled
-def take(
-    seen: NDArray[np.int32], sums: NDArray[np.float64], live: NDArray[np.uint8]
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The live documents in `seen`, shape (n,), and their sums, shape (n, 1); `sums` becomes 0."""
-    documents, frequencies = np.empty_like(seen), np.empty((seen.size, 1))
-    count = 0
-    for document in seen:
-        if not live.size or live[document]:
-            documents[count], frequencies[count, 0] = document, sums[document]
+def merge_forms(
+    documents: NDArray[np.int32],
+    sums: Reals,
+    form_documents: NDArray[np.int32],
+    form_frequencies: NDArray[Any],
+    field_weights: tuple[float, ...],
+    form_weight: float,
+) -> tuple[NDArray[np.int32], Reals]:
+    """Add the weighted frequencies of one form of a term to those of its other forms.
+
+    Args:
+        documents: The documents with a sum so far, rising, shape (n,).
+        sums: Their sums.
+        form_documents: The documents that hold the form, rising, shape (postings,).
+        form_frequencies: Its frequencies, shape (postings, fields).
+        field_weights: The weight of each field.
+        form_weight: The weight of an occurrence of this form.
+
+    Returns:
+        The documents of both, and their sums.
+    """
+    most = documents.size + form_documents.size
+    merged, total = np.empty(most, dtype=np.int32), np.empty(most)
+    count = place = 0
+    for posting in range(form_documents.size):
+        tf = 0.0
+        for field in range(len(field_weights)):
+            tf += field_weights[field] * form_frequencies[posting, field]
+        if not tf > 0.0:
+            continue
+        document = form_documents[posting]
+        while place < documents.size and documents[place] < document:
+            merged[count], total[count] = documents[place], sums[place]
+            place += 1
             count += 1
-        sums[document] = 0.0
-    return documents[:count], frequencies[:count]
+        known = 0.0
+        if place < documents.size and documents[place] == document:
+            known = sums[place]
+            place += 1
+        merged[count], total[count] = document, known + form_weight * tf
+        count += 1
+    while place < documents.size:
+        merged[count], total[count] = documents[place], sums[place]
+        place += 1
+        count += 1
+    return merged[:count], total[:count]
 
 
 @compiled
-def add_document_weights(
-    scores: NDArray[np.float64], lengths: NDArray[np.float64], query_length: float, mu: float
-) -> None:
-    """Add |q| · ln(µ / (µ + length)) to every document with a score."""
+def add_document_scores(scores: Reals, document_scores: Reals, weight: float) -> None:
+    """Add a weighted score of its own to every document with a score."""
     for document in range(scores.size):
         if scores[document] != UNSEEN:
-            scores[document] += query_length * math.log(mu / (mu + lengths[document]))
+            scores[document] += weight * document_scores[document]
 
 
 @compiled
-def add_scores(scores: NDArray[np.float64], part: NDArray[np.float64], weight: float) -> None:
+def add_scores(scores: Reals, part: Reals, weight: float) -> None:
     """Add weighted scores to others; a document without a score in one of them has 0 there."""
     for document in range(scores.size):
         if part[document] != UNSEEN:
@@ -86,9 +150,7 @@ def add_scores(scores: NDArray[np.float64], part: NDArray[np.float64], weight: f
 
 
 @compiled
-def add_saturated(
-    scores: NDArray[np.float64], sums: NDArray[np.float64], weight: float, k1: float
-) -> None:
+def add_saturated(scores: Reals, sums: Reals, weight: float, k1: float) -> None:
     """Add weight · sum / (k1 + sum) to every document with a sum."""
     for document in range(scores.size):
         if sums[document] != UNSEEN:
@@ -99,46 +161,45 @@ def add_saturated(
 
 @compiled
 def best(
-    scores: NDArray[np.float64],
+    scores: Reals,
     live: NDArray[np.uint8],
+    first: int,
     k: int,
-    threshold: float,
     found: NDArray[np.int64],
-    found_scores: NDArray[np.float64],
-) -> int:
-    """The k best documents above a threshold, unordered; of equal ones those with lower numbers.
+    found_scores: Reals,
+    filled: int,
+    threshold: float,
+) -> tuple[int, float]:
+    """Keep the best of these documents and those before; of equal ones those with lower numbers.
 
     Args:
         scores: Shape (documents,), `UNSEEN` for those without a score.
         live: 0 for deleted documents; of size 0 when none is.
-        k: Number of documents.
-        threshold: Documents with this score or a lower one are left out.
-        found: Output: document numbers; longer than k.
-        found_scores: Output: their scores; as long as `found`.
+        first: The number of the first document, above those of all documents before.
+        k: Number of documents; at least 1.
+        found: Changed: document numbers, rising; longer than k.
+        found_scores: Changed: their scores; as long as `found`.
+        filled: Number of documents in `found`; it may be above k.
+        threshold: Documents with this score or a lower one cannot be among the best.
 
     Returns:
-        Number of documents found.
+        The new number of documents in `found`, and the new threshold.
     """
-    filled = 0
     for document in range(scores.size):
         score = scores[document]
         if score > threshold and not (live.size and not live[document]):
             if filled == found.size:
-                threshold, filled = _keep(k, found, found_scores, filled)
+                threshold, filled = keep(k, found, found_scores, filled)
                 if score <= threshold:
                     continue
-            found[filled], found_scores[filled] = document, score
+            found[filled], found_scores[filled] = document + first, score
             filled += 1
-    if filled > k:
-        _, filled = _keep(k, found, found_scores, filled)
-    return filled
+    return filled, threshold
 
 
 @compiled
-def _keep(
-    k: int, found: NDArray[np.int64], found_scores: NDArray[np.float64], filled: int
-) -> tuple[float, int]:
-    """Keep the k best of the documents found so far, in their order."""
+def keep(k: int, found: NDArray[np.int64], found_scores: Reals, filled: int) -> tuple[float, int]:
+    """Keep the k best of the documents found so far, in their order: the last score, and k."""
     threshold = np.partition(found_scores[:filled], filled - k)[filled - k]
     equal = k
     for place in range(filled):

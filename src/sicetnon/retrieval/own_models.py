@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
-from sicetnon.retrieval.formulas import UNSEEN, Accumulate
+from sicetnon.retrieval.formulas import UNSEEN, Accumulate, WindowPostings
+from sicetnon.retrieval.plain import weighted
 from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -36,19 +37,20 @@ def own_accumulate(model: OwnModel) -> Accumulate:
     """The loop that adds a term's scores by a model's function to those of its documents."""
 
     def accumulate(
-        documents: NDArray[np.int32],
-        frequencies: NDArray[np.uint16],
-        field_weights: tuple[float, ...],
+        postings: WindowPostings,
+        first: int,
         norms: Reals,
         scores: Reals,
         query_weight: float,
         *statistics: float,
     ) -> bool:
-        if documents.min(initial=0) < 0 or documents.max(initial=0) >= len(scores):
+        documents, frequencies, field_weights = postings
+        places = documents.astype(np.int64) - first
+        if places.min(initial=0) < 0 or places.max(initial=-1) >= len(scores):
             return False
-        tf = frequencies @ np.array(field_weights)
+        tf = weighted(frequencies, field_weights)
         is_there = tf > 0
-        places, tf = documents[is_there], tf[is_there]
+        places, tf = places[is_there], tf[is_there]
         term = TermStatistics(int(statistics[0]), statistics[1])
         collection = CollectionStatistics(int(statistics[2]), *statistics[3:])
         found = _scores(model, tf, norms[places], term, collection)

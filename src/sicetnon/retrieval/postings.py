@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.compiled import is_small
 from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval import kernels
+from sicetnon.retrieval import kernels, plain
+from sicetnon.retrieval.formulas import WindowPostings
 from sicetnon.retrieval.statistics import (
     CollectionStatistics,
     TermStatistics,
@@ -21,6 +22,7 @@ from sicetnon.retrieval.statistics import (
 )
 
 _KNOWN_TERMS = 10_000
+_COUNT_SECONDS = 50e-9
 
 ALL_LIVE = np.empty(0, dtype=np.uint8)
 """The mask of a segment without deleted documents."""
@@ -32,13 +34,16 @@ class TermPostings:
 
     Attributes:
         statistics: Documents and occurrences in the whole index, without deleted documents.
-        segments: The documents, shape (n,), and frequencies, shape (n, columns), of each segment.
-        columns: The weight of each column of the frequencies.
+        segments: The documents of each segment, int32, rising, shape (n,), their frequencies,
+            shape (n, columns), and the weight of each column. Deleted documents may be among
+            them, and documents whose weighted frequency is 0.
     """
 
     statistics: TermStatistics
-    segments: tuple[tuple[NDArray[np.int32], NDArray[Any]], ...]
-    columns: tuple[float, ...]
+    segments: tuple[WindowPostings, ...]
+
+    def __len__(self) -> int:
+        return sum(len(documents) for documents, _, _ in self.segments)
 
 
 def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np.float64]:
@@ -77,29 +82,35 @@ class PostingsReader:
         self.weights = field_weights(index, fields)
         self._columns = tuple(self.weights.tolist())
         self._stem = index.analysis.analyzer().stem
-        self._plainly = self._is_plain()
+        self._has_forms = bool(index.analysis.forms and other_forms)
+        # whether the stored counts of a term are those of its documents
+        whole = all(segment.live is None for segment in index.segments)
+        self._is_counted = whole and all(self._columns)
         self._known: dict[str, TermPostings] = {}
-        self._sums = [np.zeros(0)] * len(index.segments)
-        self._seen = [np.zeros(0, dtype=np.int32)] * len(index.segments)
         documents, occurrences = index.document_count, float(self.weights @ index.field_totals)
         average = occurrences / documents if documents else 0.0
         self.collection = CollectionStatistics(documents, occurrences, average)
 
     def read(self, term: str) -> TermPostings:
         """The postings of a term, empty where it does not occur."""
-        if self._plainly:
-            known = self._known.get(term)
-            if known is None:
+        known = self._known.get(term)
+        if known is None:
+            known = self._read(term)
+            if not self._has_forms:  # others are views of what is stored, and take no memory
                 if len(self._known) >= _KNOWN_TERMS:
                     self._known.clear()
-                known = self._known[term] = self._plain(term)
-            return known
-        stem = self._stem([term])[0] if self._index.analysis.forms else term
+                self._known[term] = known
+        return known
+
+    def _read(self, term: str) -> TermPostings:
+        stem = self._stem([term])[0] if self._has_forms else term
         forms = [self._forms(segment, term, stem) for segment in self._index.segments]
-        segments = tuple(self._gathered(number, found) for number, found in enumerate(forms))
-        documents = sum(len(found) for found, _ in segments)
-        statistics = TermStatistics(documents, self._occurrences(forms))
-        return TermPostings(statistics, segments, (1.0,))
+        segments = tuple(map(self._postings, self._index.segments, forms))
+        if self._is_counted and not self._has_forms:
+            documents = sum(len(documents) for documents, _, _ in segments)
+        else:
+            documents = sum(map(self._count, self._index.segments, segments))
+        return TermPostings(TermStatistics(documents, self._occurrences(forms)), segments)
 
     def _occurrences(self, forms: Sequence[Sequence[tuple[int, float]]]) -> float:
         """The weighted occurrences of a term's forms in live documents.
@@ -116,27 +127,6 @@ class PostingsReader:
         weighted = {form: (weight_of[form], counts[form].tolist()) for form in counts}
         return weighted_occurrences(self.weights.tolist(), weighted)
 
-    def _is_plain(self) -> bool:
-        """Whether stored postings can be used without change."""
-        whole = all(segment.live is None for segment in self._index.segments)
-        return whole and all(self._columns) and not self._index.analysis.forms
-
-    def _plain(self, term: str) -> TermPostings:
-        documents, occurrences, segments = 0, np.zeros(len(self.weights), dtype=np.int64), []
-        alike = len(set(self._columns)) == 1
-        for segment in self._index.segments:
-            number = segment.terms.number(term)
-            here = slice(0, 0)
-            if number is not None:
-                here = segment.postings(number)
-                occurrences = occurrences + segment.occurrences(number)
-            documents += here.stop - here.start
-            frequencies = segment.sums if alike else segment.frequencies
-            segments.append((segment.documents[here], frequencies[here]))
-        columns = self._columns[:1] if alike else self._columns
-        weighted = weighted_occurrences(self.weights.tolist(), {term: (1.0, occurrences.tolist())})
-        return TermPostings(TermStatistics(documents, weighted), tuple(segments), columns)
-
     def _forms(self, segment: Segment, term: str, stem: str) -> list[tuple[int, float]]:
         """The forms of a term in a segment, with their weights."""
         number = segment.terms.number(term)
@@ -148,25 +138,32 @@ class PostingsReader:
         others = (form for form in found if form != number)
         return own + [(form, self._other_forms) for form in others]
 
-    def _gathered(
-        self, place: int, forms: list[tuple[int, float]]
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        segment = self._index.segments[place]
-        if len(self._sums[place]) < len(segment):
-            self._sums[place] = np.zeros(len(segment))
-            self._seen[place] = np.empty(len(segment), dtype=np.int32)
-        count, sums, seen = 0, self._sums[place], self._seen[place]
+    def _postings(self, segment: Segment, forms: Sequence[tuple[int, float]]) -> WindowPostings:
+        """The postings of all forms in one list."""
+        if not forms or forms == [(forms[0][0], 1.0)]:
+            return self._stored(segment, forms[0][0] if forms else None)
+        documents, sums = np.empty(0, dtype=np.int32), np.empty(0)
         for number, weight in forms:
-            here = segment.postings(number)
-            count = kernels.gather(
-                segment.documents[here], segment.frequencies[here],
-                self._columns, weight, sums, seen, count,
-            )  # fmt: skip
-            if count < 0:
-                sums.fill(0.0)
-                raise segment.wrong_document()
+            postings = self._stored(segment, number)
+            work = len(documents) + len(postings[0])
+            loops = plain if is_small(_COUNT_SECONDS * work) else kernels
+            documents, sums = loops.merge_forms(documents, sums, *postings, weight)
+        return documents, sums[:, None], (1.0,)
+
+    def _stored(self, segment: Segment, number: int | None) -> WindowPostings:
+        here = slice(0, 0) if number is None else segment.postings(number)
+        if len(set(self._columns)) == 1:
+            return segment.documents[here], segment.sums[here], self._columns[:1]
+        return segment.documents[here], segment.frequencies[here], self._columns
+
+    def _count(self, segment: Segment, postings: WindowPostings) -> int:
+        """The number of live documents in which a term occurs."""
         live = ALL_LIVE if segment.live is None else segment.live
-        return kernels.take(seen[:count], sums, live)
+        loops = plain if is_small(_COUNT_SECONDS * len(postings[0])) else kernels
+        count = loops.count_documents(*postings, live)
+        if count < 0:
+            raise segment.wrong_document()
+        return count
 
 
 def _live_occurrences(segment: Segment, term: int) -> NDArray[np.int64]:

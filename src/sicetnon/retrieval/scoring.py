@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -11,18 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.reader import IndexReader
-from sicetnon.retrieval import formulas, kernels
-from sicetnon.retrieval.formulas import Accumulate
-from sicetnon.retrieval.postings import PostingsReader, TermPostings, field_weights
+from sicetnon.retrieval import formulas
+from sicetnon.retrieval.clauses import Clause, DocumentScore, Part, Saturated
+from sicetnon.retrieval.postings import PostingsReader, field_weights
 from sicetnon.retrieval.weighting import WeightingModel, inverse_document_frequency
 
 Reals: TypeAlias = NDArray[np.float64]
-AddScores: TypeAlias = Callable[[Mapping[str, float], list[Reals]], None]
-"""Adds the scores of all documents for a query: terms with their weights.
+PartOf: TypeAlias = Callable[[Mapping[str, float]], Part]
+"""The part of the score for a query: terms with their weights.
 
-Its second argument holds for each segment of the index an array, shape (documents,), in which
-`formulas.UNSEEN` marks documents without a score; it is changed. Only one thread at a time may
-call the function, which owns working memory.
+Only one thread at a time may call the function, which reads postings.
 """
 
 
@@ -33,31 +31,8 @@ class Scoring(Protocol):
     def weight(self) -> float:
         """The weight of the part in a sum of several."""
 
-    def bind(self, index: IndexReader) -> AddScores:
-        """The function that scores the documents of an index."""
-
-
-def _accumulate(
-    accumulate: Accumulate,
-    index: IndexReader,
-    postings: TermPostings,
-    norms: Sequence[Reals],
-    scores: Sequence[Reals],
-    query_weight: float,
-    constants: Sequence[float],
-) -> None:
-    """Add a term's scores to those of its documents, segment by segment.
-
-    Raises:
-        BrokenIndexError: The postings are damaged.
-    """
-    for segment, (documents, frequencies), norm, into in zip(
-        index.segments, postings.segments, norms, scores, strict=True
-    ):
-        if not accumulate(
-            documents, frequencies, postings.columns, norm, into, query_weight, *constants
-        ):
-            raise segment.wrong_document()
+    def bind(self, index: IndexReader) -> PartOf:
+        """The function that gives the part of the score for queries to an index."""
 
 
 @dataclass(frozen=True)
@@ -79,27 +54,27 @@ class FieldScore:
     weight: float = 1.0
     other_forms: float = 1.0
 
-    def bind(self, index: IndexReader) -> AddScores:
+    def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
         model, reader = self.model, PostingsReader(index, self.fields, self.other_forms)
         lengths = [segment.lengths @ reader.weights for segment in index.segments]
         norms = [model.norms(each, reader.collection) for each in lengths]
+        of_documents = model.document_scores
+        document_scores = [of_documents(each) for each in lengths] if of_documents else None
 
-        def add(query: Mapping[str, float], scores: list[Reals]) -> None:
-            query_length = 0.0
+        def part(query: Mapping[str, float]) -> Part:
+            query_length, clauses = 0.0, []
             for term, weight in query.items():
                 postings = reader.read(term)
                 if not postings.statistics.documents:
                     continue
                 query_length += weight
                 constants = model.constants(postings.statistics, reader.collection)
-                _accumulate(model.accumulate, index, postings, norms, scores, weight, constants)
-            mu = model.document_weight()
-            if mu is not None:
-                for into, each in zip(scores, lengths, strict=True):
-                    kernels.add_document_weights(into, each, query_length, mu)
+                clauses.append(Clause(postings, norms, weight, constants, model.formula))
+            smoothing = DocumentScore(document_scores, query_length) if document_scores else None
+            return Part(tuple(clauses), self.weight, smoothing)
 
-        return add
+        return part
 
 
 @dataclass(frozen=True)
@@ -122,7 +97,7 @@ class BM25F:
     b: Mapping[str, float] = field(default_factory=dict)
     weight: float = 1.0
 
-    def bind(self, index: IndexReader) -> AddScores:
+    def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
         field_weights(index, self.b)  # refuses names of fields that the index lacks
         weights = zip(index.fields, field_weights(index, self.fields).tolist(), strict=True)
@@ -132,20 +107,24 @@ class BM25F:
         readers = {name: PostingsReader(index, {name: 1.0}) for name in weight_of}
         norms = {name: self._norms(index, name) for name in weight_of}
 
-        def add(query: Mapping[str, float], scores: list[Reals]) -> None:
+        def part(query: Mapping[str, float]) -> Part:
+            terms = []
             for term, query_weight in query.items():
                 statistics = anywhere.read(term).statistics
                 if not statistics.documents:
                     continue
                 idf = inverse_document_frequency("lucene", statistics, anywhere.collection)
-                sums = [np.full(len(into), formulas.UNSEEN) for into in scores]
-                for name, weight in weight_of.items():
-                    postings, loop = readers[name].read(term), formulas.accumulate_normalised
-                    _accumulate(loop, index, postings, norms[name], sums, 1.0, (weight, 0.0))
-                for into, total in zip(scores, sums, strict=True):
-                    kernels.add_saturated(into, total, query_weight * idf, self.k1)
+                clauses = (
+                    Clause(
+                        readers[name].read(term), norms[name], 1.0, (weight, 0.0),
+                        formulas.normalised,
+                    )
+                    for name, weight in weight_of.items()
+                )  # fmt: skip
+                terms.append(Saturated(tuple(clauses), query_weight * idf, self.k1))
+            return Part(tuple(terms), self.weight)
 
-        return add
+        return part
 
     def _norms(self, index: IndexReader, name: str) -> list[Reals]:
         """The normalised lengths of a field in each segment."""
@@ -171,14 +150,14 @@ class Coverage:
     weight: float = 1.0
     other_forms: bool = True
 
-    def bind(self, index: IndexReader) -> AddScores:
+    def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
         forms = float(self.other_forms)
         anywhere = PostingsReader(index, {}, forms)
         reader = PostingsReader(index, dict.fromkeys(self.fields, 1.0), forms)
         norms = [np.ones(len(segment)) for segment in index.segments]
 
-        def add(query: Mapping[str, float], scores: list[Reals]) -> None:
+        def part(query: Mapping[str, float]) -> Part:
             weights: dict[str, float] = {}
             for term, query_weight in query.items():
                 frequency = anywhere.read(term).statistics.documents
@@ -186,8 +165,10 @@ class Coverage:
                     odds = anywhere.collection.documents / frequency
                     weights[term] = query_weight * math.log(1 + odds)
             total = sum(weights.values()) or 1.0
-            for term, weight in weights.items():
-                postings, loop = reader.read(term), formulas.accumulate_presence
-                _accumulate(loop, index, postings, norms, scores, 1.0, (weight / total, 0.0))
+            clauses = (
+                Clause(reader.read(term), norms, 1.0, (weight / total, 0.0), formulas.presence)
+                for term, weight in weights.items()
+            )
+            return Part(tuple(clauses), self.weight)
 
-        return add
+        return part

@@ -15,55 +15,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.compiled import is_small
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
-from sicetnon.retrieval import kernels
+from sicetnon.retrieval import kernels, plain
+from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.feedback import Feedback
-from sicetnon.retrieval.formulas import UNSEEN
-from sicetnon.retrieval.postings import ALL_LIVE, PostingsReader
+from sicetnon.retrieval.postings import PostingsReader
 from sicetnon.retrieval.scoring import Scoring
 
-_SAMPLE_STEP = 64
+_PLAIN_POSTING_SECONDS = 500e-9
+_PLAIN_FOUND_SECONDS = 200e-9
+"""Seconds that `plain` takes for a posting, and for a document found."""
 
 
 class _Worker:
-    """The parts of the score and the working memory for one thread."""
+    """The parts of the score for one thread."""
 
     def __init__(self, index: IndexReader, scores: Sequence[Scoring]):
-        self._parts_of_score = [(score.bind(index), score.weight) for score in scores]
+        self._parts = [score.bind(index) for score in scores]
         self.statistics = PostingsReader(index, {})
-        self._segments = index.segments
-        self._totals = [np.empty(len(segment)) for segment in index.segments]
-        self._is_single = [score.weight for score in scores] == [1.0]
-        self._parts = [np.empty(0 if self._is_single else len(s)) for s in index.segments]
+        self._index = index
 
     def search(
         self, query: Mapping[str, float], k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """See `LocalRetriever.search`."""
-        self._score(query)
-        found, scores = [], []
-        for segment, total in zip(self._segments, self._totals, strict=True):
-            live = ALL_LIVE if segment.live is None else segment.live
-            best, best_scores = _best(total, live, k)
-            found.append(best + segment.base)
-            scores.append(best_scores)
-        all_found, all_scores = np.concatenate(found), np.concatenate(scores)
-        order = np.lexsort((all_found, -all_scores))[:k]
-        return all_found[order], all_scores[order]
-
-    def _score(self, query: Mapping[str, float]) -> None:
-        for total in self._totals:
-            total.fill(UNSEEN)
-        for add, weight in self._parts_of_score:
-            if self._is_single:
-                add(query, self._totals)
-                return
-            for part in self._parts:
-                part.fill(UNSEEN)
-            add(query, self._parts)
-            for total, part in zip(self._totals, self._parts, strict=True):
-                kernels.add_scores(total, part, weight)
+        k = min(k, self._index.size)
+        best = Best.of(max(k, 0))
+        parts = [part(query) for part in self._parts]
+        clauses = [clause for part in parts for clause in part.clauses]
+        if k > 0 and clauses:
+            postings = sum(len(clause.postings) for clause in clauses)
+            seconds = postings * _PLAIN_POSTING_SECONDS + k * _PLAIN_FOUND_SECONDS
+            loops = plain if is_small(seconds) else kernels
+            search_exhaustively(parts, self._index.segments, best, loops)
+        return best.ordered()
 
 
 class LocalRetriever:
@@ -172,27 +159,3 @@ def _described(part: Any) -> str:
         and getattr(part, field.name) != field.default
     ]
     return f"{name}({','.join(given)})" if given else name
-
-
-def _best(
-    scores: NDArray[np.float64], live: NDArray[np.uint8], k: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The k best documents, unordered, with their scores.
-
-    A sample of the scores estimates that of the k-th best document, so that few documents need to
-    be compared. Where the estimate is too high, all documents are compared.
-    """
-    k = min(k, len(scores))
-    if k < 1:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    found, found_scores = np.empty(2 * k + 64, dtype=np.int64), np.empty(2 * k + 64)
-    sample = scores[::_SAMPLE_STEP]
-    expected = k / _SAMPLE_STEP
-    rank = int(expected + 3 * expected**0.5) + 2
-    if rank < len(sample):
-        threshold = float(np.partition(sample, -rank)[-rank])
-        count = kernels.best(scores, live, k, threshold, found, found_scores)
-        if count == k:
-            return found[:count], found_scores[:count]
-    count = kernels.best(scores, live, k, UNSEEN, found, found_scores)
-    return found[:count], found_scores[:count]

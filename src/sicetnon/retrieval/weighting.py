@@ -11,6 +11,7 @@ formulas are in the module `formulas`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
@@ -18,7 +19,8 @@ import numpy as np
 
 from sicetnon.errors import UsageError
 from sicetnon.retrieval import formulas
-from sicetnon.retrieval.formulas import Accumulate
+from sicetnon.retrieval.clauses import OwnLoop
+from sicetnon.retrieval.formulas import Formula
 from sicetnon.retrieval.own_models import Reals, own_accumulate
 from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
 
@@ -75,9 +77,9 @@ class WeightingModel:
         )
 
     @property
-    def accumulate(self) -> Accumulate:
-        """The loop that adds a term's scores to those of its documents."""
-        return own_accumulate(self)
+    def formula(self) -> Formula | OwnLoop:
+        """The formula that is applied to each posting, or the loop that calls `score`."""
+        return OwnLoop(own_accumulate(self))
 
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         """The part of the formula that depends on the document alone, shape (documents,)."""
@@ -89,8 +91,11 @@ class WeightingModel:
         """The parts of the formula that depend on the term alone."""
         return (*term, *collection)
 
-    def document_weight(self) -> float | None:
-        """µ, for a model that also scores the terms that a document lacks; else None."""
+    @property
+    def document_scores(self) -> Callable[[Reals], Reals] | None:
+        """For a model that also scores the terms that a document lacks: the score of such a term,
+        as a function of document lengths; else None.
+        """
         return None
 
 
@@ -126,8 +131,8 @@ class BM25(WeightingModel):
         _check(0 <= self.b <= 1, "b", self.b)
 
     @property
-    def accumulate(self) -> Accumulate:
-        return formulas.accumulate_saturation
+    def formula(self) -> Formula | OwnLoop:
+        return formulas.saturation
 
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         share = lengths / (collection.average_length or 1.0)
@@ -174,21 +179,26 @@ class DirichletLM(WeightingModel):
         _check(self.mu > 0, "mu", self.mu)
 
     @property
-    def accumulate(self) -> Accumulate:
+    def formula(self) -> Formula | OwnLoop:
         full = self.variant == "full"
-        return formulas.accumulate_log_ratio if full else formulas.accumulate_log_ratio_matched
+        return formulas.log_ratio if full else formulas.log_ratio_matched
 
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         if self.variant == "full":
             return np.ones(len(lengths))
-        return np.log(self.mu / (self.mu + lengths))
+        return self._log_share(lengths)
 
     def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
         ratio = collection.occurrences / (self.mu * term.occurrences)
         return ratio, 0.0 if self.variant == "clipped" else -math.inf
 
-    def document_weight(self) -> float | None:
-        return self.mu if self.variant == "full" else None
+    @property
+    def document_scores(self) -> Callable[[Reals], Reals] | None:
+        return self._log_share if self.variant == "full" else None
+
+    def _log_share(self, lengths: Reals) -> Reals:
+        """ln(µ / (µ + length))."""
+        return np.log(self.mu / (self.mu + lengths))
 
 
 @dataclass(frozen=True)
@@ -205,8 +215,8 @@ class JelinekMercer(WeightingModel):
         _check(0 < self.lambda_ < 1, "lambda_", self.lambda_)
 
     @property
-    def accumulate(self) -> Accumulate:
-        return formulas.accumulate_log_ratio
+    def formula(self) -> Formula | OwnLoop:
+        return formulas.log_ratio
 
     def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
         odds = (1 - self.lambda_) / self.lambda_
@@ -222,8 +232,8 @@ class DPH(WeightingModel):
     """
 
     @property
-    def accumulate(self) -> Accumulate:
-        return formulas.accumulate_hypergeometric_popper
+    def formula(self) -> Formula | OwnLoop:
+        return formulas.hypergeometric_popper
 
     def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
         return collection.average_length * collection.documents / term.occurrences, 0.0
@@ -237,8 +247,8 @@ class DLH(WeightingModel):
     """
 
     @property
-    def accumulate(self) -> Accumulate:
-        return formulas.accumulate_hypergeometric_laplace
+    def formula(self) -> Formula | OwnLoop:
+        return formulas.hypergeometric_laplace
 
     def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
         return collection.average_length * collection.documents / term.occurrences, 0.0
@@ -260,8 +270,8 @@ class PL2(WeightingModel):
         _check(self.c > 0, "c", self.c)
 
     @property
-    def accumulate(self) -> Accumulate:
-        return formulas.accumulate_poisson_laplace
+    def formula(self) -> Formula | OwnLoop:
+        return formulas.poisson_laplace
 
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         return np.log2(1 + self.c * collection.average_length / np.maximum(lengths, 1e-9))
@@ -284,8 +294,8 @@ class TFIDF(WeightingModel):
         _check(0 <= self.slope <= 1, "slope", self.slope)
 
     @property
-    def accumulate(self) -> Accumulate:
-        return formulas.accumulate_pivoted
+    def formula(self) -> Formula | OwnLoop:
+        return formulas.pivoted
 
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         return 1 - self.slope + self.slope * lengths / (collection.average_length or 1.0)
