@@ -160,7 +160,7 @@ class PostingsReader:
         """The number of live documents in which a term occurs."""
         live = ALL_LIVE if segment.live is None else segment.live
         loops = plain if is_small(_COUNT_SECONDS * len(postings[0])) else kernels
-        count = loops.count_documents(*postings, live)
+        count: int = loops.count_documents(*postings, live)
         if count < 0:
             raise segment.wrong_document()
         return count
@@ -171,6 +171,9 @@ def _live_occurrences(segment: Segment, term: int) -> NDArray[np.int64]:
     if segment.live is None:
         return segment.occurrences(term)
     here = segment.postings(term)
-    is_live = segment.live[segment.documents[here]] != 0
+    documents = segment.documents[here]
+    if documents.min(initial=0) < 0 or documents.max(initial=-1) >= len(segment):
+        raise segment.wrong_document()
+    is_live = segment.live[documents] != 0
     counts: NDArray[np.int64] = segment.frequencies[here][is_live].sum(axis=0, dtype=np.int64)
     return counts
