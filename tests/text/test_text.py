@@ -1,4 +1,4 @@
-"""Text analysis: the compiled tokeniser against a plain one, words, stop words, stems."""
+"""Text analysis: both tokenisers against the rules, words, stop words, stems."""
 
 from __future__ import annotations
 
@@ -14,13 +14,19 @@ from hypothesis import strategies as st
 from sicetnon.errors import UsageError
 from sicetnon.text import analysis as analysis_module
 from sicetnon.text import stopwords
+from sicetnon.text import words as words_module
 from sicetnon.text.analysis import ANALYSES, DEFAULT_ANALYSIS, Analysis, encode, named_analysis
 from sicetnon.text.characters import fold
+from sicetnon.text.compiled_words import CompiledWords
+from sicetnon.text.plain_words import PlainWords
 from sicetnon.text.stems import STEMMERS, stemmer, stemmer_version
 from sicetnon.text.stopwords import STOP_LISTS, stop_list
 from sicetnon.text.words import MAX_WORD_BYTES, WordTable, hash_word, join
 
 modestly = settings(max_examples=150, derandomize=True)
+Table = WordTable | PlainWords | CompiledWords
+TABLES: list[type[Table]] = [PlainWords, CompiledWords]
+each_table = pytest.mark.parametrize("kind", TABLES)
 
 
 # the tokeniser
@@ -70,8 +76,7 @@ def plain_kind(character: str) -> tuple[str, str]:
     return ("word" if folded.isdecimal() or folded.isalpha() else "separator"), folded
 
 
-def tokens_of(texts: list[str], words: WordTable | None = None) -> list[list[str]]:
-    table = WordTable() if words is None else words
+def tokens_of(texts: list[str], table: Table) -> list[list[str]]:
     numbers, ends = table.scan(*join([encode(text) for text in texts]))
     known = table.words()
     starts = [0, *ends.tolist()]
@@ -98,16 +103,18 @@ TEXTS = st.one_of(
 )
 
 
+@each_table
 @modestly
 @given(texts=st.lists(TEXTS, max_size=5))
-def test_the_compiled_tokeniser_keeps_the_rules(texts: list[str]) -> None:
-    assert tokens_of(texts) == [plain_tokens(text) for text in texts]
+def test_the_tokenisers_keep_the_rules(kind: type[Table], texts: list[str]) -> None:
+    assert tokens_of(texts, kind()) == [plain_tokens(text) for text in texts]
 
 
-def test_every_character_is_classified_by_the_rules() -> None:
+@each_table
+def test_every_character_is_classified_by_the_rules(kind: type[Table]) -> None:
     points = [*range(0xD800), *range(0xE000, 0x20100), *range(0xE0000, 0xE0200), 0x10FFFF]
     texts = [f"a{chr(point)}b" for point in points]
-    found = tokens_of(texts)
+    found = tokens_of(texts, kind())
     assert [
         (hex(point), tokens)
         for point, text, tokens in zip(points, texts, found, strict=True)
@@ -131,8 +138,9 @@ def test_every_character_is_classified_by_the_rules() -> None:
         ("é" * 128, "e" * 128),
     ],
 )
-def test_tokens_by_example(text: str, expected: str) -> None:
-    assert tokens_of([text]) == [expected.split()]
+@each_table
+def test_tokens_by_example(kind: type[Table], text: str, expected: str) -> None:
+    assert tokens_of([text], kind()) == [expected.split()]
 
 
 @pytest.mark.parametrize(
@@ -146,14 +154,15 @@ def test_tokens_by_example(text: str, expected: str) -> None:
 )  # fmt: skip
 def test_letters_are_folded(text: str, folded: str) -> None:
     assert fold(text) == folded
-    assert tokens_of([text]) == [[folded] if folded else []]
+    for kind in TABLES:
+        assert tokens_of([text], kind()) == [[folded] if folded else []]
 
 
 @modestly
 @given(st.text(alphabet=st.characters(max_codepoint=0x24F, categories=["L", "Zs", "P"])))
 def test_composed_and_decomposed_texts_have_the_same_tokens(text: str) -> None:
     forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
-    composed, decomposed = tokens_of(forms)
+    composed, decomposed = tokens_of(forms, PlainWords())
     assert composed == decomposed
 
 
@@ -169,10 +178,25 @@ STEPS = st.tuples(
 )
 
 
+MANY = [("insert", 0, 900, True), ("scan", 500, 900, False), ("insert", 0, 2000, True)]
+
+
 @settings(modestly, max_examples=40)
-@given(st.lists(STEPS, max_size=8))
-@example([("insert", 0, 900, True), ("scan", 500, 900, False), ("insert", 0, 2000, True)])
-def test_words_are_numbered_as_they_are_met(steps: list[tuple[str, int, int, bool]]) -> None:
+@given(st.lists(STEPS, max_size=8), st.integers(0, 8))
+@example(MANY, 0)
+@example(MANY, 1)
+@example(MANY, 9)
+def test_words_are_numbered_as_they_are_met(
+    steps: list[tuple[str, int, int, bool]], small: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        # so much is done plainly before the table becomes a compiled one
+        left = iter([True] * small)
+        patch.setattr(words_module, "is_small", lambda seconds: next(left, False))
+        check_numbers(steps)
+
+
+def check_numbers(steps: list[tuple[str, int, int, bool]]) -> None:
     table, known = WordTable(), dict[str, int]()
     for verb, start, count, parted in steps:
         words = [f"{'long' * (n % 7)}w{n}" for n in range(start, start + count)]
@@ -189,7 +213,7 @@ def test_words_are_numbered_as_they_are_met(steps: list[tuple[str, int, int, boo
     check_compact(table, known)
 
 
-def check_compact(table: WordTable, known: dict[str, int]) -> None:
+def check_compact(table: Table, known: dict[str, int]) -> None:
     """Each word is found in the compact arrays as a reader of the index looks it up."""
     slots, hashes, offsets, letters = table.compact()
     assert (len(hashes), len(offsets), len(letters)) == (len(known), len(known) + 1, offsets[-1])
@@ -205,26 +229,43 @@ def check_compact(table: WordTable, known: dict[str, int]) -> None:
 
 
 @modestly
-@given(st.lists(st.text(max_size=6)))
-def test_any_words_may_be_inserted(words: list[str]) -> None:
-    table, known = WordTable(), dict[str, int]()
+@given(words=st.lists(st.text(max_size=6)), longest=st.integers(0, 99))
+def test_compact_tables_are_equal(words: list[str], longest: int) -> None:
+    inserted = [*(word.encode() for word in words), b"long" * longest]
+    compact = []
+    for kind in TABLES:
+        table = kind()
+        table.insert(inserted)
+        compact.append(table.compact())
+    for plain, compiled in zip(*compact, strict=True):
+        assert plain.dtype == compiled.dtype
+        assert plain.tolist() == compiled.tolist()
+
+
+@each_table
+@modestly
+@given(words=st.lists(st.text(max_size=6)))
+def test_any_words_may_be_inserted(kind: type[Table], words: list[str]) -> None:
+    table, known = kind(), dict[str, int]()
     for _ in range(2):
         assert table.insert([word.encode() for word in words]).tolist() == numbered(words, known)
     assert table.words() == list(known)
     check_compact(table, known)
 
 
-def test_an_empty_table_is_whole() -> None:
-    table = WordTable()
+@each_table
+def test_an_empty_table_is_whole(kind: type[Table]) -> None:
+    table = kind()
     assert (len(table), table.words(), table.insert([]).tolist()) == (0, [], [])
     numbers, ends = table.scan(*join([]))
     assert (numbers.size, ends.size) == (0, 0)
     check_compact(table, {})
 
 
-def test_texts_longer_than_the_table_find_room() -> None:
+@each_table
+def test_texts_longer_than_the_table_find_room(kind: type[Table]) -> None:
     words = [f"w{number}" for number in range(20_000)]
-    table = WordTable()
+    table = kind()
     assert tokens_of(["", " ".join(words), "", "w5"], table) == [[], words, [], ["w5"]]
     assert len(table) == len(words)
 

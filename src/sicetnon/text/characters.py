@@ -17,6 +17,8 @@ SEPARATOR, LETTER, APOSTROPHE, IDEOGRAPH, IGNORED = range(5)
 ASCII_SIZE = 0x80
 TABLE_SIZES = (ASCII_SIZE, 0x500, 0x3000, 0x20000)
 """ASCII, Latin with Greek and Cyrillic, the Basic Multilingual Plane's alphabets, all."""
+LAST_POINT = TABLE_SIZES[-1]
+"""The first code point behind the tables: from here on all are separators."""
 MAX_FOLDED_BYTES = 16
 
 _APOSTROPHES = frozenset("'’ʼ＇")
@@ -53,7 +55,7 @@ def character_table(size: int) -> CharacterTable:
     lengths = np.zeros(size + 1, dtype=np.int32)
     parts: list[bytes] = []
     for point in range(size):
-        kind, folded = _classify(point)
+        kind, folded = classify(point)
         if kind:
             classes[point] = kind
             data = folded.encode("utf-8")
@@ -81,7 +83,8 @@ def plain_letters() -> NDArray[np.uint8]:
     return table
 
 
-def _classify(point: int) -> tuple[int, str]:
+def classify(point: int) -> tuple[int, str]:
+    """The class of a code point, and its folded form."""
     character = chr(point)
     if character in _APOSTROPHES:
         return APOSTROPHE, ""

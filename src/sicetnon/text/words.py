@@ -1,286 +1,34 @@
-"""The compiled tokeniser, and the table in which it numbers distinct words.
-
-A word is a run of letters and digits. An apostrophe inside a word is
-dropped, so that `don't` is `dont` and `teacher's` stems like `teachers`. An ideograph is a word.
-"""
+"""Texts to numbers of words: plainly for little text, by compiled code for much of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
-from sicetnon.text.characters import (
-    APOSTROPHE,
-    IDEOGRAPH,
-    IGNORED,
-    LETTER,
-    MAX_FOLDED_BYTES,
-    SEPARATOR,
-    plain_letters,
-    table_for,
-)
+from sicetnon.compiled import is_small
+from sicetnon.text.compiled_words import CompiledWords, join
+from sicetnon.text.plain_words import MAX_WORD_BYTES, CompactWords, PlainWords, hash_word
 
-MAX_WORD_BYTES = 128
-"""Longer runs are no words (encoded data, keyboard mashing) and are left out."""
+__all__ = ["MAX_WORD_BYTES", "WordTable", "hash_word", "join"]
 
-# FNV-1a, 64 bits (Fowler, Noll and Vo): simple enough to be computed in Python at query time too
-HASH_START = 0xCBF29CE484222325
-HASH_PRIME = 0x100000001B3
-_HASH_START, _HASH_PRIME = np.uint64(HASH_START), np.uint64(HASH_PRIME)
-_EMPTY = -1
-
-
-def hash_word(word: bytes) -> int:
-    """The hash that a word has in a `WordTable`."""
-    value = HASH_START
-    for byte in word:
-        value = ((value ^ byte) * HASH_PRIME) & 0xFFFFFFFFFFFFFFFF
-    return value ^ (value >> 32)
-
-
-@compiled
-def _number(
-    size: int,
-    value: np.uint64,
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
-) -> int:
-    """The number of the word whose bytes stand at the end of `letters`, new or known."""
-    value ^= value >> np.uint64(32)
-    mask = slots.size - 1
-    slot = np.int64(value) & mask
-    words = counts[0]
-    begin = offsets[words]
-    while slots[slot] != _EMPTY:
-        known = slots[slot]
-        if hashes[known] == value and offsets[known + 1] - offsets[known] == size:
-            same = True
-            for place in range(size):
-                if letters[offsets[known] + place] != letters[begin + place]:
-                    same = False
-                    break
-            if same:
-                return int(known)
-        slot = (slot + 1) & mask
-    slots[slot] = words
-    hashes[words] = value
-    offsets[words + 1] = begin + size
-    counts[0] = words + 1
-    return int(words)
-
-
-@compiled
-def _fits(
-    size: int,
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
-) -> bool:
-    """Whether the words of a text of `size` bytes are sure to find room."""
-    words = counts[0] + size + 1
-    room = letters.size - offsets[counts[0]]
-    return bool(
-        words * 2 <= slots.size and words <= hashes.size and room >= size * MAX_FOLDED_BYTES
-    )
-
-
-@compiled
-def _decode(data: NDArray[np.uint8], position: int, end: int) -> tuple[int, int]:
-    """The code point that begins at a position, and where the next begins; 0 at the end."""
-    if position >= end:
-        return 0, position + 1
-    point = np.int64(data[position])
-    follow = 0 if point < 0x80 else 1 if point < 0xE0 else 2 if point < 0xF0 else 3
-    if follow:
-        point &= 0x3F >> follow
-    for _ in range(follow):
-        position += 1
-        if position < end:
-            point = point << 6 | np.int64(data[position]) & 0x3F
-    return int(point), position + 1
-
-
-@compiled
-def _take_plain(
-    data: NDArray[np.uint8],
-    position: int,
-    end: int,
-    plain: NDArray[np.uint8],
-    letters: NDArray[np.uint8],
-    place: int,
-    value: np.uint64,
-) -> tuple[int, np.uint64]:
-    """Copy a run of ASCII letters and digits, one byte each, and hash it.
-
-    Most text is that, and nothing of it has to be decoded.
-
-    Returns:
-        Where the run ends in `data`, and the hash.
-    """
-    while position < end and data[position] < plain.size and plain[data[position]]:
-        letter = plain[data[position]]
-        letters[place] = letter
-        value = (value ^ np.uint64(letter)) * _HASH_PRIME
-        place += 1
-        position += 1
-    return position, value
-
-
-@compiled
-def _scan_text(
-    data: NDArray[np.uint8],
-    position: int,
-    end: int,
-    plain: NDArray[np.uint8],
-    classes: NDArray[np.uint8],
-    fold_offsets: NDArray[np.int32],
-    folded: NDArray[np.uint8],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
-    words: NDArray[np.int32],
-    written: int,
-) -> int:
-    """Number the words of one text, for which there is room; how many are written then."""
-    size, value, apostrophe = 0, _HASH_START, False
-    begin = offsets[counts[0]]
-    while position <= end:
-        start = position
-        position, value = _take_plain(data, start, end, plain, letters, begin + size, value)
-        size += position - start
-        apostrophe = apostrophe and position == start
-        # a separator is imagined behind the text, to end its last word
-        point, position = _decode(data, position, end)
-        kind = np.int64(classes[point]) if point < classes.size else SEPARATOR
-        if kind == IGNORED or (kind == APOSTROPHE and size and not apostrophe):
-            apostrophe = apostrophe or kind == APOSTROPHE
-            continue
-        apostrophe = False
-        inside = kind == LETTER
-        if size and not inside:
-            if size <= MAX_WORD_BYTES:
-                words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
-                written += 1
-            size, value, begin = 0, _HASH_START, offsets[counts[0]]
-        if inside or kind == IDEOGRAPH:
-            for place in range(fold_offsets[point], fold_offsets[point + 1]):
-                letters[begin + size] = folded[place]
-                value = (value ^ np.uint64(folded[place])) * _HASH_PRIME
-                size += 1
-        if kind == IDEOGRAPH:
-            words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
-            written += 1
-            size, value, begin = 0, _HASH_START, offsets[counts[0]]
-    return written
-
-
-@compiled
-def _scan(
-    data: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    first: int,
-    plain: NDArray[np.uint8],
-    classes: NDArray[np.uint8],
-    fold_offsets: NDArray[np.int32],
-    folded: NDArray[np.uint8],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
-    words: NDArray[np.int32],
-    word_ends: NDArray[np.int64],
-) -> int:
-    """Number the words of the texts from `first` on; stops at a text that may not find room.
-
-    Returns the text to go on with: `ends.size` when all are done.
-    """
-    written = word_ends[first - 1] if first else 0
-    for text in range(first, ends.size):
-        begin = ends[text - 1] if text else 0
-        if not _fits(ends[text] - begin, slots, hashes, offsets, letters, counts):
-            return text
-        written = _scan_text(
-            data, begin, ends[text], plain, classes, fold_offsets, folded,
-            slots, hashes, offsets, letters, counts, words, written,
-        )  # fmt: skip
-        word_ends[text] = written
-    return ends.size
-
-
-@compiled
-def _insert(
-    data: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
-    numbers: NDArray[np.int32],
-) -> None:
-    """Number whole words as they stand."""
-    position = 0
-    for word in range(ends.size):
-        begin, value = offsets[counts[0]], _HASH_START
-        size = ends[word] - position
-        for place in range(size):
-            letters[begin + place] = data[position + place]
-            value = (value ^ np.uint64(data[position + place])) * _HASH_PRIME
-        numbers[word] = _number(size, value, slots, hashes, offsets, letters, counts)
-        position = ends[word]
-
-
-@compiled
-def _fill_slots(slots: NDArray[np.int32], hashes: NDArray[np.uint64], words: int) -> None:
-    mask = slots.size - 1
-    for word in range(words):
-        slot = np.int64(hashes[word]) & mask
-        while slots[slot] != _EMPTY:
-            slot = (slot + 1) & mask
-        slots[slot] = word
-
-
-def join(texts: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Texts as one array of bytes, and where each ends in it."""
-    ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
-    return np.frombuffer(b"".join(texts), dtype=np.uint8), ends
+# what the plain way takes here, in seconds per letter and per word
+_SCANNING, _NUMBERING, _COMPACTING = 4e-8, 3e-7, 2e-6
 
 
 class WordTable:
     """Distinct words, numbered from 0 in the order in which they were first met.
 
-    A hash table with open addressing whose arrays compiled code fills, and which are written to
-    disk as they are.
-
-    Attributes:
-        slots: int32: the number of a word, or -1; the size is a power of two.
-        hashes: uint64: the hash of each word.
-        offsets: int64: where each word begins in `letters`; one more than there are words.
-        letters: uint8: the UTF-8 of all words.
+    It begins as `PlainWords` and becomes `CompiledWords` when there is much to do: both give the
+    same numbers and the same arrays.
     """
 
     def __init__(self) -> None:
-        self.slots = np.full(1 << 10, _EMPTY, dtype=np.int32)
-        self.hashes = np.zeros(1 << 9, dtype=np.uint64)
-        self.offsets = np.zeros((1 << 9) + 1, dtype=np.int64)
-        self.letters = np.zeros(1 << 13, dtype=np.uint8)
-        self._counts = np.zeros(1, dtype=np.int64)
+        self._table: PlainWords | CompiledWords = PlainWords()
 
     def __len__(self) -> int:
-        return int(self._counts[0])
+        return len(self._table)
 
     def scan(
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]
@@ -294,74 +42,29 @@ class WordTable:
         Returns:
             The numbers of all words in order, and where those of each text end, shape (texts,).
         """
-        table, plain = table_for(data), plain_letters()
-        words = np.empty(data.size + 1, dtype=np.int32)
-        word_ends = np.zeros(ends.size, dtype=np.int64)
-        done = 0
-        while True:
-            done = _scan(
-                data, ends, done, plain, table.classes, table.offsets, table.folded,
-                *self._arrays(), words, word_ends,
-            )  # fmt: skip
-            if done == ends.size:
-                return words[: word_ends[-1] if done else 0], word_ends
-            size = int(ends[done] - (ends[done - 1] if done else 0))
-            self._make_room(size, size * MAX_FOLDED_BYTES)
+        return self._for(_SCANNING * data.size).scan(data, ends)
 
     def insert(self, words: Sequence[bytes]) -> NDArray[np.int32]:
         """The numbers of whole words, new ones added."""
-        numbers = np.empty(len(words), dtype=np.int32)
-        if len(words):
-            data, ends = join(words)
-            self._make_room(len(words), int(ends[-1]))
-            _insert(data, ends, *self._arrays(), numbers)
-        return numbers
+        return self._for(_NUMBERING * len(words)).insert(words)
 
     def words(self, first: int = 0) -> list[str]:
         """The words from number `first` on."""
-        offsets = self.offsets[first : len(self) + 1]
-        data = self.letters[offsets[0] : offsets[-1]].tobytes()
-        ends = (offsets - offsets[0]).tolist()
-        return [data[begin:end].decode("utf-8") for begin, end in pairwise(ends)]
+        return self._table.words(first)
 
-    def compact(
-        self,
-    ) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]]:
-        """Slots, hashes, offsets and letters without spare room, as they go to disk."""
-        words = len(self)
-        slots = np.full(1 << max(2 * words, 1).bit_length(), _EMPTY, dtype=np.int32)
-        _fill_slots(slots, self.hashes, words)
-        letters = self.letters[: self.offsets[words]]
-        return slots, self.hashes[:words], self.offsets[: words + 1], letters
+    def compact(self) -> CompactWords:
+        """Slots, hashes, offsets and letters without spare room, as they go to disk.
 
-    def _arrays(
-        self,
-    ) -> tuple[
-        NDArray[np.int32],
-        NDArray[np.uint64],
-        NDArray[np.int64],
-        NDArray[np.uint8],
-        NDArray[np.int64],
-    ]:
-        return self.slots, self.hashes, self.offsets, self.letters, self._counts
+        Slots, int32, are a hash table with open addressing: the number of a word, or -1; their
+        size is a power of two. Hashes are uint64, one per word. Offsets, int64, tell where each
+        word begins in the letters, uint8, which are UTF-8; there is one more than there are words.
+        """
+        return self._for(_COMPACTING * len(self)).compact()
 
-    def _make_room(self, more_words: int, more_letters: int) -> None:
-        """Make room for more words and their UTF-8 (see `_fits` for those of a text)."""
-        words = len(self) + more_words + 1
-        if self.hashes.size < words:
-            capacity = max(words, 2 * self.hashes.size)
-            self.hashes = _grown(self.hashes, capacity)
-            self.offsets = _grown(self.offsets, capacity + 1)
-        needed = int(self.offsets[len(self)]) + more_letters
-        if self.letters.size < needed:
-            self.letters = _grown(self.letters, max(needed, 2 * self.letters.size))
-        if self.slots.size < 2 * words:
-            slots = 1 << (2 * words - 1).bit_length()
-            self.slots = np.full(slots, _EMPTY, dtype=np.int32)
-            _fill_slots(self.slots, self.hashes, len(self))
-
-
-def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
-    larger = np.zeros(size, dtype=array.dtype)
-    larger[: array.size] = array
-    return larger
+    def _for(self, seconds: float) -> PlainWords | CompiledWords:
+        """The table for a piece of work that takes so long plainly."""
+        if isinstance(self._table, PlainWords) and not is_small(seconds):
+            compiled = CompiledWords()
+            compiled.insert(self._table.encoded())
+            self._table = compiled
+        return self._table

@@ -1,0 +1,155 @@
+"""The tokeniser in plain Python: what it has to do, and the way that suits small pieces of work.
+
+A word is a run of letters and digits, case folded, without accents. An apostrophe inside a word is
+dropped, so that `don't` is `dont` and `teacher's` stems like `teachers`. An ideograph is a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.text.characters import (
+    APOSTROPHE,
+    IDEOGRAPH,
+    LAST_POINT,
+    LETTER,
+    SEPARATOR,
+    classify,
+)
+
+MAX_WORD_BYTES = 128
+"""Longer runs are no words (encoded data, keyboard mashing) and are left out."""
+
+# FNV-1a, 64 bits (Fowler, Noll and Vo): simple enough to be computed in Python at query time too
+HASH_START = 0xCBF29CE484222325
+HASH_PRIME = 0x100000001B3
+EMPTY = -1
+"""A slot of a hash table without a word."""
+
+CompactWords = tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]]
+"""Slots, hashes, offsets and letters of distinct words, without spare room."""
+
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_WORD = re.compile(r"[0-9a-z\x80-\U0010ffff]+(?:'[0-9a-z\x80-\U0010ffff]+)*")
+_LONGEST_CHARACTER = 4
+# longer words are hashed one by one
+_HASHED_TOGETHER = 48
+
+
+def plain_words(data: bytes) -> list[str]:
+    """The words of a text in UTF-8, in order."""
+    # only ASCII is lowered here: other characters have folded forms
+    text = data.lower().decode("utf-8", "replace")
+    if not text.isascii():
+        text = _BEYOND_ASCII.sub(_folded_run, text)
+    words: list[str] = _WORD.findall(text)
+    if "'" in text:
+        words = [word.replace("'", "") for word in words]
+    if max(map(len, words), default=0) > MAX_WORD_BYTES // _LONGEST_CHARACTER:
+        words = [word for word in words if len(word.encode()) <= MAX_WORD_BYTES]
+    return words
+
+
+def _folded_run(run: re.Match[str]) -> str:
+    return "".join(map(_FOLDED.__getitem__, run.group()))
+
+
+class _Folded(dict[str, str]):
+    """What stands for a character: its folded form; a blank where it parts words."""
+
+    def __missing__(self, character: str) -> str:
+        point = ord(character)
+        kind, folded = classify(point) if point < LAST_POINT else (SEPARATOR, "")
+        if kind == IDEOGRAPH:
+            folded = f" {folded} "
+        elif kind != LETTER:
+            folded = {APOSTROPHE: "'", SEPARATOR: " "}.get(kind, "")
+        self[character] = folded
+        return folded
+
+
+_FOLDED = _Folded()
+
+
+class PlainWords:
+    """Distinct words, numbered from 0 in the order in which they were first met."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def scan(
+        self, data: NDArray[np.uint8], ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """See `WordTable.scan`."""
+        whole, start = data.tobytes(), 0
+        texts: list[list[str]] = []
+        for end in ends.tolist():
+            texts.append(plain_words(whole[start:end]))
+            start = end
+        counts = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        return self._number(list(chain.from_iterable(texts))), np.cumsum(counts)
+
+    def insert(self, words: Sequence[bytes]) -> NDArray[np.int32]:
+        """See `WordTable.insert`."""
+        return self._number([word.decode("utf-8", "surrogateescape") for word in words])
+
+    def words(self, first: int = 0) -> list[str]:
+        """See `WordTable.words`."""
+        return list(self._numbers)[first:]
+
+    def encoded(self) -> list[bytes]:
+        """All words as they were met."""
+        return [word.encode("utf-8", "surrogateescape") for word in self._numbers]
+
+    def compact(self) -> CompactWords:
+        """See `WordTable.compact`."""
+        words = self.encoded()
+        offsets = np.zeros(len(words) + 1, dtype=np.int64)
+        offsets[1:] = np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
+        letters = np.frombuffer(b"".join(words), dtype=np.uint8)
+        hashes = _hashes(words, offsets, letters)
+        slots = [EMPTY] * (1 << max(2 * len(words), 1).bit_length())
+        mask = len(slots) - 1
+        for word, value in enumerate(hashes.tolist()):
+            slot = value & mask
+            while slots[slot] != EMPTY:
+                slot = (slot + 1) & mask
+            slots[slot] = word
+        return np.array(slots, dtype=np.int32), hashes, offsets, letters
+
+    def _number(self, words: list[str]) -> NDArray[np.int32]:
+        known = self._numbers
+        for word in dict.fromkeys(words):
+            known.setdefault(word, len(known))
+        return np.fromiter(map(known.__getitem__, words), dtype=np.int32, count=len(words))
+
+
+def hash_word(word: bytes) -> int:
+    """The hash that a word has in a `WordTable`."""
+    value = HASH_START
+    for byte in word:
+        value = ((value ^ byte) * HASH_PRIME) & 0xFFFFFFFFFFFFFFFF
+    return value ^ (value >> 32)
+
+
+def _hashes(
+    words: Sequence[bytes], offsets: NDArray[np.int64], letters: NDArray[np.uint8]
+) -> NDArray[np.uint64]:
+    """The hash of each word: the same letter of all words at a time."""
+    sizes = np.diff(offsets)
+    values = np.full(len(words), HASH_START, dtype=np.uint64)
+    for place in range(min(int(sizes.max(initial=0)), _HASHED_TOGETHER)):
+        rows = np.flatnonzero(sizes > place)
+        values[rows] = (values[rows] ^ letters[offsets[rows] + place]) * np.uint64(HASH_PRIME)
+    values ^= values >> np.uint64(32)
+    for row in np.flatnonzero(sizes > _HASHED_TOGETHER).tolist():
+        values[row] = hash_word(words[row])
+    return values
