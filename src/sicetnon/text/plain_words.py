@@ -7,6 +7,7 @@ dropped, so that `don't` is `dont` and `teacher's` stems like `teachers`. An ide
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Sequence
 from itertools import chain
 
@@ -35,21 +36,31 @@ CompactWords = tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int64], N
 """Slots, hashes, offsets and letters of distinct words, without spare room."""
 
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-_WORD = re.compile(r"[0-9a-z\x80-\U0010ffff]+(?:'[0-9a-z\x80-\U0010ffff]+)*")
+_INSIDE_WORD = re.compile(r"(?<=[^ '])'(?=[^ '])")
 _LONGEST_CHARACTER = 4
 # longer words are hashed one by one
 _HASHED_TOGETHER = 48
 
 
+def _plain_bytes() -> bytes:
+    """A table of bytes: ASCII folded, with blanks for what parts words; others as they are."""
+    table = [byte if byte >= 0x80 or byte == ord("'") else ord(" ") for byte in range(256)]
+    for letter in string.ascii_letters + string.digits:
+        table[ord(letter)] = ord(letter.lower())
+    return bytes(table)
+
+
+_PLAIN_BYTES = _plain_bytes()
+
+
 def plain_words(data: bytes) -> list[str]:
     """The words of a text in UTF-8, in order."""
-    # only ASCII is lowered here: other characters have folded forms
-    text = data.lower().decode("utf-8", "replace")
+    text = data.translate(_PLAIN_BYTES).decode("utf-8", "replace")
     if not text.isascii():
         text = _BEYOND_ASCII.sub(_folded_run, text)
-    words: list[str] = _WORD.findall(text)
     if "'" in text:
-        words = [word.replace("'", "") for word in words]
+        text = _INSIDE_WORD.sub("", text).replace("'", " ")
+    words = text.split()
     if max(map(len, words), default=0) > MAX_WORD_BYTES // _LONGEST_CHARACTER:
         words = [word for word in words if len(word.encode()) <= MAX_WORD_BYTES]
     return words
