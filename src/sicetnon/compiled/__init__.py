@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -23,25 +23,47 @@ class Kernel(Generic[Parameters, Result]):
 
     Another kernel may call it by its global name.
 
+    Args:
+        function: What is compiled.
+        plain: Does the same without the compiler; used for small pieces of work.
+        seconds: About how long `plain` takes, from the same arguments.
+        is_stored: Whether the machine code is kept for other processes.
+
     Attributes:
-        plain: The function as Python runs it.
+        function: The function as Python runs it.
+        plain: See above.
     """
 
-    def __init__(self, function: Callable[Parameters, Result], is_stored: bool = True):
-        self.plain, self._is_stored = function, is_stored
+    def __init__(
+        self,
+        function: Callable[Parameters, Result],
+        plain: Callable[Parameters, Result] | None = None,
+        seconds: Callable[Parameters, float] | None = None,
+        is_stored: bool = True,
+    ):
         functools.update_wrapper(self, function)
+        self.function, self.plain = function, plain
+        self._seconds, self._is_stored = seconds, is_stored
 
     def __call__(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
-        """Call the compiled function."""
+        """Call the compiled function, or the plain one if there is little to do."""
+        if (
+            self.plain is not None
+            and not _plainness.is_over
+            and self._seconds is not None
+            and is_small(self._seconds(*arguments, **named))
+        ):
+            return self.plain(*arguments, **named)
         return self.dispatcher(*arguments, **named)  # type: ignore[no-any-return]
 
     @functools.cached_property
     def dispatcher(self) -> Any:
-        """Numba's dispatcher of the function."""
+        """The function as numba compiles it."""
         from sicetnon.compiled import compiler
 
         _plainness.is_over = True
-        return (compiler.dispatcher if self._is_stored else compiler.inlined_dispatcher)(self.plain)
+        made = compiler.dispatcher if self._is_stored else compiler.inlined_dispatcher
+        return made(self.function)
 
     @property
     def _numba_type_(self) -> Any:
@@ -50,11 +72,29 @@ class Kernel(Generic[Parameters, Result]):
 
     def __reduce__(self) -> str:
         # numba pickles what a kernel refers to, to know whether stored machine code is its own
-        return self.plain.__qualname__
+        return self.function.__qualname__
 
 
-def compiled(function: Callable[Parameters, Result]) -> Kernel[Parameters, Result]:
-    """Compile a function when it is first called; `compiler.dispatcher` has the details."""
+@overload
+def compiled(function: Callable[Parameters, Result]) -> Kernel[Parameters, Result]: ...
+
+
+@overload
+def compiled(
+    *, plain: Callable[Parameters, Result], seconds: Callable[Parameters, float]
+) -> Callable[[Callable[Parameters, Result]], Kernel[Parameters, Result]]: ...
+
+
+def compiled(function: Any = None, *, plain: Any = None, seconds: Any = None) -> Any:
+    """Compile a function when it is first called; `compiler.dispatcher` has the details.
+
+    Args:
+        function: What is compiled.
+        plain: Does the same without the compiler; used for small pieces of work.
+        seconds: About how long `plain` takes, from the same arguments.
+    """
+    if function is None:
+        return functools.partial(Kernel, plain=plain, seconds=seconds)
     return Kernel(function)
 
 
@@ -63,7 +103,7 @@ class Inlined(Kernel[Parameters, Result]):
 
     def __call__(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
         """Call the plain function."""
-        return self.plain(*arguments, **named)
+        return self.function(*arguments, **named)
 
 
 def inlined(function: Callable[Parameters, Result]) -> Inlined[Parameters, Result]:

@@ -20,9 +20,25 @@ _PARTS = ("slots", "hashes", "offsets", "letters")
 
 _MOST_PROBES = 1 << 20
 """No table needs nearly as many to find a word: its slots are damaged."""
+# what the plain way takes, in seconds per word
+_JOINING = 5e-7
 
 
-@compiled
+def _plainly_joined(
+    numbers: NDArray[np.int64], offsets: NDArray[np.int64], letters: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
+    """The same as `_join`."""
+    if numbers.min(initial=0) < 0 or numbers.max(initial=-1) >= offsets.size - 1:
+        return np.empty(0, dtype=np.uint8)
+    begins, ends = offsets[numbers], offsets[numbers + 1]
+    if (begins < 0).any() or (begins > ends).any() or (ends > letters.size).any():
+        return np.empty(0, dtype=np.uint8)
+    pairs = zip(begins.tolist(), ends.tolist(), strict=True)
+    words = [letters[begin:end].tobytes() + b"\n" for begin, end in pairs]
+    return np.frombuffer(b"".join(words), dtype=np.uint8)
+
+
+@compiled(plain=_plainly_joined, seconds=lambda numbers, *_: _JOINING * numbers.size)
 def _join(
     numbers: NDArray[np.int64], offsets: NDArray[np.int64], letters: NDArray[np.uint8]
 ) -> NDArray[np.uint8]:

@@ -1,0 +1,142 @@
+"""The kernels that make postings: compiled and plain ones give the same, damaged input included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
+
+from sicetnon.compiled import Kernel
+from sicetnon.index import postings, words
+from sicetnon.index.plain_postings import MAX_FREQUENCY
+
+modestly = settings(max_examples=100, derandomize=True, deadline=None)
+TERMS, FIELDS = 5, 2
+numbers = st.integers(-1, TERMS - 1)
+
+
+def both(kernel: Any, *given: Any) -> Any:
+    """The result of a kernel, after both of its ways gave it and changed their arguments alike."""
+    assert isinstance(kernel, Kernel)
+    assert kernel.plain is not None
+    changed = []
+    for way in (kernel.plain, kernel.dispatcher):
+        copied = [each.copy() if isinstance(each, np.ndarray) else each for each in given]
+        changed.append([np.asarray(each).tolist() for each in (way(*copied), *copied)])
+    assert changed[0] == changed[1]
+    return changed[0]
+
+
+def int32(*values: int) -> NDArray[np.int32]:
+    return np.array(values, dtype=np.int32)
+
+
+def test_the_ways_are_compared() -> None:
+    letters = np.frombuffer(b"abc", np.uint8)
+    (found, *_) = both(words._join, np.array([1, 0]), np.array([0, 1, 3]), letters)
+    assert bytes(found) == b"bc\na\n"
+
+
+@modestly
+@given(
+    words=st.lists(st.integers(0, 9), max_size=40),
+    ends=st.lists(st.integers(0, 40), min_size=FIELDS, max_size=8).map(sorted),
+    terms=st.lists(numbers, min_size=10, max_size=10),
+    filled=st.integers(0, 3),
+)
+def test_terms_are_counted_alike(
+    words: list[int], ends: list[int], terms: list[int], filled: int
+) -> None:
+    texts = len(ends) // FIELDS * FIELDS
+    ends = [min(end, len(words)) for end in ends[:texts]]
+    words = words[: ends[-1]]
+    rows = len(words) + filled
+    known: list[Any] = [
+        int32(*words), int32(*terms), np.array(ends), FIELDS, 7,
+        np.full(TERMS, rows), np.zeros(rows, np.int32), np.zeros(rows, np.int32),
+        np.zeros((rows, FIELDS), np.uint16), np.zeros((texts // FIELDS, FIELDS), np.int32), filled,
+    ]  # fmt: skip
+    plain, compiled = [known_copy(known) for _ in range(2)]
+    kernel: Any = postings.count_terms
+    end = kernel.plain(*plain)
+    assert kernel.dispatcher(*compiled) == end
+    for ours, theirs in zip(plain[6:10], compiled[6:10], strict=True):
+        assert ours.tolist() == theirs.tolist()
+    both(
+        postings.sort_rows, *(each[:end] for each in plain[6:9]), np.zeros(TERMS + 1, np.int64),
+        np.zeros(end, np.int32), np.zeros((end, FIELDS), np.uint16),
+    )  # fmt: skip
+
+
+def known_copy(values: list[Any]) -> list[Any]:
+    return [each.copy() if isinstance(each, np.ndarray) else each for each in values]
+
+
+def test_frequencies_end_where_they_do_not_fit() -> None:
+    many = MAX_FREQUENCY + 5
+    found = []
+    kernel: Any = postings.count_terms
+    for way in (kernel.plain, kernel.dispatcher):
+        frequencies = np.zeros((1, 1), np.uint16)
+        way(
+            np.zeros(many, np.int32), int32(0), np.array([many]), 1, 0, np.full(1, 9),
+            np.zeros(1, np.int32), np.zeros(1, np.int32), frequencies,
+            np.zeros((1, 1), np.int32), 0,
+        )  # fmt: skip
+        found.append(frequencies.tolist())
+    assert found == [[[MAX_FREQUENCY]]] * 2
+
+
+@st.composite
+def sources(draw: Callable[..., Any]) -> list[Any]:
+    """A source's terms, offsets, documents, frequencies, and new numbers of its documents."""
+    counts = draw(st.lists(st.integers(0, 4), min_size=TERMS, max_size=TERMS))
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    total = int(offsets[-1])
+    documents = draw(arrays.arrays(np.int32, total, elements=st.integers(-1, 6)))
+    frequencies = draw(arrays.arrays(np.uint16, (total, FIELDS)))
+    renumbered = draw(arrays.arrays(np.int32, 6, elements=st.integers(-1, 9)))
+    terms = draw(st.lists(numbers, max_size=4))
+    return [int32(*terms), offsets, documents, frequencies, renumbered]
+
+
+@modestly
+@given(source=sources(), room=st.integers(0, 12))
+def test_postings_are_copied_alike(source: list[Any], room: int) -> None:
+    terms, offsets, documents, _, renumbered = source
+    counts = np.zeros(terms.size, dtype=np.int64)
+    kernel: Any = postings.count_live
+    plain, compiled = counts.copy(), counts.copy()
+    is_sound = kernel.plain(terms, offsets, documents, renumbered, plain)
+    assert kernel.dispatcher(terms, offsets, documents, renumbered, compiled) == is_sound
+    if is_sound:
+        assert plain.tolist() == compiled.tolist()
+    places = np.concatenate([[0], np.cumsum(plain)[:-1]]).astype(np.int64)[: terms.size]
+    written = [
+        (
+            places.copy(), np.zeros(room, np.int32), np.zeros((room, FIELDS), np.uint16),
+            np.zeros(room, np.uint16), np.zeros((terms.size, FIELDS), np.int64),
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    copy: Any = postings.copy_postings
+    is_copied = copy.plain(*source, *written[0])
+    assert copy.dispatcher(*source, *written[1]) == is_copied
+    if is_copied:
+        assert is_sound
+        assert [each.tolist() for each in written[0]] == [each.tolist() for each in written[1]]
+
+
+@modestly
+@given(
+    chosen=st.lists(st.integers(-2, 5), max_size=5),
+    offsets=st.lists(st.integers(-1, 9), min_size=4, max_size=5),
+)
+def test_words_are_joined_alike(chosen: list[int], offsets: list[int]) -> None:
+    letters = np.frombuffer(b"abcdefgh", dtype=np.uint8)
+    both(words._join, np.array(chosen, dtype=np.int64), np.array(offsets, dtype=np.int64), letters)
