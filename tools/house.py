@@ -35,7 +35,7 @@ LAYERS = (
     ("formats", "text"),
     ("checks",),
     ("compiled", "contracts", "records"),
-    ("folders", "platforms"),
+    ("folders", "platforms", "stopping"),
     ("errors", "_version"),
 )
 # The front door names what people import and loads it on demand; it stands outside the layers.

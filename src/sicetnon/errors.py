@@ -65,6 +65,10 @@ class ServiceError(SicetnonError):
     """A service on the network gave no usable answer."""
 
 
+class StoppedError(SicetnonError):
+    """Work was stopped: its time is up, or nobody waits for it any more."""
+
+
 class TerminatedError(KeyboardInterrupt):
     """The process was asked to end (SIGTERM). What cleans up after Ctrl-C cleans up after this."""
 

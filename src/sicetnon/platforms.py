@@ -45,6 +45,15 @@ def check_plain(path: Path) -> None:
         raise SicetnonError(f"{path}: found {found}; expected a plain file or none; remove it")
 
 
+def resident_bytes() -> int | None:
+    """Memory of this process that is not swapped out; None where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def wait_for_lock(file: IO[Any], waiting: Callable[[], None]) -> None:
     """Lock an open file until it is closed; where another process holds the lock, wait for it.
 

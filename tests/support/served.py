@@ -67,8 +67,9 @@ def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Ite
     """A running server of tools for assistants over an index, by its address."""
     from sicetnon.web.assistant_server import PATH, assistant_application
 
-    app = assistant_application(index, settings or Settings())
-    with _running(uvicorn_server(app)) as url:
+    settings = settings or Settings()
+    app = assistant_application(index, settings)
+    with _running(uvicorn_server(app, settings)) as url:
         yield url + PATH
 
 

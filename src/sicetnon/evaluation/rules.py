@@ -24,6 +24,7 @@ from sicetnon.evaluation.qrels import Qrels
 from sicetnon.evaluation.runs import order_by_score
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Ranking, Run
+from sicetnon.stopping import check_wanted
 
 ScoringRule = Literal["official", "trec", "condensed"]
 SCORING_RULES: tuple[ScoringRule, ...] = get_args(ScoringRule)
@@ -68,6 +69,7 @@ def shorten(
     Returns:
         At most `depth` documents, and judged@depth (of all lines where there is no depth).
     """
+    check_wanted()
     order: Sequence[str] = ranking.ids
     if rule != "official":
         order = [ranking.ids[place] for place in order_by_score(ranking).tolist()]

@@ -19,6 +19,7 @@ from typing import BinaryIO, NoReturn
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.limits import Limits
 from sicetnon.platforms import sync_folder
+from sicetnon.stopping import check_wanted
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK_BYTES = 1 << 22
@@ -61,6 +62,7 @@ class _CountedFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        check_wanted()
         data = self._file.read(len(buffer))
         buffer[: len(data)] = data
         self._reading.bytes_read += len(data)
@@ -96,6 +98,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        check_wanted()
         data: bytes = self._content.read1(len(buffer))
         buffer[: len(data)] = data
         self._size += len(data)

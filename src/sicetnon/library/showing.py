@@ -12,6 +12,7 @@ from sicetnon.library.answers import Answer, answers_of
 from sicetnon.ranking.repeats import Shingles, shared, shingles
 from sicetnon.ranking.system import Labelling
 from sicetnon.records import QuestionSide, Ranking, Record, said
+from sicetnon.stopping import check_wanted
 from sicetnon.text.analysis import Analyzer
 
 # probabilities of being on topic: enough, and enough for one of the few that there are
@@ -83,6 +84,7 @@ def folded(ranking: Ranking, records: Sequence[Record]) -> Shown:
     similar: dict[int, list[str]] = {}
     repeated: list[float] = []
     for place, own in enumerate(parts):
+        check_wanted()
         known = similar if len(own) >= _LEAST_SHINGLES else ()
         closest, share = _closest(own, {first: parts[first] for first in known})
         if share >= _SAME_CASE:

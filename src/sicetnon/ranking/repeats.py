@@ -9,6 +9,7 @@ import numpy as np
 
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
+from sicetnon.stopping import check_wanted
 
 _SHINGLE = 3
 Shingles: TypeAlias = frozenset[tuple[str, ...]]
@@ -58,6 +59,7 @@ class RepeatsLast:
 
 def shingles(text: str) -> Shingles:
     """The sequences of three words of a text; of a shorter one, all of its words."""
+    check_wanted()
     words = text.lower().split()
     length = min(_SHINGLE, len(words))
     return frozenset(tuple(words[at : at + length]) for at in range(len(words) - length + 1))

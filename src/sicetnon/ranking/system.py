@@ -13,6 +13,7 @@ from sicetnon.arguments.comparative.questions import understood
 from sicetnon.checks import check_number, check_order, check_retrieved, check_topics
 from sicetnon.errors import UsageError
 from sicetnon.records import Ranking, Retriever, Topic
+from sicetnon.stopping import check_wanted
 
 if TYPE_CHECKING:
     import pyterrier
@@ -90,6 +91,7 @@ class System:
         found = self.retriever.retrieve(topics, max(k, self.depth))
         rankings = check_retrieved(found, topics, _name_of(self.retriever))
         for stage in self.stages:
+            check_wanted()
             rankings = [
                 check_order(stage.apply(ranking.topic, ranking), ranking.topic, _name_of(stage))
                 for ranking in rankings
@@ -101,6 +103,7 @@ class System:
         total, done = sum(map(len, rankings)), 0
         labelled = []
         for ranking in rankings:
+            check_wanted()
             labelled.append(labelling.apply(ranking.topic, ranking))
             done += len(ranking)
             self.progress(done, total)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
+from sicetnon.stopping import check_wanted
 from sicetnon.text.stems import StemWords, stemmer, stemmer_version
 from sicetnon.text.stopwords import stop_list
 from sicetnon.text.words import WordTable, join
@@ -118,6 +119,7 @@ class Analyzer:
             The numbers of all words in order, and where the words of each text end, shape
             (texts,).
         """
+        check_wanted()
         words, word_ends = self._words.scan(data, ends)
         if len(self._words) > len(self.term_of_word):
             new = self._words.words(len(self.term_of_word))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from sicetnon.stopping import check_wanted
+
 # A sentence ends at its mark and a blank; at a mark between letters without a blank, as hasty
 # writers set it ("benefits.They"); before an item of a list; at an empty line.
 _END = re.compile(
@@ -28,6 +30,7 @@ def sentences(text: str) -> list[str]:
         text: Any text.
     """
     found, start = [], 0
+    check_wanted()
     for match in _END.finditer(text):
         if _goes_on(text, start, match):
             continue

@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from operator import itemgetter
 
+from sicetnon.stopping import check_wanted
+
 # accents set after their letter, soft hyphens and joiners belong to a word, as for the tokeniser
 _LETTER = r"[\w\u0300-\u036f\u00ad\u200b-\u200d\u2060]"
 _WORD = re.compile(rf"{_LETTER}+(?:['’＇]{_LETTER}+)*")
@@ -43,11 +45,13 @@ def snippet(
         terms_of: The terms of a word.
         length: Characters of the text at most; the ellipses come on top.
     """
+    check_wanted()
     folded = " ".join(text.split())
     known: dict[str, bool] = {}
 
     def is_wanted(word: str) -> bool:
         if word not in known:
+            check_wanted()
             known[word] = not set(terms_of(word)).isdisjoint(wanted)
         return known[word]
 

@@ -52,7 +52,7 @@ def serve_assistants(
     """
     with bound_socket(settings.host, port) as bound:
         said_address(settings, bound, PATH, say)
-        uvicorn_server(assistant_application(index, settings)).run(sockets=[bound])
+        uvicorn_server(assistant_application(index, settings), settings).run(sockets=[bound])
 
 
 def assistant_application(index: Index, settings: Settings) -> Starlette:

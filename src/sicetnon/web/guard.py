@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
 import time
 import uuid
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sicetnon.web.exchange import Body, Reply, UnreadError, longer_than
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import problem
 from sicetnon.web.settings import LOOPBACK, Settings
@@ -19,6 +21,8 @@ UPLOADS = ("/api/v1/validate", "/api/v1/evaluate")
 _LOG = logging.getLogger(__name__)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PORT = re.compile(r":\d+$")
+# as nginx counts requests whose client has gone
+_HUNG_UP = 499
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
@@ -27,47 +31,6 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-
-
-class _Answer:
-    """The answer to a request, with the headers of every answer.
-
-    Attributes:
-        status: Its status; 0 before it has begun.
-        is_dropped: Whether what the application sends is dropped, since the body was too long.
-    """
-
-    def __init__(self, send: Send, request_id: str):
-        self._send, self._request_id = send, request_id
-        self.status, self.is_dropped = 0, False
-
-    async def send(self, message: Message) -> None:
-        """Send a part of it."""
-        if self.is_dropped:
-            return
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in {**_HEADERS, "X-Request-ID": self._request_id}.items():
-                # pages have a policy of their own
-                headers.setdefault(name, value)
-        await self._send(message)
-
-
-class _Body:
-    """The body of a request, up to a limit. Beyond it the client seems to have gone."""
-
-    def __init__(self, receive: Receive, limit: int, answer: _Answer):
-        self._receive, self._left, self._answer = receive, limit, answer
-
-    async def receive(self) -> Message:
-        """Receive a part of it."""
-        message = await self._receive()
-        self._left -= len(message.get("body", b""))
-        if self._left < 0:
-            self._answer.is_dropped = not self._answer.status
-            return {"type": "http.disconnect"}
-        return message
 
 
 class Guard:
@@ -91,28 +54,48 @@ class Guard:
         given = headers.get("x-request-id", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
-        answer = _Answer(send, request_id)
-        body = _Body(receive, self._limit(scope["path"]), answer)
+        seconds = self._settings.seconds
+        reply = Reply(send, _HEADERS | {"X-Request-ID": request_id}, seconds)
+        body = Body(receive, headers, self._limit(scope["path"]), seconds, reply)
         self._metrics.in_flight += 1
         try:
             refused = self._refusal(scope["path"], headers)
             if refused:
-                await problem(*refused, request_id)(scope, receive, answer.send)
+                await problem(*refused, request_id)(scope, receive, reply.send)
             else:
-                await self._app(scope, body.receive, answer.send)
+                await self._answered(scope, body, reply)
+        except UnreadError:
+            pass  # the server closes a connection whose answer is not whole
         except Exception:
             _LOG.exception("request %s: a fault of the program", request_id)
-            if answer.status:
+            if reply.status:
                 raise  # what was sent is not whole: the server must break the connection
             text = "this is a fault of the program; please report it"
-            await problem(500, text, request_id)(scope, receive, answer.send)
+            await problem(500, text, request_id)(scope, receive, reply.send)
         finally:
-            if answer.is_dropped:
-                text = self._limit_text(scope["path"])
-                answer.is_dropped = False
-                await problem(413, text, request_id)(scope, receive, answer.send)
+            if reply.instead:
+                refused, reply.instead = reply.instead, None
+                # what is left of the body is not read
+                closing = {"Connection": "close"}
+                await problem(*refused, request_id, closing)(scope, receive, reply.send)
             self._metrics.in_flight -= 1
-            self._note(scope, request_id, answer.status, time.perf_counter() - start)
+            status = _HUNG_UP if body.has_gone else reply.status
+            self._note(scope, request_id, status, time.perf_counter() - start)
+
+    async def _answered(self, scope: Scope, body: Body, reply: Reply) -> None:
+        """Answer a request; end where its client hangs up."""
+        task = asyncio.current_task()
+        assert task is not None
+        watching = asyncio.create_task(body.watch(task))
+        try:
+            await self._app(scope, body.receive, reply.send)
+        except asyncio.CancelledError:
+            if not body.has_gone:
+                raise
+            task.uncancel()
+            self._metrics.hung_up += 1
+        finally:
+            watching.cancel()
 
     def _refusal(self, path: str, headers: Headers) -> tuple[int, str] | None:
         """Status and reason where a request is refused before it is read."""
@@ -121,15 +104,12 @@ class Guard:
             return 421, "the Host header names another host; this server answers for localhost"
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:18]) > self._limit(path):
-            return 413, self._limit_text(path)
+            return 413, longer_than(self._limit(path))
         return None
 
     def _limit(self, path: str) -> int:
         settings = self._settings
         return settings.upload_bytes if path in UPLOADS else settings.body_bytes
-
-    def _limit_text(self, path: str) -> str:
-        return f"the body is longer than {self._limit(path):,} bytes"
 
     def _note(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
         # the template of the route, so that neither counts nor log hold what was asked

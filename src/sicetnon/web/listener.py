@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 import uvicorn
 from starlette.types import ASGIApp
 
 from sicetnon.library.index import Index
 from sicetnon.web.application import application
+from sicetnon.web.connections import impatient
 from sicetnon.web.settings import Settings
 
 _GRACE_SECONDS = 10
@@ -21,19 +24,23 @@ def listener(index: Index, settings: Settings) -> uvicorn.Server:
         index: An open index.
         settings: Limits.
     """
-    return uvicorn_server(application(index, settings))
+    return uvicorn_server(application(index, settings), settings)
 
 
-def uvicorn_server(app: ASGIApp) -> uvicorn.Server:
+def uvicorn_server(app: ASGIApp, settings: Settings) -> uvicorn.Server:
     """A server of an application.
 
     Args:
         app: The application.
+        settings: Limits.
     """
     config = uvicorn.Config(
         app,
+        http=impatient(settings.head_seconds),
         access_log=False,
         log_config=None,
+        # it would complain of what clients send; faults of ours are in our own log
+        log_level=logging.CRITICAL,
         server_header=False,
         timeout_keep_alive=_KEPT_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,

@@ -6,15 +6,25 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import accumulate
 
+from sicetnon.platforms import resident_bytes
+
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Metrics:
-    """What is counted. The event loop alone changes it."""
+    """What is counted. The event loop alone changes it.
+
+    Attributes:
+        in_flight: Requests that are not answered yet.
+        cache_hits: Results that were taken from the cache.
+        refused: Requests for which the queue had no place.
+        stopped: Work that a thread had begun and that was stopped.
+        hung_up: Clients that went before the answer.
+    """
 
     def __init__(self) -> None:
-        self.in_flight = 0
+        self.in_flight = self.cache_hits = self.refused = self.stopped = self.hung_up = 0
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._buckets: dict[str, list[int]] = defaultdict(lambda: [0] * (len(_BOUNDS) + 1))
         self._seconds: defaultdict[str, float] = defaultdict(float)
@@ -53,7 +63,12 @@ class Metrics:
                 yield f'sicetnon_request_seconds_bucket{{{name},le="{bound}"}} {count}'
             yield f"sicetnon_request_seconds_sum{{{name}}} {self._seconds[route]:.6f}"
             yield f"sicetnon_request_seconds_count{{{name}}} {sum(buckets)}"
-        yield "# TYPE sicetnon_requests_in_flight gauge"
-        yield f"sicetnon_requests_in_flight {self.in_flight}"
-        yield "# TYPE sicetnon_requests_busy gauge"
-        yield f"sicetnon_requests_busy {busy}"
+        for name in ("cache_hits", "refused", "stopped", "hung_up"):
+            yield f"# TYPE sicetnon_{name}_total counter"
+            yield f"sicetnon_{name}_total {getattr(self, name)}"
+        gauges = {"sicetnon_requests_in_flight": self.in_flight, "sicetnon_requests_busy": busy}
+        if resident := resident_bytes():
+            gauges["process_resident_memory_bytes"] = resident
+        for name, value in gauges.items():
+            yield f"# TYPE {name} gauge"
+            yield f"{name} {value}"

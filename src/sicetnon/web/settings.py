@@ -15,7 +15,9 @@ class Settings:
         host: The address that it is bound to.
         threads: Requests that are worked on at once.
         waiting: Requests that may wait for a thread; more are refused with 503.
-        seconds: Seconds after which a request is answered with 503. Its thread ends what it began.
+        seconds: Seconds after which the work on a request is stopped (503), after which its body
+            must be whole (408), and within which the client must take a part of the answer.
+        head_seconds: Seconds within which a connection must have sent the head of a request.
         cached: Answers that are kept until the index changes.
         question_letters: Letters of a question at most.
         text_letters: Letters of any other text at most.
@@ -27,6 +29,7 @@ class Settings:
     threads: int = 2
     waiting: int = 32
     seconds: float = 30.0
+    head_seconds: float = 10.0
     cached: int = 256
     question_letters: int = 2_000
     text_letters: int = 20_000

@@ -39,7 +39,8 @@ class State:
     @classmethod
     def of(cls, index: Index, settings: Settings) -> State:
         """What the routes share, for an index."""
-        return cls(settings, Shelf(index), Workers(settings), Metrics())
+        metrics = Metrics()
+        return cls(settings, Shelf(index), Workers(settings, metrics), metrics)
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:

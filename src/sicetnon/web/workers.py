@@ -3,38 +3,52 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from sicetnon.errors import StoppedError
+from sicetnon.stopping import Stop
+from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import Problem
 from sicetnon.web.settings import Settings
 
+_LOG = logging.getLogger(__name__)
 Result = TypeVar("Result")
 _RETRY_AFTER = {"Retry-After": "2"}
 
 
 class Workers:
-    """Threads that work on requests.
+    """Threads that work on requests. The event loop alone uses its methods.
 
     Args:
         settings: How many threads, waiting requests, seconds and kept answers.
+        metrics: Where work is counted.
     """
 
-    def __init__(self, settings: Settings):
+    def __init__(self, settings: Settings, metrics: Metrics):
         self._executor = ThreadPoolExecutor(settings.threads, thread_name_prefix="request")
         self._most, self._seconds = settings.threads + settings.waiting, settings.seconds
         self._cached: OrderedDict[Hashable, Any] = OrderedDict()
         self._most_cached = settings.cached
-        self._running: dict[Hashable, asyncio.Future[Any]] = {}
-        self.busy = 0
+        self._shared: dict[Hashable, _Job] = {}
+        self._jobs: set[_Job] = set()
+        self._metrics = metrics
+
+    @property
+    def busy(self) -> int:
+        """Requests that are worked on, or wait for a thread."""
+        return len(self._jobs)
 
     async def run(self, work: Callable[[], Result], key: Hashable = None) -> Result:
         """Do work in a thread, or take its result from the cache.
 
+        The work is stopped when its time is up, and when all who wait for it have gone.
+
         Args:
-            work: The function.
+            work: The function. Long loops in it call `check_wanted`.
             key: What the result depends on; None for work that is not cached.
 
         Raises:
@@ -42,38 +56,88 @@ class Workers:
         """
         if key is not None and key in self._cached:
             self._cached.move_to_end(key)
+            self._metrics.cache_hits += 1
             found: Result = self._cached[key]
             return found
-        future = self._running.get(key) or self._started(work, key)
+        job = self._shared.get(key) or self._started(work, key)
+        job.waiting += 1
         try:
-            result: Result = await asyncio.wait_for(asyncio.shield(future), self._seconds)
-        except TimeoutError:
-            text = f"the request took longer than {self._seconds:g} seconds; ask for less"
+            # the work has the same limit: this one holds where the work does not look at it
+            result: Result = await asyncio.wait_for(asyncio.shield(job.done), self._seconds)
+        except (TimeoutError, StoppedError):
+            text = f"the request took longer than {self._seconds:g} s; ask for less"
             raise Problem(503, text, _RETRY_AFTER) from None
+        finally:
+            job.waiting -= 1
+            if not job.waiting and not job.done.done():
+                self._stop(job)
         return result
 
     def close(self) -> None:
-        """Let running work end, and drop what waits."""
+        """Stop what is worked on, and drop what waits."""
+        for job in list(self._jobs):
+            self._stop(job)
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    def _started(self, work: Callable[[], Any], key: Hashable) -> asyncio.Future[Any]:
+    def _started(self, work: Callable[[], Any], key: Hashable) -> _Job:
         """Work in a thread; requests for the same share it."""
         if self.busy >= self._most:
+            self._metrics.refused += 1
             raise Problem(503, "too many requests wait; send it again later", _RETRY_AFTER)
-        self.busy += 1
-        future = asyncio.get_running_loop().run_in_executor(self._executor, work)
-        if key is not None:
-            self._running[key] = future
-        # work that is no longer waited for keeps its place until its thread is free
-        future.add_done_callback(lambda done: self._release(done, key))
-        return future
+        stop = Stop(self._seconds)
 
-    def _release(self, future: asyncio.Future[Any], key: Hashable) -> None:
-        self.busy -= 1
-        self._running.pop(key, None)
-        # asking for the error keeps one that nobody waits for any more out of the log
-        if future.cancelled() or future.exception() or key is None:
+        def watched() -> Any:
+            with stop.watched():
+                stop.check()
+                return work()
+
+        job = _Job(self._executor.submit(watched), stop, key)
+        self._jobs.add(job)
+        if key is not None:
+            self._shared[key] = job
+        # work that is no longer waited for keeps its place until its thread is free
+        job.done.add_done_callback(lambda _: self._release(job))
+        return job
+
+    def _stop(self, job: _Job) -> None:
+        """End a job that nobody waits for; who asks for the same later starts another."""
+        job.stop.now()
+        self._unshare(job)
+        # a job that no thread has begun gives its place back at once
+        if not job.future.cancel():
+            self._metrics.stopped += 1
+
+    def _unshare(self, job: _Job) -> None:
+        if self._shared.get(job.key) is job:
+            del self._shared[job.key]
+
+    def _release(self, job: _Job) -> None:
+        self._jobs.discard(job)
+        self._unshare(job)
+        if job.done.cancelled():
             return
-        self._cached[key] = future.result()
-        while len(self._cached) > self._most_cached:
-            self._cached.popitem(last=False)
+        error = job.done.exception()
+        if error is not None:
+            # where somebody waits, the error is theirs
+            if not job.waiting and not isinstance(error, StoppedError):
+                _LOG.warning("work that nobody waited for failed: %s", type(error).__name__)
+            return
+        if job.key is not None:
+            self._cached[job.key] = job.done.result()
+            while len(self._cached) > self._most_cached:
+                self._cached.popitem(last=False)
+
+
+class _Job:
+    """Work in a thread.
+
+    Attributes:
+        future: The thread's.
+        done: The event loop's.
+        waiting: Requests that wait for it.
+    """
+
+    def __init__(self, future: Future[Any], stop: Stop, key: Hashable):
+        self.future, self.stop, self.key = future, stop, key
+        self.done = asyncio.wrap_future(future)
+        self.waiting = 0

@@ -29,6 +29,7 @@ from sicetnon.arguments.model.windows import (
 )
 from sicetnon.errors import DataError, UsageError
 from sicetnon.platforms import processor_cores
+from sicetnon.stopping import current_stop
 
 SHIPPED = Path(__file__).parents[2] / "models" / "debate"
 DESCRIPTION, WEIGHTS, TOKENIZER = "model.json", "weights.bin", "tokenizer.json.gz"
@@ -189,7 +190,12 @@ class DebateEncoder:
     ) -> dict[str, NDArray[np.float32]]:
         windows = self._windows(texts, contexts, size)
         batches = batches_of(windows, self.description.batch)
-        run = functools.partial(self._run, outputs=tuple(outputs))
+        stop = current_stop()
+
+        def run(batch: Sequence[Window]) -> dict[str, NDArray[np.float32]]:
+            stop.check()
+            return self._run(batch, tuple(outputs))
+
         sums = {name: np.zeros((len(texts), *self._row(name))) for name in outputs}
         weights = np.zeros(len(texts))
         for batch, answers in zip(

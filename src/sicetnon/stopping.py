@@ -1,0 +1,70 @@
+"""Work that can be stopped: when its time is up, or when nobody waits for it any more.
+
+Long loops call `check_wanted`. It does nothing outside of work that someone may stop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+from sicetnon.errors import StoppedError
+
+_CURRENT: ContextVar[Stop | None] = ContextVar("stop", default=None)
+
+
+class Stop:
+    """Says when work has to end. Threads may share it.
+
+    Args:
+        seconds: Seconds from now until the time is up; None for no limit.
+    """
+
+    def __init__(self, seconds: float | None = None):
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._is_unwanted = False
+
+    def now(self) -> None:
+        """Let the work end at its next check."""
+        self._is_unwanted = True
+
+    def check(self) -> None:
+        """Go on, or end.
+
+        Raises:
+            StoppedError: The work has to end.
+        """
+        if self._is_unwanted:
+            raise StoppedError("nobody waits for this any more")
+        if self._end is not None and time.monotonic() >= self._end:
+            raise StoppedError("the time for this is up")
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Let `check_wanted` mean this one, in this thread, within the block."""
+        token = _CURRENT.set(self)
+        try:
+            yield
+        finally:
+            _CURRENT.reset(token)
+
+
+def current_stop() -> Stop:
+    """What ends the work of this thread, to be checked in threads that it starts."""
+    return _CURRENT.get() or _NEVER
+
+
+def check_wanted() -> None:
+    """Go on, or end.
+
+    Raises:
+        StoppedError: Someone has stopped the work that this is a part of.
+    """
+    stop = _CURRENT.get()
+    if stop is not None:
+        stop.check()
+
+
+_NEVER = Stop()
