@@ -26,7 +26,7 @@ LAYERS = (
     ("terminal", "web"),
     ("library",),
     ("tasks",),
-    ("pairs", "ranker", "report", "uva", "validation"),
+    ("judging", "pairs", "ranker", "report", "uva", "validation"),
     ("services",),
     ("evaluation", "ranking"),
     ("retrieval",),

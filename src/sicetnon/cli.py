@@ -34,6 +34,7 @@ COMMANDS = {
     "evaluate": "score runs",
     "validate": "check a run by the rules of its task",
     "leaderboard": "show the published scores of a task, and where your runs stand",
+    "judge": "make pools of runs, and judgments of votes",
     "annotate": "label texts: quality, argumentativeness, stance, comparison, side",
     "train": "train the learned parts of the systems named uva",
 }

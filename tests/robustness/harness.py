@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
-from robustness import bombs, damages, inputs, kills, power_cuts, questions
+from robustness import bombs, damages, inputs, judgments, kills, power_cuts, questions
 from robustness.crafted import crafted
 from robustness.damage import damage
 from robustness.trials import OUTCOMES, Check, Tally, run_check, run_trial
@@ -16,6 +16,7 @@ CHECKS = {
     check.name: check
     for check in (
         Check("kills", 1_000, kills.prepare),
+        Check("judgments", 500, judgments.prepare),
         Check("power-cuts", 20_000, power_cuts.prepare),
         Check("damages", 2_000, partial(damages.prepare, damage, False)),
         Check("crafted", 200, partial(damages.prepare, crafted, True)),

@@ -15,6 +15,7 @@ from robustness.trials import Check, Lost, Trial, run_check
 
 SHORT = {
     "kills": 12,
+    "judgments": 8,
     "power-cuts": 60,
     "damages": 10,
     "crafted": 8,

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from sicetnon.errors import DataError, counted
 from sicetnon.formats.files import read_lines
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.records import Judgment
 
 STANCES = ("FIRST", "SECOND", "NEUTRAL", "NO")
+SIDES = ("FOR", "AGAINST", "BOTH", "NONE")
 EXPECTED = "qid 0 doc label"
 MOST = 1000
 
 
-def read_qrels(path: Path | str) -> Iterator[Judgment]:
-    """Stream the judgments of a file. Labels are whole numbers (also written `4.0`) or stances.
+def read_qrels(path: Path | str, words: Sequence[str] = STANCES) -> Iterator[Judgment]:
+    """Stream the judgments of a file. Labels are whole numbers (also written `4.0`) or words.
+
+    Args:
+        path: The file.
+        words: The words that may be labels; stances when left out.
 
     Raises:
         DataError: A line has another form.
@@ -29,11 +35,25 @@ def read_qrels(path: Path | str) -> Iterator[Judgment]:
             found = counted(len(columns), "column")
             raise DataError(f"found {found}; expected 4: {EXPECTED}", path, number)
         topic, _, document, label = columns
-        yield Judgment(topic, document, _label(label, path, number))
+        yield Judgment(topic, document, _label(label, words, path, number))
 
 
-def _label(text: str, path: Path | str, line: int) -> int | str:
-    if text in STANCES:
+def qrels_text(judgments: Iterable[Judgment]) -> str:
+    """The text of a file of judgments: single spaces, in the order given.
+
+    Raises:
+        ValueError: A topic or a document could not stand in such a file.
+    """
+    lines = []
+    for each in judgments:
+        check_identifier(each.topic)
+        check_identifier(each.document)
+        lines.append(f"{each.topic} 0 {each.document} {each.label}\n")
+    return "".join(lines)
+
+
+def _label(text: str, words: Sequence[str], path: Path | str, line: int) -> int | str:
+    if text in words:
         return text
     try:
         value = float(text)
@@ -41,7 +61,7 @@ def _label(text: str, path: Path | str, line: int) -> int | str:
         value = math.nan
     if not value.is_integer() or abs(value) > MOST:
         raise DataError(
-            f"found the label {text!r}; expected a whole number or one of {', '.join(STANCES)}",
+            f"found the label {text!r}; expected a whole number or one of {', '.join(words)}",
             path,
             line,
         )

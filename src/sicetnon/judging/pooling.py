@@ -1,0 +1,108 @@
+"""Pools: the documents that some runs found first, for judging."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from sicetnon.checks import check_number
+from sicetnon.errors import DataError, UsageError
+from sicetnon.evaluation.runs import load_run
+from sicetnon.evaluation.sources import Sources, each_source
+from sicetnon.evaluation.topics import TopicSource, load_topics
+from sicetnon.formats.identifiers import all_pairs
+from sicetnon.formats.runs import unordered
+from sicetnon.judging.scales import scales_of
+from sicetnon.judging.schema import Plan, create
+from sicetnon.records import Run
+
+DEPTH = 5
+"""The depth of the pools of Touché."""
+
+
+@dataclass(frozen=True)
+class PoolSize:
+    """The size of a pool.
+
+    Attributes:
+        topics: Topics with at least one document.
+        documents: Documents over all topics.
+    """
+
+    topics: int
+    documents: int
+
+
+def make_pool(
+    path: Path | str,
+    runs: Sources,
+    topics: TopicSource,
+    *,
+    task: str = "",
+    dimensions: Sequence[str] = (),
+    depth: int = DEPTH,
+    votes: int = 1,
+    quota: int | None = None,
+    seed: int = 0,
+) -> PoolSize:
+    """Make a judging file of the first documents of runs.
+
+    Args:
+        path: The file to make.
+        runs: The runs, in any form that `evaluate` takes. Ranks count, not scores.
+        topics: The questions, in any form that `load_topics` takes.
+        task: The task-year whose dimensions and labels are used.
+        dimensions: What is judged, of `DIMENSIONS`; what the task judges when left out.
+        depth: The first documents of each topic that a run gives.
+        votes: How many assessors judge a document.
+        quota: How many documents an assessor judges at most; no limit when left out.
+        seed: The seed of the orders in which assessors see documents.
+
+    Raises:
+        UsageError: A number is too small, or the file is there already.
+        DataError: A file cannot be used, or a run holds a topic that is not among the topics.
+        OSError: The file cannot be written.
+    """
+    check_number(depth, "depth", 1)
+    check_number(votes, "votes", 1)
+    if quota is not None:
+        check_number(quota, "quota", 1)
+    scales = scales_of(task, dimensions)
+    asked = load_topics(topics)
+    pool: dict[str, set[str]] = {topic.number: set() for topic in asked}
+    names = []
+    for name, source in each_source(runs):
+        run = load_run(source, name)
+        names.append(name or PurePath(run.name).name)
+        for number, documents in pooled(run, depth).items():
+            if number not in pool:
+                message = f"found the topic {number}, which is not among the topics; give its file"
+                raise DataError(message, run.name)
+            pool[number].update(documents)
+    shuffled = {number: _shuffled(found, seed, number) for number, found in pool.items() if found}
+    if not shuffled:
+        raise UsageError("found no document in the runs; expected at least one")
+    plan = Plan(
+        task, tuple(scale.dimension for scale in scales), depth, tuple(names), seed, votes, quota
+    )
+    create(Path(path), plan, asked, shuffled)
+    return PoolSize(len(shuffled), sum(map(len, shuffled.values())))
+
+
+def pooled(run: Run, depth: int) -> Mapping[str, tuple[str, ...]]:
+    """The first documents of each topic of a run; a pair is written in one order."""
+    if all_pairs(document for ranking in run.rankings.values() for document in ranking.ids):
+        run = unordered(run)
+    return {number: ranking.ids[:depth] for number, ranking in run.rankings.items()}
+
+
+def _shuffled(documents: set[str], seed: int, topic: str) -> list[str]:
+    """Documents in an order that tells nothing of ranks and runs."""
+    return sorted(documents, key=lambda each: place_of(seed, topic, each))
+
+
+def place_of(*parts: object) -> bytes:
+    """The place of something in a shuffled order: the same on every machine for one seed."""
+    return hashlib.sha256("\n".join(map(str, parts)).encode()).digest()

@@ -1,0 +1,256 @@
+"""What assessors do, kept in a judging file: acknowledged only after it is on the disk."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sicetnon.checks import check_number
+from sicetnon.errors import DataError, UsageError
+from sicetnon.judging.ledger import Action, Item, Ledger, Receipt
+from sicetnon.judging.pooling import place_of
+from sicetnon.judging.schema import Plan, connect, transaction
+from sicetnon.records import Topic
+
+HOLD_SECONDS = 900.0
+LONGEST_NAME = 60
+MOST_ASSESSORS = 1_000
+
+
+class JudgingFile:
+    """A judging file, open for one process; others may have it open, too.
+
+    Args:
+        path: The file.
+        hold_seconds: How long a document is kept for the assessor whom it was shown to.
+
+    Raises:
+        DataError: It is missing, or no sound judging file.
+        NotSavedError: It cannot be written.
+    """
+
+    def __init__(self, path: Path | str, hold_seconds: float = HOLD_SECONDS):
+        self.path = Path(path)
+        self._database = connect(self.path)
+        self._lock = threading.RLock()
+        try:
+            (content,) = self._database.execute("SELECT content FROM plan").fetchone()
+            self.plan = msgspec.json.decode(content, type=Plan)
+            rows = self._database.execute("SELECT content FROM topics ORDER BY place")
+            topics = [msgspec.json.decode(row[0], type=Topic) for row in rows]
+            self.topics = {topic.number: topic for topic in topics}
+            self._ledger = Ledger(self._database, self.plan, hold_seconds)
+        except (sqlite3.DatabaseError, TypeError, msgspec.MsgspecError, UsageError) as error:
+            self._database.close()
+            raise DataError(f"is no sound judging file: {error}", self.path) from None
+        self._orders: dict[str, list[int]] = {}
+
+    def __enter__(self) -> JudgingFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._database.close()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The database, for queries; nobody else of this process uses it meanwhile.
+
+        Raises:
+            DataError: The file is damaged.
+        """
+        with self._lock:
+            try:
+                yield self._database
+            except sqlite3.DatabaseError as error:
+                raise DataError(f"cannot be read: {error}", self.path) from None
+
+    def assigned(self, name: str, count: int = 1) -> list[Item]:
+        """The next documents of an assessor, which are kept for them for a while.
+
+        Args:
+            name: The assessor.
+            count: How many at most.
+
+        Raises:
+            UsageError: The name cannot be used.
+            NotSavedError: The file cannot be written.
+        """
+        check_number(count, "count", 1)
+        with self._writing():
+            assessor, now = self._assessor(name), time.time()
+            self._ledger.release_lapsed(now)
+            own = self._ledger.own(assessor)
+            held = own.held
+            open_items = [
+                item
+                for item in self._order(name)
+                if item not in own.skipped
+                and len(own.votes.get(item, ())) < len(self.plan.dimensions)
+            ]
+            chosen = [item for item in open_items if item in held][:count]
+            left = self._left(len(held))
+            free = (item for item in open_items if item not in held)
+            for item in free:
+                if len(chosen) == count or left == 0:
+                    break
+                if self._ledger.others(assessor, item, now) < self.plan.votes:
+                    chosen.append(item)
+                    left -= 1
+            self._ledger.reserve(assessor, [item for item in chosen if item not in own.votes], now)
+            return self._items(chosen, assessor, own.votes)
+
+    def record(self, name: str, actions: Sequence[Action]) -> list[Receipt]:
+        """Save what an assessor does. The receipts are true once this returns.
+
+        Args:
+            name: The assessor.
+            actions: In the order in which they were done. One that is refused stops no other.
+
+        Raises:
+            UsageError: The name cannot be used.
+            NotSavedError: The file cannot be written; no action was saved then.
+        """
+        with self._writing():
+            assessor, now = self._assessor(name), time.time()
+            return [self._ledger.record(assessor, action, now) for action in actions]
+
+    def last(self, name: str) -> Action | None:
+        """The last vote or skip of an assessor that was not undone."""
+        with self.reading() as database:
+            row = database.execute(
+                "SELECT key, kind, item, dimension, label FROM kept "
+                "WHERE assessor = (SELECT id FROM assessors WHERE name = ?) "
+                "AND kind IN ('vote', 'skip') ORDER BY number DESC LIMIT 1",
+                (name,),
+            ).fetchone()
+        return Action(*row) if row else None
+
+    def undo_all(self, name: str, topic: str | None = None, since: float | None = None) -> int:
+        """Undo the votes and skips of an assessor.
+
+        Args:
+            name: The assessor.
+            topic: Of this topic alone.
+            since: Of this time on, in seconds since 1970.
+
+        Returns:
+            How many events were undone.
+
+        Raises:
+            UsageError: There is no such assessor or topic.
+        """
+        if topic is not None and topic not in self.topics:
+            raise UsageError(f"found no topic {topic!r} in the pool")
+        with self._writing():
+            found = self._database.execute("SELECT id FROM assessors WHERE name = ?", (name,))
+            row = found.fetchone()
+            if row is None:
+                raise UsageError(f"found no assessor {name!r}; sicetnon judge status names them")
+            events = self._database.execute(
+                "SELECT key, item FROM kept JOIN items ON items.id = item WHERE assessor = ? "
+                "AND kind IN ('vote', 'skip') AND (? IS NULL OR topic = ?) AND time >= ?",
+                (row[0], topic, topic, since or 0.0),
+            ).fetchall()
+            now = time.time()
+            for key, item in events:
+                undo = Action(uuid.uuid4().hex, "undo", item, target=key)
+                self._ledger.add(row[0], undo, now)
+            # what is undone at once is free for everybody
+            self._database.execute("DELETE FROM reservations WHERE assessor = ?", (row[0],))
+            return len(events)
+
+    def add_votes(self, name: str, votes: Sequence[tuple[int, str, str]]) -> int:
+        """Save votes that were made elsewhere, where the quota of votes leaves room.
+
+        Args:
+            name: Whose they are.
+            votes: Items, dimensions and labels.
+
+        Returns:
+            How many there was room for.
+        """
+        with self._writing():
+            assessor, now = self._assessor(name), time.time()
+            saved = 0
+            for item, dimension, label in votes:
+                action = Action(uuid.uuid4().hex, "vote", item, dimension, label)
+                if self._ledger.fault_of_vote(assessor, action, now, check_quota=False) is None:
+                    self._ledger.add(assessor, action, now)
+                    saved += 1
+            return saved
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._lock, transaction(self._database, self.path):
+            yield
+
+    def _assessor(self, name: str) -> int:
+        """The number of an assessor, who is enrolled where the name is new."""
+        row = self._database.execute("SELECT id FROM assessors WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            check_name(name)
+            (count,) = self._database.execute("SELECT COUNT(*) FROM assessors").fetchone()
+            if count >= MOST_ASSESSORS:
+                raise UsageError(f"found {count:,} assessors; no more are enrolled")
+            row = self._database.execute(
+                "INSERT INTO assessors (name) VALUES (?) RETURNING id", (name,)
+            ).fetchone()
+        return int(row[0])
+
+    def _left(self, held: int) -> int:
+        """How many more documents an assessor may take; a negative number for no limit."""
+        return -1 if self.plan.quota is None else max(self.plan.quota - held, 0)
+
+    def _order(self, name: str) -> list[int]:
+        """All items as this assessor sees them: topic by topic, both in an order of their own."""
+        if name not in self._orders:
+            seed = self.plan.seed
+            rows = self._database.execute("SELECT id, topic, document FROM items").fetchall()
+            rows.sort(
+                key=lambda row: (
+                    place_of(seed, name, row[1]),
+                    place_of(seed, name, row[1], row[2]),
+                )
+            )
+            self._orders[name] = [row[0] for row in rows]
+        return self._orders[name]
+
+    def _items(
+        self, chosen: Sequence[int], assessor: int, votes: Mapping[int, dict[str, str]]
+    ) -> list[Item]:
+        found = []
+        for item in chosen:
+            topic, document = self._database.execute(
+                "SELECT topic, document FROM items WHERE id = ?", (item,)
+            ).fetchone()
+            row = self._database.execute(
+                "SELECT note FROM standing WHERE item = ? AND assessor = ? AND kind = 'note'",
+                (item, assessor),
+            ).fetchone()
+            found.append(Item(item, topic, document, votes.get(item, {}), row[0] if row else ""))
+        return found
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no assessor can have.
+
+    Raises:
+        UsageError: It is empty, too long, or holds spaces around it or characters that do not
+            print.
+    """
+    if not name or name != " ".join(name.split()) or not name.isprintable():
+        raise UsageError(f"found the name {name!r}; expected words with single spaces between")
+    if len(name) > LONGEST_NAME:
+        raise UsageError(f"found a name of {len(name):,} letters; expected {LONGEST_NAME} at most")

@@ -1,0 +1,302 @@
+"""What stands in a judging file: votes, progress, agreement and disagreements."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import msgspec
+
+from sicetnon.errors import DataError, UsageError
+from sicetnon.judging.agreement import cohen_kappa, krippendorff_alpha
+from sicetnon.judging.scales import Scale
+from sicetnon.judging.store import JudgingFile
+
+
+class Vote(msgspec.Struct, frozen=True):
+    """A vote that stands.
+
+    Attributes:
+        assessor: Who gave it.
+        topic: The number of the topic.
+        document: The id of the document.
+        dimension: What was judged.
+        label: The label.
+    """
+
+    assessor: str
+    topic: str
+    document: str
+    dimension: str
+    label: str
+
+
+class AssessorProgress(msgspec.Struct, frozen=True):
+    """How far an assessor is.
+
+    Attributes:
+        name: The assessor.
+        judged: Documents with a vote in every dimension.
+        skipped: Documents that were skipped.
+        notes: Documents with a note.
+        quota: Documents that the assessor judges at most; None for no limit.
+    """
+
+    name: str
+    judged: int
+    skipped: int
+    notes: int
+    quota: int | None
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a pool is.
+
+    Attributes:
+        documents: Documents in the pool, over all topics.
+        topics: Topics with a document.
+        judged: Documents that have all their votes.
+        votes_wanted: Votes on documents that are wanted in all.
+        votes: Votes on documents that are there; one for all dimensions.
+        assessors: Each assessor.
+    """
+
+    documents: int
+    topics: int
+    judged: int
+    votes_wanted: int
+    votes: int
+    assessors: list[AssessorProgress]
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """How far two assessors agree.
+
+    Attributes:
+        first: One of them.
+        second: The other.
+        documents: Documents that both judged.
+        equal: The share of equal labels.
+        kappa: Cohen's kappa; NaN where it is not defined.
+    """
+
+    first: str
+    second: str
+    documents: int
+    equal: float
+    kappa: float
+
+
+@dataclass(frozen=True)
+class DimensionAgreement:
+    """How far all assessors agree on a dimension.
+
+    Attributes:
+        dimension: What was judged.
+        documents: Documents with two votes or more.
+        alpha: Krippendorff's alpha, of ordinal data for grades and of nominal data for words; NaN
+            where it is not defined.
+        pairs: Each two assessors who have a document in common.
+    """
+
+    dimension: str
+    documents: int
+    alpha: float
+    pairs: tuple[PairAgreement, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The agreement for JSON: None stands for what is not defined."""
+        return {
+            "dimension": self.dimension,
+            "documents": self.documents,
+            "alpha": _or_none(self.alpha),
+            "pairs": [asdict(pair) | {"kappa": _or_none(pair.kappa)} for pair in self.pairs],
+        }
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A document on which assessors differ.
+
+    Attributes:
+        topic: The number of the topic.
+        document: The id of the document.
+        dimension: What was judged.
+        votes: The label of each assessor.
+        notes: The notes of assessors.
+    """
+
+    topic: str
+    document: str
+    dimension: str
+    votes: dict[str, str]
+    notes: dict[str, str]
+
+
+def standing_votes(file: JudgingFile) -> list[Vote]:
+    """The votes that stand: topic by topic, then by document, dimension and assessor.
+
+    Raises:
+        DataError: The file holds a label that is on no scale of it.
+    """
+    with file.reading() as database:
+        rows = database.execute(
+            "SELECT assessors.name, items.topic, items.document, dimension, label FROM standing "
+            "JOIN items ON items.id = item JOIN assessors ON assessors.id = assessor "
+            "JOIN topics ON topics.number = items.topic WHERE kind = 'vote' "
+            "ORDER BY topics.place, items.document, dimension, assessors.name"
+        )
+        votes = [Vote(*row) for row in rows]
+    known = {(scale.dimension, value) for scale in file.plan.scales for value in scale.values}
+    if any((vote.dimension, vote.label) not in known for vote in votes):
+        raise DataError("is damaged: a label is on no scale; take it from a copy", file.path)
+    return votes
+
+
+def events(file: JudgingFile) -> Iterator[dict[str, Any]]:
+    """All that was done, in its order, as flat rows ready for JSON; what was undone, too."""
+    with file.reading() as database:
+        rows = database.execute(
+            "SELECT event.number, event.time, assessors.name, event.kind, items.topic, "
+            "items.document, event.dimension, event.label, event.note, event.undoes "
+            "FROM events AS event JOIN items ON items.id = event.item "
+            "JOIN assessors ON assessors.id = event.assessor ORDER BY event.number"
+        ).fetchall()
+    names = ("number", "time", "assessor", "kind", "topic", "document", "dimension", "label")
+    for row in rows:
+        yield dict(zip((*names, "note", "undoes"), row, strict=True))
+
+
+def progress(file: JudgingFile) -> Progress:
+    """How far a pool and its assessors are."""
+    plan = file.plan
+    with file.reading() as database:
+        documents, topics = database.execute(
+            "SELECT COUNT(*), COUNT(DISTINCT topic) FROM items"
+        ).fetchone()
+        whole = database.execute(
+            "SELECT item, assessors.name FROM standing "
+            "JOIN assessors ON assessors.id = assessor WHERE kind = 'vote' "
+            "GROUP BY item, assessor HAVING COUNT(*) = ?",
+            (len(plan.dimensions),),
+        ).fetchall()
+        others = {
+            (name, kind): count
+            for name, kind, count in database.execute(
+                "SELECT name, kind, COUNT(DISTINCT item) FROM standing "
+                "JOIN assessors ON assessors.id = assessor "
+                "WHERE kind = 'skip' OR note <> '' GROUP BY name, kind"
+            )
+        }
+        names = [name for (name,) in database.execute("SELECT name FROM assessors ORDER BY name")]
+    of_items = Counter(item for item, _ in whole)
+    of_names = Counter(name for _, name in whole)
+    assessors = [
+        AssessorProgress(
+            name,
+            of_names[name],
+            others.get((name, "skip"), 0),
+            others.get((name, "note"), 0),
+            plan.quota,
+        )
+        for name in names
+    ]
+    full = sum(count >= plan.votes for count in of_items.values())
+    wanted = documents * plan.votes
+    return Progress(documents, topics, full, wanted, len(whole), assessors)
+
+
+def agreement(file: JudgingFile) -> list[DimensionAgreement]:
+    """How far assessors agree, dimension by dimension."""
+    votes = standing_votes(file)
+    return [
+        _agreement_on(scale, [vote for vote in votes if vote.dimension == scale.dimension])
+        for scale in file.plan.scales
+    ]
+
+
+def disagreements(file: JudgingFile, dimension: str | None = None) -> list[Disagreement]:
+    """The documents on which assessors differ, for them to discuss; the furthest apart first.
+
+    Args:
+        file: The judging file.
+        dimension: Of this dimension alone.
+
+    Raises:
+        UsageError: The dimension is not judged in this file.
+    """
+    if dimension is not None and dimension not in file.plan.dimensions:
+        expected = ", ".join(file.plan.dimensions)
+        raise UsageError(f"found the dimension {dimension!r}; expected of {expected}")
+    notes = _notes(file)
+    places = {str(scale.dimension): scale.values.index for scale in file.plan.scales}
+    found = []
+    for (topic, document, judged), labels in _by_document(standing_votes(file)).items():
+        if len(set(labels.values())) > 1 and dimension in (None, judged):
+            said = notes.get((topic, document), {})
+            found.append(Disagreement(topic, document, judged, labels, said))
+
+    def distance(each: Disagreement) -> int:
+        at = [places[each.dimension](label) for label in each.votes.values()]
+        return max(at) - min(at)
+
+    graded = {scale.dimension for scale in file.plan.scales if scale.is_graded}
+    return sorted(found, key=lambda each: -distance(each) if each.dimension in graded else -1)
+
+
+def _agreement_on(scale: Scale, votes: Sequence[Vote]) -> DimensionAgreement:
+    units = _by_document(votes)
+    by_assessor: dict[str, dict[tuple[str, str, str], str]] = defaultdict(dict)
+    for unit, labels in units.items():
+        for name, label in labels.items():
+            by_assessor[name][unit] = label
+    pairs = []
+    for first, second in itertools.combinations(sorted(by_assessor), 2):
+        shared = sorted(by_assessor[first].keys() & by_assessor[second].keys())
+        if shared:
+            one = [by_assessor[first][unit] for unit in shared]
+            other = [by_assessor[second][unit] for unit in shared]
+            equal = sum(a == b for a, b in zip(one, other, strict=True)) / len(shared)
+            kappa = cohen_kappa(one, other)
+            pairs.append(PairAgreement(first, second, len(shared), equal, kappa))
+    if scale.is_graded:
+        numbers = [[float(label) for label in labels.values()] for labels in units.values()]
+        alpha = krippendorff_alpha(numbers, "ordinal")
+    else:
+        places = [
+            [float(scale.values.index(label)) for label in labels.values()]
+            for labels in units.values()
+        ]
+        alpha = krippendorff_alpha(places, "nominal")
+    several = sum(len(labels) > 1 for labels in units.values())
+    return DimensionAgreement(scale.dimension, several, alpha, tuple(pairs))
+
+
+def _by_document(votes: Sequence[Vote]) -> dict[tuple[str, str, str], dict[str, str]]:
+    """The label of each assessor by topic, document and dimension."""
+    found: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
+    for vote in votes:
+        found[vote.topic, vote.document, vote.dimension][vote.assessor] = vote.label
+    return found
+
+
+def _notes(file: JudgingFile) -> dict[tuple[str, str], dict[str, str]]:
+    found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    with file.reading() as database:
+        rows = database.execute(
+            "SELECT items.topic, items.document, assessors.name, note FROM standing "
+            "JOIN items ON items.id = item JOIN assessors ON assessors.id = assessor "
+            "WHERE kind = 'note' AND note <> ''"
+        )
+        for topic, document, name, note in rows:
+            found[topic, document][name] = note
+    return found
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
