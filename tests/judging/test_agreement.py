@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import UsageError
@@ -42,6 +42,7 @@ def test_kappa_as_published() -> None:
 grades = st.integers(0, 3)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(grades, grades), min_size=1, max_size=40))
 def test_kappa_as_scikit_learn(pairs: list[tuple[int, int]]) -> None:
     metrics = pytest.importorskip("sklearn.metrics")

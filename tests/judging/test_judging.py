@@ -309,13 +309,13 @@ def _judge(path: Path, name: str) -> int:
 
 def test_nothing_an_assessor_does_breaks_the_rules(tmp_path: Path) -> None:
     """Random actions of three assessors: no quota is exceeded, nothing acknowledged is lost."""
-    for seed in range(3):
+    for seed in range(2):
         rng = random.Random(seed)
         with JudgingFile(
             pool(tmp_path / str(seed), 4, votes=2, quota=5), hold_seconds=0.02
         ) as file:
             acknowledged: list[Action] = []
-            for _ in range(250):
+            for _ in range(150):
                 name = rng.choice(["anna", "bert", "cleo"])
                 item = rng.randint(1, 12)
                 action = rng.choice(
@@ -332,7 +332,7 @@ def test_nothing_an_assessor_does_breaks_the_rules(tmp_path: Path) -> None:
                 votes = standing_votes(file)
                 assert max(Counter(v.document for v in votes).values(), default=0) <= 2
                 assert max(Counter(v.assessor for v in votes).values(), default=0) <= 5
-            assert len(list(events(file))) == len(acknowledged) > 50
+            assert len(list(events(file))) == len(acknowledged) > 30
 
 
 class TestExchange:
@@ -465,7 +465,7 @@ class TestFiles:
             file.record("anna", [vote(item.id)])
         file.close()
         data = bytearray(file.path.read_bytes())
-        for seed in range(150):
+        for seed in range(100):
             rng = random.Random(seed)
             damaged = bytearray(data)
             for _ in range(rng.randint(1, 8)):

@@ -25,6 +25,8 @@ VERSION = 1
 _APPLICATION = 0x5365744E
 """What marks a SQLite file as ours: "SetN"."""
 _WAIT_SECONDS = 30.0
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""Errors of a damaged file; SQLite quotes its bytes in messages, which may not be UTF-8."""
 
 _TABLES = """
 CREATE TABLE plan (content TEXT NOT NULL) STRICT;
@@ -188,7 +190,7 @@ def connect(path: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         database.close()
         raise NotSavedError(f"{path}: cannot be opened for writing: {error}") from None
-    except sqlite3.DatabaseError as error:
+    except DAMAGE as error:
         database.close()
         raise DataError(f"is no judging file, or damaged: {error}", path) from None
     except DataError:
@@ -246,7 +248,7 @@ def transaction(database: sqlite3.Connection, path: Path) -> Iterator[None]:
         raise NotSavedError(
             f"{path}: nothing was saved: {error}; free some space or try again"
         ) from None
-    except sqlite3.DatabaseError as error:
+    except DAMAGE as error:
         raise DataError(f"is damaged: {error}; take it from a copy", path) from None
     finally:
         if database.in_transaction:

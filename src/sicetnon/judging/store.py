@@ -16,7 +16,7 @@ from sicetnon.checks import check_number
 from sicetnon.errors import DataError, UsageError
 from sicetnon.judging.ledger import Action, Item, Ledger, Receipt
 from sicetnon.judging.pooling import place_of
-from sicetnon.judging.schema import Plan, connect, transaction
+from sicetnon.judging.schema import DAMAGE, Plan, connect, transaction
 from sicetnon.records import Topic
 
 HOLD_SECONDS = 900.0
@@ -47,7 +47,7 @@ class JudgingFile:
             topics = [msgspec.json.decode(row[0], type=Topic) for row in rows]
             self.topics = {topic.number: topic for topic in topics}
             self._ledger = Ledger(self._database, self.plan, hold_seconds)
-        except (sqlite3.DatabaseError, TypeError, msgspec.MsgspecError, UsageError) as error:
+        except (*DAMAGE, TypeError, msgspec.MsgspecError, UsageError) as error:
             self._database.close()
             raise DataError(f"is no sound judging file: {error}", self.path) from None
         self._orders: dict[str, list[int]] = {}
@@ -73,7 +73,7 @@ class JudgingFile:
         with self._lock:
             try:
                 yield self._database
-            except sqlite3.DatabaseError as error:
+            except DAMAGE as error:
                 raise DataError(f"cannot be read: {error}", self.path) from None
 
     def assigned(self, name: str, count: int = 1) -> list[Item]:
