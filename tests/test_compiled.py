@@ -19,6 +19,22 @@ def half(number: float) -> float:
 print(half(3.0))
 """
 
+SMALL = """
+import sys
+from sicetnon.cli import main
+from sicetnon import Index
+
+index = Index.build([{"text": f"Tenure helps teacher {n}."} for n in range(30)])
+index = index.add(["Tenure costs money."]).delete(["3"])
+for system in ("default", "bm25-rm3", "dirichlet", "dph"):
+    assert len(index.search("Does tenure help teachers?", system=system)) == 10
+sys.stdout = None
+assert main(["search", "Should teachers get tenure?"]) == 0
+assert main(["brief", "Should teachers get tenure?"]) == 0
+sys.stdout = sys.__stdout__
+print([name for name in ("numba", "scipy", "llvmlite") if name in sys.modules])
+"""
+
 
 def run(source: Path, **changes: str) -> str:
     """The output of a program, which complains about nothing."""
@@ -55,3 +71,19 @@ def test_without_a_folder_for_kernels_they_are_compiled_anew(tmp_path: Path) -> 
     source = tmp_path / "kernel.py"
     source.write_text("".join(f"import {module}\n" for module in modules) + KERNEL)
     assert run(source, NUMBA_CACHE_DIR="/proc/nowhere") == "1.5\n"
+
+
+def test_small_work_needs_no_compiler(tmp_path: Path) -> None:
+    source = tmp_path / "small.py"
+    source.write_text(SMALL)
+    assert run(source, SICETNON_CACHE=str(tmp_path / "cache")) == "[]\n"
+    assert not (tmp_path / "cache" / "kernels").exists()
+
+
+def test_much_work_is_compiled_in_the_end() -> None:
+    program = """
+from sicetnon import compiled
+print(compiled.is_small(0.1), compiled.is_small(2 * compiled.PLAIN_SECONDS), compiled.is_small(0.0))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "True False False\n"

@@ -42,7 +42,7 @@ from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.text.analysis import named_analysis
-from sicetnon.uva import systems
+from sicetnon.uva import ANALYSIS, systems
 from sicetnon.uva import text_models as uva
 from sicetnon.uva.predictors import Predictor, SupportVectors, predictor_of
 from sicetnon.uva.ranknet import TopicFeatures, train
@@ -225,7 +225,7 @@ class TaskOne:
     def __init__(self) -> None:
         source = DATA / "touche-2020-task-1" / "input"
         folder = cache_folder() / "benchmark-uva"
-        build_index(open_corpus([source]), folder, BuildOptions(named_analysis(systems.ANALYSIS)))
+        build_index(open_corpus([source]), folder, BuildOptions(named_analysis(ANALYSIS)))
         self.index = IndexReader.open(folder)
         self.qrels = load_qrels(DATA / "qrels" / QRELS_1)
         self.topics = [t for t in read_topics(source / "topics.xml") if int(t.number) % 2]

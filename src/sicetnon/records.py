@@ -20,6 +20,9 @@ PremiseStance = Literal["PRO", "CON"]
 QuestionSide = Literal["FOR", "AGAINST", "BOTH", "NONE"]
 """The side of a text towards a question; BOTH weighs both, NONE takes none."""
 
+ComparativeStance = Literal["FIRST", "SECOND", "NEUTRAL", "NO"]
+"""The object of two that a text favours; NEUTRAL weighs both, NO takes no side."""
+
 
 class Premise(msgspec.Struct, frozen=True):
     """A reason given for or against a conclusion.

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sicetnon.arguments.model.classifiers import Comparison, Quality, Stance
-from sicetnon.arguments.side import Side
+from sicetnon.arguments.side.classifier import Side
 from sicetnon.formats import resumable
 from support.annotate_commands import RECORDS, annotate, check_tidy, command, read, write
 

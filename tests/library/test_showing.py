@@ -80,6 +80,19 @@ def test_answers_say_why_they_stand_where_they_stand(
     assert "on topic" not in capsys.readouterr().out
 
 
+def test_sides_are_left_out_where_nobody_wants_them(
+    index: Index, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["search", QUESTION, "--index", str(index.folder), "--json"]
+    sides = []
+    for more in ([], ["--no-sides"]):
+        assert main([*command, *more]) == 0
+        found = json.loads(capsys.readouterr().out)["answers"]
+        sides.append({answer["side"] for answer in found})
+    assert None not in sides[0]
+    assert sides[1] == {None}
+
+
 @pytest.mark.parametrize("question", ["Is knitting better than crochet?", "Should tulips be red?"])
 def test_nothing_is_said_where_nothing_is(
     index: Index, question: str, capsys: pytest.CaptureFixture[str]

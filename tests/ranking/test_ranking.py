@@ -17,6 +17,7 @@ from sicetnon.arguments.shouting import shouting
 from sicetnon.errors import UsageError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.annotation_writer import annotate_index
+from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.library.index import Index
 from sicetnon.ranking.penalties import Penalties
@@ -27,7 +28,7 @@ from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.tasks import general
-from sicetnon.tasks.registry import TASKS, find_task, search_system
+from sicetnon.tasks.registry import TASKS, analysis_for, find_task, search_system
 from sicetnon.tasks.running import RunOptions, run_task
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
@@ -189,6 +190,9 @@ def test_an_unknown_system_or_task_ends_a_run_before_it_begins(tmp_path: Path) -
 
 def test_tasks_are_found_by_their_ids() -> None:
     assert [find_task(identifier).id for identifier in TASKS] == list(TASKS)
+    for kind in RECORD_TYPES:
+        tasks = (task for task in map(find_task, TASKS) if task.records == kind)
+        assert analysis_for(kind) == next(tasks, general.TASK).analysis
 
 
 def test_an_index_of_no_task_is_searched_by_the_general_systems(index: Index) -> None:

@@ -43,6 +43,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--explain", action="store_true", help="say why each answer stands where it stands"
     )
+    command.add_argument(
+        "--sides",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="say which side each answer takes (default: yes; --no-sides is faster)",
+    )
     add_stance(command)
     command.add_argument("--json", action="store_true", help="print JSON")
 
@@ -73,6 +79,7 @@ def _search(options: argparse.Namespace) -> None:
             options.k,
             system=options.system,
             stance=options.stance,
+            sides=options.sides,
             balance=options.balance,
         )
         nearest = [] if found else index.nearest_topics(question)

@@ -8,7 +8,6 @@ import functools
 import gzip
 import io
 import os
-import secrets
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -239,7 +238,7 @@ def write_whole(texts: Mapping[Path, str | bytes]) -> None:
         _refuse_special(path)
     try:
         for path, text in texts.items():
-            temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
             if not path.parent.exists():
                 raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
             with temporary.open("xb") as file:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from sicetnon.arguments.comparative.comparer import ComparativeStance
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.formats.entries import is_link
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import (
     Argument,
+    ComparativeStance,
     Entry,
     Passage,
     PremiseStance,

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.corpora import Corpus, open_corpus
-from sicetnon.formats.entries import EntryFields
-from sicetnon.formats.files import Reading
-from sicetnon.formats.memory import Document, memory_corpus
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
 from sicetnon.library.answers import Answer, answers
 from sicetnon.library.showing import balanced, folded, is_one_sided
-from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
 from sicetnon.text.analysis import named_analysis
 
 if TYPE_CHECKING:
+    from sicetnon.library.sources import Source
     from sicetnon.retrieval.feedback import Feedback
     from sicetnon.retrieval.searcher import LocalRetriever
     from sicetnon.retrieval.weighting import WeightingModel
 
-Source: TypeAlias = str | Path | Iterable[Document] | Iterable[Path]
 _LONGEST_QUESTION = 100_000
 # results that are read for each answer, since near duplicates are folded, and that have sides
 _MOST_FOLDED, _BALANCED = 4, 2
@@ -85,9 +76,15 @@ class Index(IndexReader):
             MissingExtraError: An id of ir_datasets is named, which needs an extra.
             OSError: The disk is full or not writable. Nothing has changed in any of these cases.
         """
+        # reading takes more libraries than searching
+        from sicetnon.formats.entries import EntryFields
+        from sicetnon.formats.files import Reading
+        from sicetnon.index.writing import BuildOptions, build_index
+        from sicetnon.library.sources import corpus_of
+
         if isinstance(fields, str):
             raise UsageError(f"found the text {fields!r}; expected a list of fields: [{fields!r}]")
-        corpus = _corpus(source, EntryFields(tuple(fields), id_field, stance_field, claim_field))
+        corpus = corpus_of(source, EntryFields(tuple(fields), id_field, stance_field, claim_field))
         options = BuildOptions(
             named_analysis(analysis or analysis_for(corpus.records)),
             on_error=on_error or Reading().on_error,
@@ -131,11 +128,15 @@ class Index(IndexReader):
         Raises:
             DataError: The documents are of another kind, or an id is taken and `replace` is false.
         """
+        from sicetnon.formats.entries import EntryFields
+        from sicetnon.index.writing import BuildOptions, add_documents
+        from sicetnon.library.sources import corpus_of
+
         self.check_open()
         texts = self.fields if self.manifest.records == "entries" else ()
         named = EntryFields(texts, id_field, stance_field, claim_field)
         free = (number for number in count(self.size) if self.number(str(number)) is None)
-        corpus = _corpus(source, named, free)
+        corpus = corpus_of(source, named, free)
         add_documents(corpus, self.folder, BuildOptions(self.analysis), replace)
         return self._reopened()
 
@@ -145,6 +146,8 @@ class Index(IndexReader):
         Raises:
             UsageError: `ids` is no list, or no document would be left.
         """
+        from sicetnon.index.writing import delete_documents
+
         if isinstance(ids, str) or not isinstance(ids, Iterable):
             raise UsageError(f"found {ids!r}; expected a list of ids, such as [{str(ids)!r}]")
         self.check_open()
@@ -189,7 +192,7 @@ class Index(IndexReader):
         if system is not None:
             chosen = system if isinstance(system, System) else self.system(system, stance=stance)
             best = answers(self, chosen.retrieve([topic], k)[0])
-            return with_sides(question, best) if sides else best
+            return _sided(question, best) if sides else best
         chosen = self.system(shown_system(self), stance=stance)
         finder = replace(chosen, labelling=None)
         ranking = finder.retrieve([topic], _MOST_FOLDED * k)[0]
@@ -201,9 +204,9 @@ class Index(IndexReader):
         found = shown.answers(self.analysis.analyzer())
         first, rest = found[:k], found[k:]
         if sides:
-            first = with_sides(question, first)
+            first = _sided(question, first)
             # to judge a side takes time: those of the rest count only where one side is short
-            rest = with_sides(question, rest) if is_one_sided(first, k) else rest
+            rest = _sided(question, rest) if is_one_sided(first, k) else rest
         return balanced(first + rest, k) if balance else first
 
     def nearest_topics(self, question: str, k: int = 5) -> list[str]:
@@ -283,51 +286,16 @@ class _TemporaryFolder:
     """A folder that is removed when nothing refers to this object any more."""
 
     def __init__(self) -> None:
+        import shutil
+        import tempfile
+        import weakref
+
         self.path = Path(tempfile.mkdtemp(prefix="sicetnon-"))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-def _corpus(source: Source, named: EntryFields, places: Iterable[int] | None = None) -> Corpus:
-    if isinstance(source, str | Path):
-        return _files([source], named)
-    if hasattr(source, "columns"):
-        return memory_corpus(_rows(source), named, places)
-    if isinstance(source, Mapping):
-        raise UsageError("found one dictionary; expected an iterable of documents, or a path")
-    documents = iter(source)
-    first = next(documents, None)
-    if isinstance(first, str) and _is_file(first):
-        raise UsageError(f"found the name of a file, {first!r}; expected texts, or a Path of it")
-    if isinstance(first, Path):
-        return _files([first, *documents], named)  # type: ignore[list-item]
-    together = [] if first is None else _chained(first, documents)  # type: ignore[arg-type]
-    return memory_corpus(together, named, places)
+def _sided(question: str, found: Sequence[Answer]) -> list[Answer]:
+    # what judges sides is loaded where they are wanted
+    from sicetnon.library.sides import with_sides
 
-
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # a text that is too long for a name
-        return False
-
-
-def _rows(frame: Any) -> Iterable[Document]:
-    """The rows of a data frame of pandas or polars."""
-    rows: Iterable[Document]
-    rows = frame.iter_rows(named=True) if hasattr(frame, "iter_rows") else frame.to_dict("records")
-    return rows
-
-
-def _files(sources: Sequence[str | Path], named: EntryFields) -> Corpus:
-    return open_corpus(
-        sources,
-        named.texts,
-        named.id,
-        stance_field=named.stance,
-        claim_field=named.claim,
-    )
-
-
-def _chained(first: Document, rest: Iterable[Document]) -> Iterable[Document]:
-    yield first
-    yield from rest
+    return with_sides(question, found)

@@ -193,7 +193,7 @@ def _read(question: str, candidates: Sequence[tuple[Answer, TakenSide, str]]) ->
 
 def _judged(question: str, reasons: Sequence[Reason]) -> list[Reason]:
     """The reasons with how clearly they take their side in their worth."""
-    from sicetnon.arguments.side import Side
+    from sicetnon.arguments.side.classifier import Side
 
     found = Side().probabilities([reason.sentence for reason in reasons], question)
     return [

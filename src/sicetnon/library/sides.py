@@ -23,7 +23,7 @@ def with_sides(question: str, answers: Sequence[Answer]) -> list[Answer]:
     if not answers or not has_sides(question) or any(answer.objects for answer in answers):
         return list(answers)
     # it loads the model
-    from sicetnon.arguments.side import Side
+    from sicetnon.arguments.side.classifier import Side
 
     texts = [said(answer.record) for answer in answers]
     claims, stances = zip(*(claimed(answer.record) for answer in answers), strict=True)

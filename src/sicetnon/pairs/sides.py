@@ -9,8 +9,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.side import Side
-from sicetnon.arguments.side.words import is_point
+from sicetnon.arguments.side.classifier import Side
+from sicetnon.arguments.side.statements import is_point
 from sicetnon.formats.identifiers import SEPARATOR, argument_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs.candidates import is_conclusion

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from sicetnon.arguments.credibility import Signal
 from sicetnon.errors import DataError
@@ -14,7 +14,10 @@ from sicetnon.records import Entry, Passage, Ranking, Record, Retriever, WebPage
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
-from sicetnon.services.chatnoir import ChatNoirRetriever
+
+if TYPE_CHECKING:
+    # it loads what speaks to servers
+    from sicetnon.services.chatnoir import ChatNoirRetriever
 
 PageReader: TypeAlias = Callable[[Ranking], Sequence[WebPage]]
 PAGE_KINDS = ("pages", "passages", "entries")

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.system import System
-from sicetnon.services.page_sources import from_index
-from sicetnon.tasks import (
-    general,
-    touche_2020_task_1,
-    touche_2020_task_2,
-    touche_2021_task_1,
-    touche_2021_task_2,
-    touche_2022_task_1,
-    touche_2022_task_2,
-)
+from sicetnon.tasks import general
 from sicetnon.tasks.task import Task
 
-TASKS: dict[str, Task[Any]] = {
-    task.id: task
-    for task in (
-        touche_2020_task_1.TASK,
-        touche_2020_task_2.TASK,
-        touche_2021_task_1.TASK,
-        touche_2021_task_2.TASK,
-        touche_2022_task_1.TASK,
-        touche_2022_task_2.TASK,
-    )
+TASKS = (
+    "touche-2020-task-1",
+    "touche-2020-task-2",
+    "touche-2021-task-1",
+    "touche-2021-task-2",
+    "touche-2022-task-1",
+    "touche-2022-task-2",
+)
+"""The ids of the tasks. The module of the same name has the task; it is loaded when asked for."""
+
+# the first task with documents of a kind: its systems search an index of them
+_TASK_OF = {
+    "arguments": "touche-2020-task-1",
+    "pages": "touche-2020-task-2",
+    "processed": "touche-2022-task-1",
+    "passages": "touche-2022-task-2",
 }
 
 
@@ -42,20 +40,20 @@ def find_task(identifier: str) -> Task[Any]:
     """
     if identifier not in TASKS:
         raise UsageError(f"unknown task {identifier!r}; choose one of {', '.join(TASKS)}")
-    return TASKS[identifier]
+    task: Task[Any] = import_module(f"sicetnon.tasks.{identifier.replace('-', '_')}").TASK
+    return task
 
 
 def task_of(records: str) -> Task[Any]:
     """The task whose documents are of a kind; `general.TASK` where there is none."""
     # people are shown whole arguments, also where a task asks for pairs of their sentences
     wanted = "arguments" if records == "processed" else records
-    return next((task for task in TASKS.values() if task.records == wanted), general.TASK)
+    return find_task(_TASK_OF[wanted]) if wanted in _TASK_OF else general.TASK
 
 
 def analysis_for(records: str) -> str:
     """The name of the analysis that suits a kind of documents."""
-    tasks = (task for task in TASKS.values() if task.records == records)
-    return next(tasks, general.TASK).analysis
+    return (find_task(_TASK_OF[records]) if records in _TASK_OF else general.TASK).analysis
 
 
 def shown_system(index: IndexReader) -> str:
@@ -80,7 +78,12 @@ def search_system(name: str, index: IndexReader, stance: str | None = None) -> S
     task = task_of(kind)
     if stance is not None and not task.stances:
         raise UsageError(f"{kind} have no stance towards two objects; choose no stance classifier")
-    source = index if task.is_corpus_given else from_index(index)
+    source: Any = index
+    if not task.is_corpus_given:
+        # it loads the clients of services
+        from sicetnon.services.page_sources import from_index
+
+        source = from_index(index)
     with_embeddings: dict[str, Callable[[Any], System]] = {
         "dense": lambda _: general.dense(index),
         "hybrid": lambda source: general.hybrid(task.systems["default"](source), index),

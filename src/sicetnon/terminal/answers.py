@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from sicetnon.arguments.side.words import is_point
-from sicetnon.records import QuestionSide, claimed, title_of
+from sicetnon.arguments.side.statements import is_point
+from sicetnon.records import ComparativeStance, QuestionSide, claimed, title_of
 from sicetnon.text.printable import print_paragraph, printable, shortened
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them
-    from sicetnon.arguments.comparative.comparer import ComparativeStance
     from sicetnon.library.answers import Answer
 
 _SHOWN_QUESTION = 200

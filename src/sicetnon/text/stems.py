@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import version
 
 from sicetnon.errors import UsageError
 
@@ -37,4 +36,8 @@ def stemmer(name: str) -> StemWords:
 
 def stemmer_version(name: str) -> str:
     """The version of a stemmer, which an index records: another one may stem otherwise."""
-    return f"PyStemmer {version('PyStemmer')}" if name == "porter2" else ""
+    if name != "porter2":
+        return ""
+    import Stemmer
+
+    return f"PyStemmer {Stemmer.version()}"

@@ -29,7 +29,6 @@ from sicetnon.uva.text_models import (
 BOUND = CHUNK = 10
 RERANKED = 10
 CLASSIFIED = 100
-ANALYSIS = "porter"
 
 
 def task_1(index: IndexReader) -> System:

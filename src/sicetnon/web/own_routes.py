@@ -134,7 +134,7 @@ async def metrics(served: Served) -> Response:
 
 
 def _sides(texts: list[str], question: str) -> list[Json]:
-    from sicetnon.arguments.side import Side
+    from sicetnon.arguments.side.classifier import Side
 
     found = Side().classify(texts, question)
     return [{"side": each.side, "probabilities": list(each.probabilities)} for each in found]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sicetnon.arguments.side import Side
+from sicetnon.arguments.side.classifier import Side
 from sicetnon.arguments.side.questions import has_sides
 from sicetnon.arguments.side.weights import SHIPPED
 from sicetnon.errors import DataError, UsageError

@@ -13,12 +13,11 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from sicetnon.arguments.comparative.adjectives import ADJECTIVES, COMPARATIVES, SUPERLATIVES
 from sicetnon.arguments.comparative.mentions import FIRST, SECOND, Mentions, key_of, words_of
-
-ComparativeStance = Literal["FIRST", "SECOND", "NEUTRAL", "NO"]
+from sicetnon.records import ComparativeStance
 
 _PRAISE = """
 advantage advantages benefit benefits pro pros plus strength strengths love loves loved recommend

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.comparative.comparer import ComparativeStance
 from sicetnon.arguments.comparative.mentions import FIRST, SECOND, Mentions, key_of, words_of
+from sicetnon.records import ComparativeStance
 from sicetnon.text.sentences import sentences
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from sicetnon.arguments.model.classifiers import (
     Quality,
     Stance,
 )
-from sicetnon.arguments.side import Side, SideAnswer
-from sicetnon.arguments.side.classifier import SIDES
+from sicetnon.arguments.side.classifier import SIDES, Side, SideAnswer
 from sicetnon.errors import DataError, SicetnonError, counted
 from sicetnon.formats.files import Reading, open_bytes, raw_lines
 from sicetnon.formats.jsontext import decode

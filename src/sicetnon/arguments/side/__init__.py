@@ -3,6 +3,3 @@
 A corpus knows the side that a premise takes towards its own conclusion, if any. The side of the
 conclusion towards the question, and of a text whose own stance is not known, is judged.
 """
-
-from sicetnon.arguments.side.classifier import Side as Side
-from sicetnon.arguments.side.classifier import SideAnswer as SideAnswer

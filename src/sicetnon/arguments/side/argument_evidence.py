@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals
+from sicetnon.arguments.side.statements import is_point
 
 _FOR, _AGAINST, _, _NONE = range(4)
 _SMALL = 1e-3
@@ -109,7 +110,7 @@ def read_arguments(
         titles: The titles of their debates; empty where they are not known.
         tags: Their stances towards their conclusions: 1, -1, or 0 where they are not known.
     """
-    points = np.array([words.is_point(*each) for each in zip(conclusions, titles, strict=True)])
+    points = np.array([is_point(*each) for each in zip(conclusions, titles, strict=True)])
     named = [
         title if point else conclusion
         for title, conclusion, point in zip(titles, conclusions, points.tolist(), strict=True)

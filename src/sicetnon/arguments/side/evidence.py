@@ -21,6 +21,7 @@ from sicetnon.arguments.model.classifiers import (
     Stance,
 )
 from sicetnon.arguments.side import words
+from sicetnon.arguments.side.statements import is_name
 from sicetnon.arguments.side.weights import Columns
 from sicetnon.records import Question
 
@@ -242,7 +243,7 @@ def _words_of(conclusions: Sequence[str], questions: Sequence[str]) -> dict[str,
         ),
         **_forms("conclusion", conclusions),
         **_forms("question", questions),
-        "name as conclusion": _column(lambda c, _: words.is_name(c), pairs),
+        "name as conclusion": _column(lambda c, _: is_name(c), pairs),
     }
 
 

@@ -19,8 +19,6 @@ _PRAISE = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\W*(?:should|is|are|do|does|can|did|would)\b", re.IGNORECASE)
-_STATES = re.compile(r"\b(?:should|is|are|do|does|can)\b", re.IGNORECASE)
-_MOST_WORDS_OF_A_NAME = 4
 _WEIGHS = re.compile(
     r"\bon (?:the )?(?:one|other) hand\b|\bpros and cons\b|\bboth sides (?:have|are|of)\b"
     r"|\b(?:dis)?advantages and (?:its |their )?(?:dis)?advantages\b"
@@ -91,11 +89,6 @@ def asks(statement: str) -> bool:
     return _ASKS.match(statement) is not None
 
 
-def is_name(statement: str) -> bool:
-    """Whether a statement is a noun phrase, such as "Gun control"."""
-    return len(statement.split()) <= _MOST_WORDS_OF_A_NAME and not _STATES.search(statement)
-
-
 def weighs(text: str) -> bool:
     """Whether a text says that it weighs both sides."""
     return _WEIGHS.search(text) is not None
@@ -111,21 +104,6 @@ def own_words(text: str) -> float:
     read = " ".join(words if len(words) <= 2 * _ENDS else [*words[:_ENDS], *words[-_ENDS:]])
     found = sum(weight for pattern, weight in _OWN if pattern.search(read))
     return max(-2.0, min(2.0, found))
-
-
-def is_point(conclusion: str, title: str) -> bool:
-    """Whether a conclusion is a point of a debate on another resolution, which a title states.
-
-    On debatewise.org the stance of an argument is towards the title, and its text supports the
-    point. A title that is a noun phrase states nothing.
-    """
-    plain, named = _letters(conclusion), _letters(title)
-    differs = bool(plain) and bool(named) and plain not in named and named not in plain
-    return differs and not is_name(title)
-
-
-def _letters(statement: str) -> str:
-    return " ".join(re.findall(r"\w+", statement.casefold()))
 
 
 def stems(statement: str) -> frozenset[str]:

@@ -1,0 +1,71 @@
+"""Documents from whatever people give: paths, texts, dictionaries, records, data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sicetnon.errors import UsageError
+from sicetnon.formats.corpora import Corpus, open_corpus
+from sicetnon.formats.entries import EntryFields
+from sicetnon.formats.memory import Document, memory_corpus
+
+Source: TypeAlias = str | Path | Iterable[Document] | Iterable[Path]
+
+
+def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None = None) -> Corpus:
+    """The corpus of what `Index.build` takes.
+
+    Args:
+        source: See `Index.build`.
+        named: The names of fields.
+        places: Numbers for documents without an id, from 0 when left out.
+
+    Raises:
+        DataError: A path leads to nothing that can be read.
+        UsageError: It is no iterable of documents.
+    """
+    if isinstance(source, str | Path):
+        return _files([source], named)
+    if hasattr(source, "columns"):
+        return memory_corpus(_rows(source), named, places)
+    if isinstance(source, Mapping):
+        raise UsageError("found one dictionary; expected an iterable of documents, or a path")
+    documents = iter(source)
+    first = next(documents, None)
+    if isinstance(first, str) and _is_file(first):
+        raise UsageError(f"found the name of a file, {first!r}; expected texts, or a Path of it")
+    if isinstance(first, Path):
+        return _files([first, *documents], named)  # type: ignore[list-item]
+    together = [] if first is None else _chained(first, documents)  # type: ignore[arg-type]
+    return memory_corpus(together, named, places)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # a text that is too long for a name
+        return False
+
+
+def _rows(frame: Any) -> Iterable[Document]:
+    """The rows of a data frame of pandas or polars."""
+    rows: Iterable[Document]
+    rows = frame.iter_rows(named=True) if hasattr(frame, "iter_rows") else frame.to_dict("records")
+    return rows
+
+
+def _files(sources: Sequence[str | Path], named: EntryFields) -> Corpus:
+    return open_corpus(
+        sources,
+        named.texts,
+        named.id,
+        stance_field=named.stance,
+        claim_field=named.claim,
+    )
+
+
+def _chained(first: Document, rest: Iterable[Document]) -> Iterable[Document]:
+    yield first
+    yield from rest
