@@ -156,6 +156,20 @@ def _with_stances(found: list[Answer], ranking: Ranking) -> list[Answer]:
     ]
 
 
+def marked(question: str, texts: Sequence[str], analyzer: Analyzer) -> list[Snippet]:
+    """Texts, each whole, with the words of a question marked.
+
+    Args:
+        question: The question.
+        texts: The texts; white space in them is folded.
+        analyzer: Tells which words of a text are words of the question.
+    """
+    wanted = frozenset(analyzer.stems_of(_content(question)))
+    words = list({word for text in texts for word in words_of(text)})
+    stems = dict(zip(words, analyzer.stems_of_each(words), strict=True))
+    return [snippet(text, wanted, stems.__getitem__, len(text)) for text in texts]
+
+
 def _content(question: str) -> str:
     """The words of a question that say what it is about; all of them if there are none."""
     common = stop_list("snowball")

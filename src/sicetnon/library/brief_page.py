@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -30,16 +31,21 @@ def page(brief: Brief) -> str:
     own, base = environment("sicetnon.library"), environment("sicetnon.report")
     style = source(base, "base.css") + source(own, "brief.css")
     return own.get_template("brief.html.jinja").render(
-        brief=brief,
-        names=_names(brief),
-        summary=_summary(brief),
-        missing=_missing(brief),
-        about=_ABOUT,
-        claim_words=_claim_words,
-        marked=_marked,
-        style=Markup(style),
-        version=VERSION,
+        **shown(brief), style=Markup(style), version=VERSION
     )
+
+
+def shown(brief: Brief) -> dict[str, Any]:
+    """What the template of a brief prints, by name."""
+    return {
+        "brief": brief,
+        "names": _names(brief),
+        "summary": _summary(brief),
+        "missing": _missing(brief),
+        "about": _ABOUT,
+        "claim_words": _claim_words,
+        "marked": _marked,
+    }
 
 
 def markdown(brief: Brief) -> str:
@@ -48,14 +54,14 @@ def markdown(brief: Brief) -> str:
 
 
 def _lines(brief: Brief) -> Iterator[str]:
-    yield from (f"# {_plain(brief.question)}", "", _plain(_summary(brief)))
+    yield from (f"# {plain(brief.question)}", "", plain(_summary(brief)))
     if not brief.supporting and not brief.opposing:
         return
     both = (brief.supporting, brief.opposing)
     for name, reasons, missing in zip(_names(brief), both, _missing(brief), strict=True):
-        yield from ("", f"## {_plain(name)}")
+        yield from ("", f"## {plain(name)}")
         for place, reason in enumerate(reasons, start=1):
-            yield from ("", f"{place}. {_plain(reason.sentence)}  ", f"   {_cited(reason)}")
+            yield from ("", f"{place}. {plain(reason.sentence)}  ", f"   {_cited(reason)}")
         if missing:
             yield from ("", f"*{missing}*")
     if brief.contested:
@@ -63,7 +69,7 @@ def _lines(brief: Brief) -> Iterator[str]:
     for point in brief.contested:
         yield ""
         for name, reason in zip(_names(brief), (point.supporting, point.opposing), strict=True):
-            yield f"- **{_plain(name)}:** {_plain(reason.sentence)}  "
+            yield f"- **{plain(name)}:** {plain(reason.sentence)}  "
             yield f"  {_cited(reason)}"
     yield from ("", f"*{_ABOUT}*")
 
@@ -120,17 +126,17 @@ def _claim_words(reason: Reason) -> str:
 def _cited(reason: Reason) -> str:
     """The source of a sentence in Markdown."""
     claim = _claim_words(reason)
-    parts = [f"{claim} “{_plain(reason.answer.heading)}”" if claim else ""]
+    parts = [f"{claim} “{plain(reason.answer.heading)}”" if claim else ""]
     if reason.link:
         address = quote(reason.link, safe=_PLAIN_IN_ADDRESSES)
-        parts.append(f"[{_plain(reason.title or reason.link)}]({address})")
+        parts.append(f"[{plain(reason.title or reason.link)}]({address})")
     elif reason.title != reason.answer.heading:
-        parts.append(_plain(reason.title))
-    parts.append(_plain(reason.answer.id))
+        parts.append(plain(reason.title))
+    parts.append(plain(reason.answer.id))
     return " · ".join(filter(None, parts))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text of one line that no sign of Markdown formats."""
     return _MARKDOWN.sub(r"\\\1", " ".join(visible(text).split()))
 

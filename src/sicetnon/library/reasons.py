@@ -36,6 +36,8 @@ _REPEATED, _REPEATING = 0.8, -0.5
 _ABOUT = 0.35
 # the model reads so many sentences of an argument, and judges the side of the best of them
 _READ, _JUDGED = 8, 3
+# sentences of an argument that are read where a page must come at once
+_SKIMMED = 3
 _LONGEST_TEXT, _MOST_LETTERS = 100_000, 600
 # addresses, and names of the speakers of a debate
 _OF_THE_DEBATE = re.compile(r"https?:|www\.|\b(?:Pro|Con|PRO|CON)\b")
@@ -135,6 +137,30 @@ def reasons_of(question: str, answers: Sequence[Answer]) -> dict[str, list[Reaso
     for reason in sorted(_judged(question, best), key=_by_worth):
         judged[reason.answer.id].append(reason)
     return judged
+
+
+def key_sentences(question: str, answers: Sequence[Answer]) -> dict[str, str]:
+    """The sentence of each answer that best carries its reason, by the answer's id.
+
+    It is what `reasons_of` finds, at a fifth of its cost: of each answer, the model reads the three
+    sentences that are strongest by rules, and judges no side.
+
+    Args:
+        question: The question, or a claim.
+        answers: Answers to it. Those without a side, or without a sentence that can be read alone,
+            have no such sentence.
+    """
+    candidates = [
+        (answer, side, sentence)
+        for answer in answers
+        if (side := side_of(answer))
+        for sentence in _candidates(answer)[:_SKIMMED]
+    ]
+    found = sorted(_read(question, candidates), key=_by_worth) if candidates else []
+    best: dict[str, str] = {}
+    for reason in found:
+        best.setdefault(reason.answer.id, reason.sentence)
+    return best
 
 
 def _by_worth(reason: Reason) -> float:

@@ -6,11 +6,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sicetnon.arguments.claims import claim_of
+from sicetnon.arguments.side.statements import is_point
 from sicetnon.errors import UsageError
+from sicetnon.library.answers import answers, parts_of
 from sicetnon.library.index import Index
-from sicetnon.library.reasons import Reason, reasons_of, side_of
+from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.library.sides import with_sides
+from sicetnon.records import Ranking, Topic, claimed, said, title_of
 
 _ANSWERS = 30
 # answers against the claim whose sentences are read
@@ -18,6 +23,7 @@ _READ = 8
 _WORTH_SAYING = 0.7
 _NEARLY_THE_SAME = 0.85
 _LONGEST_TEXT = 100_000
+_SIDES: tuple[TakenSide, TakenSide] = ("FOR", "AGAINST")
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,57 @@ def reply(index: Index, text: str, k: int = 3) -> list[Reply]:
     return replies(index, claim, claim, k)
 
 
+@dataclass(frozen=True)
+class DocumentReplies:
+    """Arguments against a document.
+
+    Attributes:
+        heading: The claim or title of the document; its id where it has none.
+        topic: What the document argues about: a question, or its claim.
+        side: The side that it takes.
+        replies: The arguments of the other side, the best first.
+    """
+
+    heading: str
+    topic: str
+    side: TakenSide
+    replies: tuple[Reply, ...]
+
+
+def reply_to(index: Index, identifier: str, question: str = "", k: int = 3) -> DocumentReplies:
+    """The strongest arguments against a document.
+
+    Args:
+        index: Where the document is, and where arguments are searched.
+        identifier: The id of the document.
+        question: What it is about; where it is empty, or the document takes no side on it, its own
+            claim.
+        k: Number of replies.
+
+    Raises:
+        DataError: The index has no such document.
+    """
+    record = index.records([identifier])[0]
+    own = said(record)
+    claim, stance = claimed(record)
+    is_denied = stance == "CON" and not is_point(claim, title_of(record))
+    topic, side = claim or claim_of(checked_text(own)), _SIDES[is_denied]
+    if question:
+        ranking = Ranking(Topic("1", question), (identifier,), np.zeros(1))
+        taken = side_of(with_sides(question, answers(index, ranking))[0])
+        topic, side = (question, taken) if taken else (topic, side)
+    other = _SIDES[side == "FOR"]
+    found = replies(index, topic, topic, k, [own], other)
+    return DocumentReplies(parts_of(record)[1] or identifier, topic, side, tuple(found))
+
+
 def replies(
-    index: Index, position: str, focus: str, k: int, said: Collection[str] = ()
+    index: Index,
+    position: str,
+    focus: str,
+    k: int,
+    spoken: Collection[str] = (),
+    side: TakenSide = "AGAINST",
 ) -> list[Reply]:
     """Arguments against a position that have to do with something else that was said.
 
@@ -70,17 +125,18 @@ def replies(
         position: The claim that the arguments are against.
         focus: What they should be about; the position itself, or what was last said for it.
         k: Number of replies.
-        said: Texts whose sentences are not said again.
+        spoken: Texts whose sentences are not said again.
+        side: The side of the arguments towards the position.
     """
     question = position if focus == position else f"{focus} {position}"
     found = with_sides(position, index.search(question, _ANSWERS, sides=False, balance=False))
-    against = [answer for answer in found if side_of(answer) == "AGAINST"][:_READ]
-    best = [reasons[0] for reasons in reasons_of(focus, against).values() if reasons]
+    opposed = [answer for answer in found if side_of(answer) == side][:_READ]
+    best = [reasons[0] for reasons in reasons_of(focus, opposed).values() if reasons]
     chosen: list[Reason] = []
     for reason in sorted(best, key=lambda each: -each.worth):
         if reason.worth < _WORTH_SAYING or len(chosen) == k:
             break
-        if not _is_said(reason, chosen, said):
+        if not _is_said(reason, chosen, spoken):
             chosen.append(reason)
     return [Reply(focus, reason) for reason in chosen]
 
@@ -98,8 +154,8 @@ def checked_text(text: object) -> str:
     return text[:_LONGEST_TEXT]
 
 
-def _is_said(reason: Reason, chosen: Sequence[Reason], said: Collection[str]) -> bool:
+def _is_said(reason: Reason, chosen: Sequence[Reason], spoken: Collection[str]) -> bool:
     """Whether a sentence was said, or nearly the same is chosen."""
-    if any(reason.sentence in text for text in said):
+    if any(reason.sentence in text for text in spoken):
         return True
     return any(reason.embedding @ other.embedding > _NEARLY_THE_SAME for other in chosen)

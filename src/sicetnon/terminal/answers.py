@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from sicetnon.arguments.side.statements import is_point
-from sicetnon.records import ComparativeStance, QuestionSide, claimed, title_of
+from sicetnon.library.wording import denies, guess, why
+from sicetnon.records import ComparativeStance, QuestionSide
 from sicetnon.text.printable import print_paragraph, printable, shortened
 
 if TYPE_CHECKING:
@@ -37,14 +37,6 @@ _OBJECT_SIDES: dict[ComparativeStance | None, tuple[str, str]] = {
     "NO": ("default", "Taking no side"),
 }
 
-_REASONS = {
-    "on_topic": "on topic",
-    "strength": "strong",
-    "lexical": "words of the question",
-    "repeated": "says nothing new",
-}
-_SQUARELY, _REPEATS = 0.8, 0.1
-
 
 def show_answers(
     question: str,
@@ -66,21 +58,14 @@ def show_answers(
     if not answers:
         _show_nearest(nearest, screen)
         return
+    if said := guess(answers):
+        screen.print(Text(said, style="dim"))
     # all NO is also what a system says that judges no sides
     if any(answer.objects and answer.stance != "NO" for answer in answers):
         _show_compared(answers, screen, explain)
         return
-    if any(answer.side_probability is not None for answer in answers):
-        screen.print(Text(_guess(answers), style="dim"))
     for side, (_, colour, title) in _SIDES.items():
         _show_group(title, colour, [a for a in answers if a.side == side], screen, explain)
-
-
-def _guess(answers: Sequence[Answer]) -> str:
-    """What a reader must know of the sides."""
-    if any(all(claimed(answer.record)) for answer in answers):
-        return "Which side an answer takes is a program's guess."
-    return "Which side an answer takes is a guess from its text alone, which is often wrong."
 
 
 def _show_nearest(nearest: Sequence[str], screen: Console) -> None:
@@ -95,7 +80,6 @@ def _show_nearest(nearest: Sequence[str], screen: Console) -> None:
 
 def _show_compared(answers: Sequence[Answer], screen: Console, explain: bool) -> None:
     """Print passages by the object that they favour."""
-    screen.print(Text("Which object a passage favours is a program's guess.", style="dim"))
     for side, (colour, title) in _OBJECT_SIDES.items():
         chosen = [answer for answer in answers if answer.stance == side]
         name = chosen[0].favours if chosen else None
@@ -118,21 +102,14 @@ def _label(answer: Answer) -> str:
     word = _SIDES[answer.side][0]
     if answer.side_probability is not None:
         word += f" ({answer.side_probability:.0%})"
-    claim, stance = claimed(answer.record)
-    denies = claim and stance == "CON" and not is_point(claim, title_of(answer.record))
-    return ", ".join(filter(None, (word, "denies" if denies else "")))
+    return ", ".join(filter(None, (word, "denies" if denies(answer) else "")))
 
 
 def _why(reasons: Mapping[str, float]) -> str:
-    """The reasons for an answer's place, in a line; the last one where there is a little of it."""
-    named = [
-        f"{words} {reasons[name]:.1f}"
-        for name, words in _REASONS.items()
-        if name in reasons and (name != "repeated" or reasons[name] >= _REPEATS)
-    ]
-    if reasons.get("on_topic", 0.0) >= _SQUARELY:
-        named.insert(1, "squarely about it")
-    return ", ".join(named)
+    """The reasons for an answer's place, in a line."""
+    return ", ".join(
+        words if value is None else f"{words} {value:.1f}" for words, value in why(reasons)
+    )
 
 
 def _show(answer: Answer, screen: Console, explain: bool) -> None:

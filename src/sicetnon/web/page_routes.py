@@ -2,26 +2,108 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from fastapi.responses import HTMLResponse, Response
+from typing import Annotated, Literal
 
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+
+from sicetnon.library.brief import brief
+from sicetnon.library.brief_page import shown as shown_brief
+from sicetnon.library.index import Index
+from sicetnon.library.reply import reply_to
 from sicetnon.web.assets import assets
+from sicetnon.web.pages.ask import ask_page
+from sicetnon.web.pages.asked import PAGE, Asked, address_of, asked
+from sicetnon.web.pages.document import document_page, place_of
 from sicetnon.web.pages.examples import examples
+from sicetnon.web.pages.finding import Found, find
+from sicetnon.web.pages.forms import as_json, as_markdown
 from sicetnon.web.problems import Problem
 from sicetnon.web.rendering import page
-from sicetnon.web.state import Served
+from sicetnon.web.state import Served, State
 
 router = APIRouter(include_in_schema=False)
 
 _A_YEAR = "public, max-age=31536000, immutable"
+Identifier = Annotated[str, Query(alias="id", max_length=1000)]
+Form = Annotated[Literal["html", "json", "markdown"], Query(alias="format")]
 
 
 @router.get("/", response_class=HTMLResponse)
-async def ask(served: Served) -> Response:
-    """The page Ask: a box, and examples on the first visit."""
+async def ask(
+    served: Served, wanted: Annotated[Asked, Depends(asked)], form: Form = "html"
+) -> Response:
+    """The page Ask: answers to a question; without one, a box and examples."""
+    if not wanted.q.strip():
+        return await _start(served)
+    question = served.question(wanted.q)
+    shown = ask_page(wanted, await _found(served, question, wanted.n))
+    if form == "json":
+        return JSONResponse(as_json(shown))
+    if form == "markdown":
+        return PlainTextResponse(as_markdown(shown), media_type="text/markdown")
+    return page("ask.html.jinja", section="Ask", view=shown)
+
+
+async def _found(served: State, question: str, n: int) -> Found:
+    return await served.on_index(lambda index: find(index, question, n), "ask", question, n)
+
+
+def _known(index: Index, identifier: str) -> str:
+    """An id that the index has."""
+    if index.number(identifier) is None:
+        raise Problem(404, "there is no document with this id")
+    return identifier
+
+
+async def _start(served: State) -> Response:
     index, _ = served.shelf.current()
     shown = await served.on_index(examples, "examples")
     return page("start.html.jinja", section="Ask", documents=len(index), examples=shown)
+
+
+@router.get("/document", response_class=HTMLResponse)
+async def document(served: Served, identifier: Identifier, q: str = "") -> Response:
+    """The page Document: the whole text, and what stands beside it."""
+    question = served.question(q) if q.strip() else ""
+    shown = await served.on_index(
+        lambda index: document_page(index, _known(index, identifier), question),
+        *("document", identifier, question),
+    )
+    found = await _found(served, question, PAGE) if question else None
+    return page(
+        "document.html.jinja",
+        section="",
+        view=shown,
+        question=question,
+        card=found and place_of(identifier, found),
+        reply=address_of("/reply", id=identifier, q=question),
+    )
+
+
+@router.get("/reply", response_class=HTMLResponse)
+async def reply(served: Served, identifier: Identifier, q: str = "") -> Response:
+    """The strongest arguments against a document."""
+    question = served.question(q) if q.strip() else ""
+    found = await served.on_index(
+        lambda index: reply_to(index, _known(index, identifier), question),
+        *("reply to", identifier, question),
+    )
+    return page(
+        "reply.html.jinja",
+        section="",
+        question=question,
+        view=found,
+        address=address_of("/document", id=identifier, q=question),
+    )
+
+
+@router.get("/brief", response_class=HTMLResponse)
+async def write_brief(served: Served, q: str) -> Response:
+    """The page Brief: the strongest reasons of both sides."""
+    question = served.question(q)
+    made = await served.on_index(lambda index: brief(index, question), "brief", question)
+    return page("brief_page.html.jinja", section="", **shown_brief(made))
 
 
 @router.get("/static/{name}")

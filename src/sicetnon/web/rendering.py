@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from sicetnon._version import VERSION
 from sicetnon.errors import counted
@@ -43,6 +43,10 @@ def page(template: str, *, section: str, status: int = 200, **shown: Any) -> HTM
 @functools.cache
 def _templates() -> Environment:
     templates = environment("sicetnon.web")
+    # a brief has the same body on its page and in its file
+    templates.loader = ChoiceLoader(
+        [PackageLoader("sicetnon.web"), PackageLoader("sicetnon.library")]
+    )
     templates.filters["counted"] = counted
     templates.globals |= {
         "address_of": lambda name: assets()[name].address,

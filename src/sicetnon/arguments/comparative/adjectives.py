@@ -46,7 +46,7 @@ _IRREGULAR = {
 _VOWELS = "aeiou"
 
 
-def _grades(adjective: str) -> tuple[str, str]:
+def grades(adjective: str) -> tuple[str, str]:
     """The comparative and the superlative of a short adjective."""
     if adjective.endswith("e"):
         stem = adjective[:-1]
@@ -68,7 +68,7 @@ def _table() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     comparatives, superlatives = {}, {}
     for word, sign in bases.items():
         if word not in ("good", "bad", "far") and len(word) <= 8:
-            comparative, superlative = _grades(word)
+            comparative, superlative = grades(word)
             comparatives[comparative], superlatives[superlative] = sign, sign
     for form, base in _IRREGULAR.items():
         (superlatives if form.endswith("st") else comparatives)[form] = bases[base]

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from sicetnon.arguments.side.questions import has_sides
 from sicetnon.library.answers import parts_of
 from sicetnon.library.index import Index
 from sicetnon.records import title_of
@@ -44,4 +45,5 @@ def _is_good(title: str) -> bool:
         and len(title.split()) >= _FEWEST_WORDS
         and title[0].isupper()
         and not title.isupper()
+        and has_sides(title)
     )

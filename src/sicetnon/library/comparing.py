@@ -1,0 +1,94 @@
+"""A comparison: how many passages favour which object, in which respects, in which sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sicetnon.arguments.comparative.aspects import aspects_in
+from sicetnon.arguments.comparative.comparer import ComparativeStance, Comparer
+from sicetnon.library.answers import Answer, parts_of
+from sicetnon.text.sentences import sentences
+
+
+@dataclass(frozen=True)
+class ComparedPassage:
+    """A passage that was found for a comparative question.
+
+    Attributes:
+        answer: The passage, with its stance.
+        sentences: Those of its sentences that speak for the object that it favours, by rules; all
+            of them where rules see none.
+        aspects: In which respects it speaks of the objects.
+        names_one: Whether it names an object at all.
+    """
+
+    answer: Answer
+    sentences: tuple[str, ...]
+    aspects: tuple[str, ...]
+    names_one: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the passages that were found say of two objects.
+
+    Attributes:
+        objects: The names of the objects.
+        passages: The passages, best first.
+    """
+
+    objects: tuple[str, str]
+    passages: tuple[ComparedPassage, ...]
+
+    def counts(self) -> Counter[str]:
+        """The number of passages by stance: FIRST, SECOND, NEUTRAL, NO."""
+        return Counter(str(each.answer.stance) for each in self.passages)
+
+    def aspects(self) -> list[tuple[str, int]]:
+        """Each aspect with the number of passages that speak of it, the most frequent first.
+
+        Passages that take no side do not count.
+        """
+        counts = Counter(
+            aspect
+            for each in self.passages
+            if each.answer.stance in ("FIRST", "SECOND", "NEUTRAL")
+            for aspect in each.aspects
+        )
+        return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    def about(self, aspect: str) -> Comparison:
+        """The passages that speak of an aspect."""
+        kept = tuple(each for each in self.passages if aspect in each.aspects)
+        return Comparison(self.objects, kept)
+
+
+def compared(answers: Iterable[Answer]) -> Comparison | None:
+    """What answers say of two objects; None where their stances are about none."""
+    found = list(answers)
+    objects = next((answer.objects for answer in found if answer.objects), None)
+    if objects is None:
+        return None
+    comparer = Comparer(*objects)
+    return Comparison(objects, tuple(_passage(answer, comparer) for answer in found))
+
+
+def _passage(answer: Answer, comparer: Comparer) -> ComparedPassage:
+    said = sentences(parts_of(answer.record)[0])
+    naming = [each for each in said if _named(comparer, each)]
+    aspects = dict.fromkeys(aspect for each in said for aspect in aspects_in(each))
+    favouring = [each for each in naming if comparer.stance(each) == answer.stance]
+    return ComparedPassage(
+        answer, tuple(_chosen(answer, favouring, said)), tuple(aspects), bool(naming)
+    )
+
+
+def _chosen(answer: Answer, favouring: Sequence[str], said: Sequence[str]) -> Sequence[str]:
+    sided: tuple[ComparativeStance, ...] = ("FIRST", "SECOND")
+    return favouring or said if answer.stance in sided else said
+
+
+def _named(comparer: Comparer, sentence: str) -> bool:
+    return any(comparer.evidence(sentence).mentions)

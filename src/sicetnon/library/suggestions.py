@@ -1,0 +1,154 @@
+"""What to ask instead: words spelt as the index spells them, fewer words, the nearest topics."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sicetnon.index.segment import Segment
+from sicetnon.library.index import Index
+from sicetnon.text.snippets import words_of
+from sicetnon.text.stopwords import stop_list
+
+_SHORTEST_WORD, _LONGEST_WORD = 4, 24
+_MOST_WORDS = 30
+# documents that are read for the spelling of a stem
+_READ = 3
+_MOST_DROPPED = 6
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """What to ask in place of a question.
+
+    Attributes:
+        corrected: The question with unknown words spelt as in the index; None where none is alike.
+        unknown: Words of the question that no document holds.
+        shorter: Questions with fewer words that have answers, each with the words that it drops.
+        nearest: Headings of the documents nearest to the question.
+    """
+
+    corrected: str | None = None
+    unknown: tuple[str, ...] = ()
+    shorter: tuple[tuple[str, str], ...] = ()
+    nearest: tuple[str, ...] = ()
+
+
+def suggest(index: Index, question: str, is_answered: bool) -> Suggestions:
+    """What to ask in place of a question.
+
+    Args:
+        index: Where it was asked.
+        question: The question.
+        is_answered: Whether it has answers; then only unknown words are looked at.
+    """
+    words = _Words(index)
+    asked = list(dict.fromkeys(filter(_counts, words_of(question)[:_MOST_WORDS])))
+    unknown = tuple(word for word in asked if not words.frequency(word))
+    found = {word: alike for word in unknown if (alike := words.alike(word))}
+    corrected = _replaced(question, found) if found else None
+    if is_answered:
+        return Suggestions(corrected, unknown)
+    shorter = _shorter(index, question, asked, [word for word in unknown if word not in found])
+    return Suggestions(corrected, unknown, shorter, tuple(index.nearest_topics(question)))
+
+
+def _as(form: str, word: str) -> str:
+    """A form with the capital of a word."""
+    return form.capitalize() if word[0].isupper() else form
+
+
+def _counts(word: str) -> bool:
+    """Whether a word says what a question is about."""
+    return word.lower() not in stop_list("snowball")
+
+
+def _replaced(question: str, words: dict[str, str]) -> str:
+    for word, other in words.items():
+        question = re.sub(rf"\b{re.escape(word)}\b", other, question)
+    return question
+
+
+def _shorter(
+    index: Index, question: str, asked: Sequence[str], unknown: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """The question without what no document holds, or else without one of its words."""
+    some = [[*unknown]] if unknown else [[word] for word in asked[:_MOST_DROPPED]]
+    found = []
+    for dropped in some:
+        rest = " ".join(_replaced(question, dict.fromkeys(dropped, "")).split())
+        left = [word for word in asked if word not in dropped]
+        if left and index.search(rest, 1, sides=False, balance=False):
+            found.append((rest, ", ".join(dropped)))
+    return tuple(found)
+
+
+class _Words:
+    """The words of an index."""
+
+    def __init__(self, index: Index):
+        self._index, self._analyzer = index, index.analysis.analyzer()
+
+    def frequency(self, word: str) -> int:
+        """The number of documents that hold a word or another form of it; 1 for a stop word."""
+        stems = self._analyzer.stems_of(word)
+        return max(map(self._of_stem, stems), default=1)
+
+    def alike(self, word: str) -> str | None:
+        """The most frequent word of the index that is one slip of the pen away, or None."""
+        lower = word.lower()
+        if not lower.isalpha() or not _SHORTEST_WORD <= len(lower) <= _LONGEST_WORD:
+            return None
+        near = sorted(_slips(lower))
+        for common in stop_list("snowball").intersection(near):
+            if len(common) >= _SHORTEST_WORD:
+                return _as(common, word)
+        stems = self._analyzer.stems_of_each(near)
+        counts: Counter[str] = Counter()
+        for (stem,) in {tuple(each) for each in stems if len(each) == 1}:
+            counts[stem] = self._of_stem(stem)
+        spelt = {candidate for candidate, each in zip(near, stems, strict=True) if each}
+        for stem, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+            if count and (form := self._form(stem, spelt)):
+                return _as(form, word)
+        return None
+
+    def _of_stem(self, stem: str) -> int:
+        found = 0
+        for segment in self._index.segments:
+            for term in _terms(segment, stem):
+                places = segment.postings(term)
+                found += places.stop - places.start
+        return found
+
+    def _form(self, stem: str, spelt: set[str]) -> str | None:
+        """The most frequent word with a stem, in some documents, of those that may be meant."""
+        forms: Counter[str] = Counter()
+        for segment in self._index.segments:
+            for term in _terms(segment, stem):
+                documents = segment.documents[segment.postings(term)][:_READ]
+                texts = self._index.records_at(documents + segment.base)
+                for record in texts:
+                    forms.update(map(str.lower, words_of(record.default_text())))
+        return max(spelt & forms.keys(), key=lambda form: (forms[form], form), default=None)
+
+
+def _terms(segment: Segment, stem: str) -> list[int]:
+    """The numbers of the terms with a stem."""
+    if segment.forms is not None:
+        return segment.forms.of(stem)
+    number = segment.terms.number(stem)
+    return [] if number is None else [number]
+
+
+def _slips(word: str) -> set[str]:
+    """The words that are one letter away: left out, doubled, swapped or another one."""
+    parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    shorter = {head + tail[1:] for head, tail in parts if tail}
+    swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in parts if len(tail) > 1}
+    other = {head + letter + tail[1:] for head, tail in parts if tail for letter in _LETTERS}
+    longer = {head + letter + tail for head, tail in parts for letter in _LETTERS}
+    return (shorter | swapped | other | longer) - {word}

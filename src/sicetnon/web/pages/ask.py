@@ -1,0 +1,230 @@
+"""The page Ask: two sides and a quiet third place, filters, bars, suggestions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sicetnon.errors import counted
+from sicetnon.library.suggestions import Suggestions
+from sicetnon.library.wording import guess
+from sicetnon.web.pages.asked import MOST, PAGE, Asked, address_of
+from sicetnon.web.pages.bars import Bar, bars
+from sicetnon.web.pages.cards import Card, Kind, card
+from sicetnon.web.pages.finding import Found
+
+_ORDERS = ("best", "strongest", "surest", "shortest", "longest")
+_FILTERS: tuple[tuple[str, str, Callable[[Card], str]], ...] = (
+    ("side", "Side", lambda card: card.kind),
+    ("strength", "Strength", lambda card: card.strength),
+    ("length", "Length", lambda card: card.length),
+    ("source", "Source", lambda card: card.source),
+)
+# in this order where they are shown
+_VALUES = ("for", "against", "neither", "strong", "fair", "weak", "short", "medium", "long")
+_MOST_VALUES = 8
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A link that filters or sorts.
+
+    Attributes:
+        name: What it says.
+        count: Number of answers; None for an order.
+        address: The page once it is chosen, or once it no longer is.
+        is_chosen: Whether it is chosen.
+    """
+
+    name: str
+    count: int | None
+    address: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """Links of which one can be chosen.
+
+    Attributes:
+        name: What they choose.
+        choices: The links.
+    """
+
+    name: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """The answers of a side.
+
+    Attributes:
+        kind: The side.
+        name: Its name.
+        cards: The answers.
+    """
+
+    kind: Kind
+    name: str
+    cards: tuple[Card, ...]
+
+
+@dataclass(frozen=True)
+class AskPage:
+    """What the page shows.
+
+    Attributes:
+        asked: What is asked.
+        columns: The two sides.
+        neither: What takes no side.
+        has_sides: Whether the question can be answered for or against.
+        found: Number of answers before filters.
+        shown: Number of answers behind them.
+        guess: What a reader must know of the sides.
+        groups: Filters, and last the order.
+        bars: How many passages favour which object; empty where the question compares none.
+        aspects: In which respects they do.
+        suggestions: What to ask instead.
+        corrected: The address of the question with its words corrected.
+        more: The address of the page with more answers; None where there are none.
+        brief: The address of the brief.
+    """
+
+    asked: Asked
+    columns: tuple[Column, Column]
+    neither: Column
+    has_sides: bool
+    found: int
+    shown: int
+    guess: str
+    groups: tuple[Group, ...]
+    bars: tuple[Bar, ...]
+    aspects: tuple[Choice, ...]
+    suggestions: Suggestions
+    corrected: str | None
+    more: str | None
+    brief: str
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """All answers that are shown."""
+        return tuple(card for each in (*self.columns, self.neither) for card in each.cards)
+
+    @property
+    def summary(self) -> str:
+        """How many answers there are."""
+        if self.asked.is_filtered:
+            return f"{self.shown:,} of {counted(self.found, 'answer')}"
+        return counted(self.found, "answer")
+
+
+def ask_page(asked: Asked, found: Found) -> AskPage:
+    """What the page shows.
+
+    Args:
+        asked: What is asked.
+        found: What the index says to it.
+    """
+    every = [card(found, place) for place in range(len(found.answers))]
+    # what names neither object is about something else
+    if found.comparison:
+        named = {each.answer.id for each in found.comparison.passages if each.names_one}
+        every = [each for each in every if each.answer.id in named]
+    shown = _ordered([each for each in every if _passes(each, asked)], asked)
+    first, second, neither = (
+        tuple(each for each in shown if each.kind == kind) for kind in ("for", "against", "neither")
+    )
+    names = found.names
+    about = found.comparison and (
+        found.comparison.about(asked.aspect) if asked.aspect else found.comparison
+    )
+    corrected = found.suggestions.corrected
+    return AskPage(
+        asked=asked,
+        columns=(Column("for", names[0], first), Column("against", names[1], second)),
+        neither=Column("neither", "Neither side", neither),
+        has_sides=found.has_sides,
+        found=len(every),
+        shown=len(shown),
+        guess=guess(found.answers),
+        groups=(*_groups(every, asked, names), _orders(every, asked)),
+        bars=bars(about, found.question) if about else (),
+        aspects=_aspects(found, asked),
+        suggestions=found.suggestions,
+        corrected=address_of("/", q=corrected) if corrected else None,
+        more=asked.address(n=min(asked.n + PAGE, MOST))
+        if found.is_more and asked.n < MOST
+        else None,
+        brief=address_of("/brief", q=found.question),
+    )
+
+
+def _passes(card: Card, asked: Asked, but: str = "") -> bool:
+    """Whether an answer passes all filters but one."""
+    chosen = all(
+        name == but or not getattr(asked, name) or value(card) == getattr(asked, name)
+        for name, _, value in _FILTERS
+    )
+    return chosen and (not asked.aspect or asked.aspect in card.aspects)
+
+
+def _ordered(cards: Sequence[Card], asked: Asked) -> list[Card]:
+    keys: dict[str, Callable[[Card], float]] = {
+        "best": lambda card: card.answer.rank,
+        "strongest": lambda card: -(card.answer.reasons or {}).get("strength", 0.0),
+        "surest": lambda card: -(card.answer.side_probability or 0.0),
+        "shortest": lambda card: len(card.answer.record.default_text()),
+        "longest": lambda card: -len(card.answer.record.default_text()),
+    }
+    return sorted(cards, key=keys[asked.sort])
+
+
+def _groups(cards: Sequence[Card], asked: Asked, names: tuple[str, str]) -> list[Group]:
+    """The filters that have something to choose."""
+    words = {"for": names[0], "against": names[1], "neither": "neither"}
+    groups = []
+    for name, title, value in _FILTERS:
+        counts = Counter(value(each) for each in cards if _passes(each, asked, name))
+        chosen = getattr(asked, name)
+        values = [each for each, _ in counts.most_common(_MOST_VALUES) if each]
+        values += [chosen] if chosen and chosen not in values else []
+        values.sort(key=lambda each: _VALUES.index(each) if each in _VALUES else len(_VALUES))
+        if len(values) > 1 or chosen:
+            choices = tuple(
+                Choice(
+                    words.get(each, each) if name == "side" else each,
+                    counts[each],
+                    asked.address(**{name: "" if each == chosen else each}),
+                    each == chosen,
+                )
+                for each in values
+            )
+            groups.append(Group(title, choices))
+    return groups
+
+
+def _orders(cards: Sequence[Card], asked: Asked) -> Group:
+    can = {
+        "strongest": any(each.strength for each in cards),
+        "surest": any(each.answer.side_probability is not None for each in cards),
+    }
+    return Group(
+        "Order",
+        tuple(
+            Choice(f"{order} first", None, asked.address(sort=order), order == asked.sort)
+            for order in _ORDERS
+            if can.get(order, True)
+        ),
+    )
+
+
+def _aspects(found: Found, asked: Asked) -> tuple[Choice, ...]:
+    if found.comparison is None:
+        return ()
+    return tuple(
+        Choice(name, count, asked.address(aspect="" if chosen else name), chosen)
+        for name, count in found.comparison.aspects()
+        for chosen in [name == asked.aspect]
+    )

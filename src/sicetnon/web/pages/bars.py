@@ -1,0 +1,81 @@
+"""Bars of a comparison: how many passages favour which object, and the sentences behind each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sicetnon.library.comparing import Comparison
+from sicetnon.web.pages.asked import address_of
+from sicetnon.web.pages.cards import source_of
+
+_MOST_SENTENCES = 12
+
+
+@dataclass(frozen=True)
+class BarSentence:
+    """A sentence behind a bar.
+
+    Attributes:
+        text: The sentence.
+        source: The name of its source, or the id of its document.
+        address: The page of its document.
+    """
+
+    text: str
+    source: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar.
+
+    Attributes:
+        kind: The side, as a class of the page.
+        name: What it counts.
+        count: Number of passages.
+        share: Of the longest bar, in per cent.
+        sentences: The sentences behind it.
+    """
+
+    kind: str
+    name: str
+    count: int
+    share: int
+    sentences: tuple[BarSentence, ...]
+
+
+def bars(comparison: Comparison, question: str) -> tuple[Bar, ...]:
+    """The bars of both objects, and of the passages that weigh both."""
+    first, second = comparison.objects
+    rows = (
+        ("FIRST", "for", first),
+        ("SECOND", "against", second),
+        ("NEUTRAL", "neither", "weighs both"),
+    )
+    counts = comparison.counts()
+    longest = max(1, *(counts[stance] for stance, _, _ in rows))
+    return tuple(
+        Bar(
+            kind,
+            name,
+            counts[stance],
+            round(100 * counts[stance] / longest),
+            _sentences(comparison, stance, question),
+        )
+        for stance, kind, name in rows
+    )
+
+
+def _sentences(comparison: Comparison, stance: str, question: str) -> tuple[BarSentence, ...]:
+    found = [
+        BarSentence(
+            text,
+            source_of(each.answer) or each.answer.id,
+            address_of("/document", id=each.answer.id, q=question),
+        )
+        for each in comparison.passages
+        if each.answer.stance == stance
+        for text in each.sentences
+    ]
+    return tuple(found[:_MOST_SENTENCES])

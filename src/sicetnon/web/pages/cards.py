@@ -1,0 +1,189 @@
+"""An answer as a card of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+from urllib.parse import urlsplit
+
+from sicetnon.formats.entries import is_link
+from sicetnon.library.answers import Answer, parts_of
+from sicetnon.library.reasons import side_of
+from sicetnon.library.wording import denies, why
+from sicetnon.records import title_of
+from sicetnon.text.snippets import Snippet
+from sicetnon.web.pages.asked import Length, Strength, address_of
+from sicetnon.web.pages.finding import Found
+
+Kind = Literal["for", "against", "neither"]
+Piece = tuple[str, bool]
+"""A part of a text, and whether it is marked."""
+
+# strengths of the ranker from which an argument is fair and strong: those of a third and two
+# thirds of the answers to the questions of the sample
+_FAIR, _STRONG = 0.33, 0.45
+_SHORT, _LONG = 60, 180
+_SHOWN_SIMILAR = 5
+
+
+@dataclass(frozen=True)
+class Similar:
+    """A near duplicate of an answer.
+
+    Attributes:
+        heading: Its heading, or its id.
+        address: Its page.
+    """
+
+    heading: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """An answer as the page shows it.
+
+    Attributes:
+        answer: The answer.
+        kind: Its side.
+        heading: Its claim or title; its id where it has none.
+        is_named: Whether it has one.
+        denies: Whether it denies that claim.
+        pieces: The sentence that carries it, or the part that has most to do with the question.
+        is_sentence: Whether that is the sentence that carries it.
+        words: The words of the question that it holds.
+        certainty: What is known of its side, in words.
+        strength: How strong it is; empty where that is not known.
+        reasons: Why it stands where it stands: words, and a value from 0 to 1 or None.
+        length: How long it is.
+        source: The name of its source, for the filter; empty where that is not known.
+        debate: The title of its debate, where it has one that its heading does not say.
+        link: The address of its source; None where there is none that can be followed.
+        aspects: In which respects it speaks of two objects.
+        similar: Some near duplicates.
+        address: Its page.
+        reply: The page of the arguments against it.
+    """
+
+    answer: Answer
+    kind: Kind
+    heading: str
+    is_named: bool
+    denies: bool
+    pieces: tuple[Piece, ...]
+    is_sentence: bool
+    words: tuple[str, ...]
+    certainty: str
+    strength: Strength
+    reasons: tuple[tuple[str, float | None], ...]
+    length: Length
+    source: str
+    debate: str
+    link: str | None
+    aspects: tuple[str, ...]
+    similar: tuple[Similar, ...]
+    address: str
+    reply: str
+
+
+def card(found: Found, place: int) -> Card:
+    """The answer at a place as a card."""
+    answer = found.answers[place]
+    text, heading, _, _ = parts_of(answer.record)
+    sentence = found.sentences.get(answer.id)
+    passage = found.comparison.passages[place] if found.comparison else None
+    reasons = answer.reasons or {}
+    words = len(text.split())
+    title = title_of(answer.record)
+    return Card(
+        answer=answer,
+        kind=kind_of(answer),
+        heading=heading or answer.id,
+        is_named=bool(heading),
+        denies=denies(answer),
+        pieces=_favouring(text, passage.sentences)
+        if passage
+        else pieces(sentence or answer.snippet),
+        is_sentence=sentence is not None,
+        words=_marked_words(answer.snippet),
+        certainty=_certainty(answer),
+        strength=strength_of(reasons["strength"]) if "strength" in reasons else "",
+        reasons=tuple(why(reasons)),
+        length="short" if words < _SHORT else "long" if words > _LONG else "medium",
+        source=source_of(answer),
+        debate=title if title != heading else "",
+        link=answer.source if is_link(answer.source) else None,
+        aspects=passage.aspects if passage else (),
+        similar=tuple(
+            Similar(
+                found.headings[each] or each, address_of("/document", id=each, q=found.question)
+            )
+            for each in answer.similar[:_SHOWN_SIMILAR]
+        ),
+        address=address_of("/document", id=answer.id, q=found.question),
+        reply=address_of("/reply", id=answer.id, q=found.question),
+    )
+
+
+def kind_of(answer: Answer) -> Kind:
+    """The side of an answer, as a class of the page."""
+    side = side_of(answer)
+    return "neither" if side is None else "for" if side == "FOR" else "against"
+
+
+def strength_of(value: float) -> Strength:
+    """A strength in words."""
+    return "strong" if value >= _STRONG else "fair" if value >= _FAIR else "weak"
+
+
+def source_of(answer: Answer) -> str:
+    """The host of an answer's source, or the source where it is no link."""
+    if not is_link(answer.source):
+        return ""
+    try:
+        host = urlsplit(answer.source.strip()).hostname or ""
+    except ValueError:  # such as a broken address of IPv6
+        return ""
+    return host.removeprefix("www.")
+
+
+def pieces(snippet: Snippet) -> tuple[Piece, ...]:
+    """The parts of a snippet, those that are marked and those between them."""
+    ends = [0, *(end for mark in snippet.marks for end in mark), len(snippet.text)]
+    parts = [snippet.text[start:end] for start, end in pairwise(ends)]
+    return tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part)
+
+
+def _favouring(text: str, sentences: Sequence[str]) -> tuple[Piece, ...]:
+    """A passage with some of its sentences marked; none where all would be."""
+    folded = " ".join(text.split())
+    marks, start = [], 0
+    for sentence in sentences:
+        at = folded.find(sentence, start)
+        if at >= 0:
+            start = at + len(sentence)
+            marks.append((at, start))
+    if sum(end - start for start, end in marks) >= len(folded) - len(marks):
+        marks = []
+    return pieces(Snippet(folded, tuple(marks)))
+
+
+def _marked_words(snippet: Snippet) -> tuple[str, ...]:
+    words = (snippet.text[start:end].lower() for start, end in snippet.marks)
+    return tuple(dict.fromkeys(words))
+
+
+def _certainty(answer: Answer) -> str:
+    """How sure the side of an answer is; what it does where it takes none."""
+    words = {
+        "BOTH": "weighs both",
+        "NONE": "takes no side",
+        "NEUTRAL": "weighs both",
+        "NO": "takes no side",
+    }
+    said = words.get(str(answer.side or answer.stance), "")
+    if answer.side_probability is None:
+        return said
+    return f"{said or str(answer.side).lower()}: {answer.side_probability:.0%} sure"

@@ -1,0 +1,83 @@
+"""What the index says to a question: all that the page Ask needs of it, found at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.arguments.side.questions import has_sides
+from sicetnon.library.answers import Answer, marked, parts_of
+from sicetnon.library.comparing import Comparison, compared
+from sicetnon.library.index import Index
+from sicetnon.library.reasons import key_sentences
+from sicetnon.library.suggestions import Suggestions, suggest
+from sicetnon.text.snippets import Snippet
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the index says to a question.
+
+    Attributes:
+        question: The question.
+        answers: Its answers, best first.
+        sentences: The sentence that carries each answer, by its id, the question's words marked;
+            answers without one are not in it.
+        headings: The headings of near duplicates, by id.
+        comparison: What passages say of two objects, where the question compares some.
+        names: The names of the two sides.
+        has_sides: Whether the question can be answered for or against.
+        suggestions: What to ask instead.
+        is_more: Whether there may be more answers.
+    """
+
+    question: str
+    answers: tuple[Answer, ...]
+    sentences: Mapping[str, Snippet]
+    headings: Mapping[str, str]
+    comparison: Comparison | None
+    names: tuple[str, str]
+    has_sides: bool
+    suggestions: Suggestions
+    is_more: bool
+
+
+def find(index: Index, question: str, n: int) -> Found:
+    """What an index says to a question.
+
+    Args:
+        index: The index.
+        question: The question.
+        n: Number of answers.
+    """
+    answers = index.search(question, n)
+    comparison = compared(answers)
+    # passages are short: they are shown whole
+    carrying = {} if comparison else key_sentences(question, answers)
+    sentences = marked(question, list(carrying.values()), index.analysis.analyzer())
+    similar = [identifier for answer in answers for identifier in answer.similar]
+    headings = [parts_of(record)[1] for record in index.records(similar)]
+    return Found(
+        question,
+        tuple(answers),
+        dict(zip(carrying, sentences, strict=True)),
+        dict(zip(similar, headings, strict=True)),
+        comparison,
+        _names(question, comparison),
+        comparison is not None or has_sides(question),
+        suggest(index, question, bool(answers)),
+        len(answers) >= n,
+    )
+
+
+def _names(question: str, comparison: Comparison | None) -> tuple[str, str]:
+    """The names of the sides: those of the objects where one of them is to be chosen."""
+    objects = comparison.objects if comparison else None
+    if objects is None:
+        parsed = parse_question(question)
+        # FOR favours the first object of "X or Y"
+        if not (parsed.first and parsed.second and " or " in question):
+            return "For", "Against"
+        objects = parsed.first, parsed.second
+    return objects
