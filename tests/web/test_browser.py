@@ -1,0 +1,262 @@
+"""The pages as people use them, in a real browser over a real server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sicetnon
+from support import browser as browsers
+from support.browser import MIDDLE, NARROW, WIDE, Visitor
+from support.passages import QUESTION as BOATS
+from support.passages import boats
+from support.served import served
+
+pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
+
+QUESTION = "Should teachers get tenure?"
+ARGUMENTS = {
+    "first visit": "/",
+    "answers": "/?q=Should+teachers+get+tenure%3F",
+    "filtered": "/?q=Is+homework+good+for+children%3F&sort=strongest&side=against",
+    "no answer": "/?q=Shuold+homewrok+be+abolished%3F",
+    "a fact": "/?q=What+is+tenure%3F",
+    "document": "/document?id=Sb75c433b-Aca48783c&q=Should+teachers+get+tenure%3F",
+    "reply": "/reply?id=Sb75c433b-Aca48783c&q=Should+teachers+get+tenure%3F",
+    "brief": "/brief?q=Should+teachers+get+tenure%3F",
+    "problem": "/document?id=none",
+}
+PASSAGES = {
+    "comparison": "/?q=Which+is+better%2C+a+kayak+or+a+canoe%3F",
+    "aspect": "/?q=Which+is+better%2C+a+kayak+or+a+canoe%3F&aspect=price",
+    "passage": "/document?id=page-one___1&q=Which+is+better%2C+a+kayak+or+a+canoe%3F",
+}
+STATES = sorted(ARGUMENTS | PASSAGES)
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsers.started() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def addresses(
+    tmp_path_factory: pytest.TempPathFactory, index: Path
+) -> Iterator[Callable[[str], str]]:
+    """The address of each state: over the sample, or over passages."""
+    with ExitStack() as stack:
+        opened = sicetnon.Index.open(index)
+        small = boats(tmp_path_factory.mktemp("boats") / "index")
+        first, second = (stack.enter_context(served(each)).url for each in (opened, small))
+        yield lambda state: (first if state in ARGUMENTS else second) + (ARGUMENTS | PASSAGES)[state]
+
+
+@pytest.fixture
+def visit(browser: Any, addresses: Callable[[str], str]) -> Iterator[Visit]:
+    """Opens a state of a page."""
+    with ExitStack() as stack:
+
+        def opened(state: str, **setting: Any) -> Visitor:
+            address = addresses(state)
+            found = stack.enter_context(browsers.visitor(browser, address, **setting))
+            found.page.goto(address)
+            return found
+
+        yield opened
+
+
+@pytest.mark.parametrize("state", STATES)
+class TestEachState:
+    def test_it_is_accessible_and_fits_the_window(self, visit: Visit, state: str) -> None:
+        visitor = visit(state)
+        visitor.page.locator("details").evaluate_all(
+            "all => all.forEach(each => { each.open = true })"
+        )
+        for width in (MIDDLE, NARROW, WIDE):
+            visitor.page.set_viewport_size({"width": width, "height": 900})
+            assert not visitor.overflows
+        assert visitor.findings() == []
+        visitor.page.set_viewport_size({"width": NARROW, "height": 900})
+        visitor.page.emulate_media(color_scheme="dark")
+        assert visitor.findings() == []
+        assert state == "problem" or visitor.complaints == []
+
+    def test_without_scripts_it_says_the_same(self, visit: Visit, state: str) -> None:
+        said = [
+            visit(state, scripts=scripts).page.locator("main").inner_text()
+            for scripts in (True, False)
+        ]
+        # a request's id is another one each time
+        first, second = (re.sub(r"Request \w+", "", text) for text in said)
+        assert first == second
+
+
+class TestAsking:
+    @pytest.mark.parametrize("scripts", [True, False])
+    @pytest.mark.parametrize("width", [WIDE, NARROW])
+    def test_from_the_box_to_a_source(self, visit: Visit, width: int, scripts: bool) -> None:
+        page = visit("first visit", width=width, scripts=scripts).page
+        page.get_by_label("A question or a claim").fill(QUESTION)
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name=QUESTION).wait_for()
+        assert page.locator("#for .card").count() >= 1
+        card = page.locator("#against .card").first
+        assert card.locator("blockquote").inner_text()
+        claim = card.get_by_role("heading").get_by_role("link")
+        name = claim.inner_text()
+        claim.click()
+        page.get_by_role("heading", name=name, level=1).wait_for()
+        link = page.locator(".question .source a")
+        assert link.get_attribute("href").startswith("https://")
+        assert link.get_attribute("rel") == "noopener noreferrer"
+
+    def test_an_example_is_a_click_away(self, visit: Visit) -> None:
+        page = visit("first visit").page
+        example = page.locator(".examples a").first
+        asked = example.inner_text()
+        example.click()
+        assert page.get_by_label("A question or a claim").input_value() == asked
+        assert page.locator(".card").count() >= 1
+
+    def test_two_columns_when_wide_and_one_when_narrow(self, visit: Visit) -> None:
+        page = visit("answers").page
+        for width, apart in ((WIDE, True), (NARROW, False)):
+            page.set_viewport_size({"width": width, "height": 900})
+            left, right = (page.locator(name).bounding_box() for name in ("#for", "#against"))
+            assert (right["x"] > left["x"] + left["width"]) == apart
+            assert (right["y"] > left["y"] + left["height"]) != apart
+
+    def test_sides_have_a_word_and_a_colour(self, visit: Visit) -> None:
+        for scheme in ("light", "dark"):
+            page = visit("answers", scheme=scheme).page
+            colours = page.locator(".side h2").evaluate_all(
+                "all => all.map(each => getComputedStyle(each).color)"
+            )
+            assert len(set(colours)) == len(colours) >= 2
+            assert [*map(str.strip, page.locator(".side h2 bdi").all_inner_texts())][:2] == [
+                "For",
+                "Against",
+            ]
+
+    @pytest.mark.parametrize("scripts", [True, False])
+    def test_a_filter_changes_the_address_and_can_be_undone(
+        self, visit: Visit, scripts: bool
+    ) -> None:
+        page = visit("answers", scripts=scripts).page
+        before = page.locator("#answers .card").count()
+        page.get_by_text("Filter and sort").click()
+        page.get_by_role("navigation", name="Side").get_by_role("link", name="Against").click()
+        page.wait_for_url(re.compile("side=against"))
+        page.locator('#answers [aria-current="true"]', has_text="Against").wait_for()
+        after = page.locator("#answers .card").count()
+        assert 0 < after < before
+        assert page.locator("#for .card").count() == 0
+        assert f"{after} of {before}" in page.locator("#status").inner_text()
+        page.go_back()
+        page.wait_for_url(re.compile(r"tenure%3F$"))
+        page.locator("#for .card").first.wait_for()
+
+    def test_a_filter_loads_no_page_where_scripts_run(self, visit: Visit) -> None:
+        page = visit("answers").page
+        page.evaluate("window.isSamePage = true")
+        page.get_by_text("Filter and sort").click()
+        page.get_by_role("link", name="longest first").click()
+        page.wait_for_url(re.compile("sort=longest"))
+        page.locator('#answers [aria-current="true"]', has_text="longest").wait_for()
+        assert page.evaluate("window.isSamePage")
+        # who goes on by keyboard stands where they were
+        assert "longest" in page.evaluate("document.activeElement.textContent")
+
+    @pytest.mark.parametrize("scripts", [True, False])
+    def test_reply_and_debate(self, visit: Visit, scripts: bool) -> None:
+        page = visit("answers", scripts=scripts).page
+        card = page.locator("#against .card").first
+        card.get_by_role("link", name="Reply to this").click()
+        replies = (card if scripts else page).locator(".replies li")
+        replies.first.wait_for()
+        if not scripts:
+            page.go_back()
+        card.get_by_role("link", name="More from this debate").click()
+        (card if scripts else page).locator(".beside li").first.wait_for()
+        assert ("document" in page.url) != scripts
+
+    def test_the_reasons_open_by_keyboard(self, visit: Visit) -> None:
+        page = visit("answers").page
+        summary = page.locator(".why summary").first
+        summary.focus()
+        page.keyboard.press("Enter")
+        assert "on topic" in page.locator(".why .reasons").first.inner_text()
+
+    def test_the_first_tab_leads_to_the_content(self, visit: Visit) -> None:
+        page = visit("answers").page
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+
+    def test_a_slip_of_the_pen_is_a_click_away(self, visit: Visit) -> None:
+        page = visit("no answer").page
+        page.get_by_role("link", name="Should homework be abolished?").click()
+        assert page.locator(".card").count() >= 1
+
+    @pytest.mark.parametrize("form", ["JSON", "Markdown"])
+    def test_other_forms(self, visit: Visit, form: str) -> None:
+        page = visit("filtered").page
+        link = page.get_by_role("link", name=form).get_attribute("href")
+        text = page.request.get(link).text()
+        said = page.locator("#against blockquote").first.inner_text()
+        assert said.split()[-2] in text
+        assert "side=against" in link
+
+
+class TestComparing:
+    def test_bars_open_on_the_sentences_behind_them(self, visit: Visit) -> None:
+        page = visit("comparison").page
+        bar = page.locator(".bars details.for")
+        assert bar.locator("summary").inner_text().split() == ["kayak", "2"]
+        bar.locator("summary").click()
+        assert "A kayak is faster than a canoe." in bar.inner_text()
+        bar.locator("a").first.click()
+        page.get_by_role("heading", level=1, name="page-one___1").wait_for()
+
+    @pytest.mark.parametrize("scripts", [True, False])
+    def test_an_aspect_filters_bars_and_passages(self, visit: Visit, scripts: bool) -> None:
+        page = visit("comparison", scripts=scripts).page
+        page.get_by_role("navigation", name="Aspects").get_by_text("price").click()
+        page.wait_for_url(re.compile("aspect=price"))
+        page.locator('.chips [aria-current="true"]', has_text="price").wait_for()
+        assert page.locator(".bars .count").all_inner_texts()[:3] == ["1", "1", "0"]
+        assert page.locator(".card").count() == 2
+
+    def test_what_names_no_object_is_not_shown(self, visit: Visit) -> None:
+        text = visit("comparison").page.locator("main").inner_text()
+        assert "closed deck" in text
+        assert "dammed" not in text
+        assert BOATS in text
+
+
+class TestPaper:
+    def test_a_brief_prints_on_one_page(self, visit: Visit) -> None:
+        page = visit("brief").page
+        page.emulate_media(media="print")
+        assert not page.locator("form").is_visible()
+        assert not page.locator("nav").first.is_visible()
+        assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1
+
+
+def test_a_page_is_light(visit: Visit) -> None:
+    visitor = visit("first visit")
+    loaded: list[Any] = []
+    visitor.page.on("response", lambda answer: loaded.append(answer))
+    visitor.page.reload()
+    visitor.page.wait_for_load_state("networkidle")
+    sizes = [len(each.body()) for each in loaded]
+    assert len(sizes) <= 4
+    assert sum(sizes) < 100_000
