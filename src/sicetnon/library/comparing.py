@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sicetnon.arguments.comparative.aspects import aspects_in
-from sicetnon.arguments.comparative.comparer import ComparativeStance, Comparer
+from sicetnon.arguments.comparative.comparer import Comparer
 from sicetnon.library.answers import Answer, parts_of
+from sicetnon.records import ComparativeStance
 from sicetnon.text.sentences import sentences
 
 
