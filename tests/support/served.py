@@ -43,6 +43,10 @@ class Client:
         headers = {"Content-Type": "application/json"}
         return self._ask("POST", path, headers, body=parts, chunked=True)
 
+    def ask(self, method: str, path: str) -> Any:
+        """The answer to a request without a body."""
+        return self._ask(method, path, None)
+
     def json(self, path: str, **fields: Any) -> Any:
         """The JSON of a successful GET."""
         answer = self.get(path, **fields)

@@ -154,7 +154,21 @@ class TestProblems:
 
     def test_unknown_paths_and_methods(self, client: Client) -> None:
         is_problem(client.get("/api/v1/nothing"), 404)
-        is_problem(client.post("/api/v1/search", {}), 405)
+        answer = client.post("/api/v1/search", {})
+        is_problem(answer, 405)
+        assert answer.headers["allow"] == "GET"
+        assert client.ask("PUT", "/api/v1/_search").headers["allow"] == "GET, POST"
+
+    def test_the_head_alone(self, client: Client) -> None:
+        answer = client.ask("HEAD", "/api/v1/health")
+        assert (answer.status, answer.data) == (200, b"")
+        assert int(answer.headers["content-length"]) > 0
+
+    @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+    def test_bodies_that_are_no_json(self, client: Client, kind: str) -> None:
+        headers = {"Content-Type": kind}
+        for path in ("/", "/api/v1/reply", "/api/v1/evaluate", "/api/v1/_search"):
+            assert "application/json" in is_problem(client.post(path, {}, headers), 415)
 
     @pytest.mark.parametrize("path", ["/api/v1/reply", "/api/v1/annotate", "/api/v1/evaluate"])
     def test_wrong_bodies(self, client: Client, path: str) -> None:

@@ -50,6 +50,9 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "HEAD":
+            # the server sends no body where it was asked for the head alone
+            scope = {**scope, "method": "GET"}
         headers, start = Headers(scope=scope), time.perf_counter()
         given = headers.get("x-request-id", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex

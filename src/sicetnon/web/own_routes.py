@@ -7,8 +7,9 @@ import binascii
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from pydantic import WithJsonSchema
 
 from sicetnon._version import VERSION
 from sicetnon.arguments.comparative.questions import parse_question
@@ -16,16 +17,26 @@ from sicetnon.library.answers import Answer, as_json
 from sicetnon.library.brief import brief
 from sicetnon.library.index import Index
 from sicetnon.library.reply import reply
+from sicetnon.web.fields import CLAIM, EXAMPLE, QUESTION, TEXT, WHOLE, json_alone
 from sicetnon.web.metrics import MEDIA_TYPE
 from sicetnon.web.problems import Problem, documented
 from sicetnon.web.state import Served
 
-router = APIRouter(prefix="/api/v1", responses=documented(422, 503))
+router = APIRouter(
+    prefix="/api/v1",
+    responses=documented(400, 415, 422, 503),
+    dependencies=[Depends(json_alone)],
+)
 
-_EXAMPLE = "Should teachers get tenure?"
 _DEEPEST = 1000
 Json = dict[str, Any]
-Question = Annotated[str, Query(description="any question", examples=[_EXAMPLE])]
+Question = Annotated[
+    str, Query(description="any question", examples=[EXAMPLE], json_schema_extra=QUESTION)
+]
+
+
+Text = Annotated[str, WithJsonSchema(TEXT)]
+_BRIEFS: Json = {"application/json": {}, "text/html": {}, "text/markdown": {}}
 
 
 @router.get("/search", responses=documented(410))
@@ -79,9 +90,9 @@ async def annotate(
     served: Served,
     task: Annotated[Literal["quality", "argumentativeness", "side"], Body()],
     texts: Annotated[
-        list[str], Body(min_length=1, max_length=64, examples=[["Zoos save animals."]])
+        list[Text], Body(min_length=1, max_length=64, examples=[["Zoos save animals."]])
     ],
-    question: Annotated[str, Body(description="for side", examples=[_EXAMPLE])] = "",
+    question: Annotated[str, Body(description="for side", examples=[EXAMPLE])] = "",
 ) -> Json:
     """What the model says of texts: a score from 0 to 1 each, or a side with probabilities."""
     checked = [served.text(text) for text in texts]
@@ -91,7 +102,7 @@ async def annotate(
     return {"annotations": await served.on_index(lambda _: _scores(task, checked))}
 
 
-@router.get("/brief", response_model=None)
+@router.get("/brief", response_model=None, responses={200: {"content": _BRIEFS}})
 async def write_brief(
     served: Served,
     q: Question,
@@ -110,8 +121,10 @@ async def write_brief(
 @router.post("/reply")
 async def write_reply(
     served: Served,
-    text: Annotated[str, Body(examples=["I think that teachers should get tenure."])],
-    k: Annotated[int, Body(ge=1, le=10)] = 3,
+    text: Annotated[
+        str, Body(examples=["I think that teachers should get tenure."], json_schema_extra=CLAIM)
+    ],
+    k: Annotated[int, Body(ge=1, le=10), WHOLE] = 3,
 ) -> Json:
     """The strongest arguments against what a text claims."""
     checked = served.text(text)

@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from sicetnon.errors import (
     BrokenIndexError,
@@ -130,4 +131,18 @@ def _of_validation(request: Request, error: Exception) -> Response:
 
 def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _answer(request, error.status_code, str(error.detail), error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        # the framework names the methods of one route alone
+        headers["Allow"] = ", ".join(_methods(request))
+    return _answer(request, error.status_code, str(error.detail), headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods that are answered at the path of a request."""
+    return [
+        method
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        for asked in [{**request.scope, "method": method}]
+        if any(route.matches(asked)[0] is Match.FULL for route in request.app.routes)
+    ]

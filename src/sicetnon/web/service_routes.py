@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import PlainTextResponse, Response
 
 from sicetnon.library.answers import Answer
@@ -14,10 +14,11 @@ from sicetnon.library.index import Index
 from sicetnon.library.sides import with_sides
 from sicetnon.records import Argument, Passage, ProcessedArgument, WebPage
 from sicetnon.services.chatnoir import page_uuid
+from sicetnon.web.fields import EXAMPLE, QUESTION, WHOLE, json_alone
 from sicetnon.web.problems import Problem, documented
 from sicetnon.web.state import Served, State
 
-router = APIRouter(responses=documented(422, 503))
+router = APIRouter(responses=documented(400, 415, 422, 503), dependencies=[Depends(json_alone)])
 
 _DEEPEST = 1000
 _SIDES = {"FOR": "PRO", "AGAINST": "CON"}
@@ -27,7 +28,7 @@ Json = dict[str, Any]
 @router.get("/api/v2/arguments")
 async def argsme(
     served: Served,
-    query: Annotated[str, Query(examples=["Should teachers get tenure?"])],
+    query: Annotated[str, Query(examples=[EXAMPLE], json_schema_extra=QUESTION)],
     page_size: Annotated[int, Query(alias="pageSize", ge=1, le=100)] = 10,
     page: Annotated[int, Query(ge=1, le=_DEEPEST)] = 1,
 ) -> Json:
@@ -48,7 +49,7 @@ async def argsme(
 @router.get("/api/v1/_search")
 async def chatnoir_get(
     served: Served,
-    query: Annotated[str, Query(examples=["laptop or desktop"])],
+    query: Annotated[str, Query(examples=["laptop or desktop"], json_schema_extra=QUESTION)],
     start: Annotated[int, Query(alias="from", ge=0, le=_DEEPEST)] = 0,
     size: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> Json:
@@ -59,9 +60,9 @@ async def chatnoir_get(
 @router.post("/api/v1/_search")
 async def chatnoir_post(
     served: Served,
-    query: Annotated[str, Body(examples=["laptop or desktop"])],
-    start: Annotated[int, Body(alias="from", ge=0, le=_DEEPEST)] = 0,
-    size: Annotated[int, Body(ge=1, le=100)] = 10,
+    query: Annotated[str, Body(examples=["laptop or desktop"], json_schema_extra=QUESTION)],
+    start: Annotated[int, Body(alias="from", ge=0, le=_DEEPEST), WHOLE] = 0,
+    size: Annotated[int, Body(ge=1, le=100), WHOLE] = 10,
 ) -> Json:
     """Documents as ChatNoir gives them. Other fields of its requests are not read."""
     return await _chatnoir(served, query, start, size)

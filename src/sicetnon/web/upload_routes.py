@@ -7,18 +7,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Depends
 
+from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import evaluate
+from sicetnon.evaluation.rules import ScoringRule
 from sicetnon.validation import validate
+from sicetnon.web.fields import json_alone
 from sicetnon.web.problems import Problem, documented
 from sicetnon.web.state import Served
 
-router = APIRouter(prefix="/api/v1", responses=documented(413, 422, 503))
+router = APIRouter(
+    prefix="/api/v1",
+    responses=documented(400, 413, 415, 422, 503),
+    dependencies=[Depends(json_alone)],
+)
 
 _RUN = "1 Q0 S1-A1 1 2.5 tag\n1 Q0 S1-A2 2 1.5 tag\n"
 _QRELS = "1 0 S1-A1 2\n1 0 S1-A2 0\n"
 _MOST = 20
+_A_TASK: dict[str, Any] = {"enum": sorted(CONTRACTS)}
+_FILES: dict[str, Any] = {"minProperties": 1, "maxProperties": _MOST}
 Texts = dict[str, str]
 
 
@@ -26,7 +35,7 @@ Texts = dict[str, str]
 async def validate_run(
     served: Served,
     run: Annotated[str, Body(description="the lines of the run", examples=[_RUN])],
-    task: Annotated[str, Body(max_length=64, examples=["touche-2020-task-1"])],
+    task: Annotated[str, Body(examples=["touche-2020-task-1"], json_schema_extra=_A_TASK)],
 ) -> dict[str, Any]:
     """Check a run by the rules of its task."""
     return await served.on_index(lambda _: _validated(run, task))
@@ -35,10 +44,22 @@ async def validate_run(
 @router.post("/evaluate")
 async def evaluate_runs(
     served: Served,
-    runs: Annotated[Texts, Body(description="lines by the run's name", examples=[{"mine": _RUN}])],
-    qrels: Annotated[Texts, Body(description="lines by a name", examples=[{"judged": _QRELS}])],
+    runs: Annotated[
+        Texts,
+        Body(
+            description="lines by the run's name",
+            examples=[{"mine": _RUN}],
+            json_schema_extra=_FILES,
+        ),
+    ],
+    qrels: Annotated[
+        Texts,
+        Body(
+            description="lines by a name", examples=[{"judged": _QRELS}], json_schema_extra=_FILES
+        ),
+    ],
     measures: Annotated[list[str], Body(max_length=_MOST, min_length=1)] = ["nDCG@5"],  # noqa: B006 - FastAPI copies it
-    rule: Annotated[str, Body(max_length=64)] = "official",
+    rule: ScoringRule = "official",
 ) -> dict[str, Any]:
     """Score runs."""
     for texts in (runs, qrels):
