@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
-from support.debates import both_sides
+import sicetnon
+from support.debates import QUESTION, both_sides
+from support.passages import QUESTION as BOATS
+from support.passages import boats
 from support.served import Client, served
 
 HTML = {"Accept": "text/html"}
+LEADS = re.compile(r"/(?!/)|#|https://a\.example/")
 LOADED = re.compile(r'(?:href|src)="(/static/[^"]+)"')
 
 
@@ -24,7 +30,7 @@ class TestFrame:
     def test_a_page_loads_only_files_of_this_server(self, client: Client) -> None:
         page = client.get("/").data.decode()
         loaded = LOADED.findall(page)
-        assert len(loaded) == 3
+        assert len(loaded) == 4
         for address in loaded:
             answer = client.get(address)
             assert answer.status == 200
@@ -53,3 +59,151 @@ class TestFrame:
         for path, headers in (("/nowhere", {}), ("/api/v1/documents/none", HTML)):
             answer = client.get(path, headers=headers)
             assert answer.headers["content-type"] == "application/problem+json"
+
+
+class TestAsk:
+    def test_the_page_says_what_the_library_says(self, client: Client) -> None:
+        page = client.get("/", q=QUESTION).data.decode()
+        found = client.json("/", q=QUESTION, format="json")
+        assert found["found"] == found["shown"] == len(found["answers"]) == 8
+        for answer in found["answers"]:
+            assert f"/document?id={answer['id']}&amp;" in page
+            assert answer["side"] == {"for": "FOR", "against": "AGAINST"}[answer["column"]]
+            assert answer["sentence"] in answer["fields"]["text"]
+
+    @pytest.mark.parametrize(
+        ("fields", "shown"),
+        [
+            ({"side": "for"}, 4),
+            ({"side": "for", "length": "short"}, 4),
+            ({"side": "neither"}, 0),
+            ({"length": "long"}, 0),
+            ({"source": "nowhere.example"}, 0),
+            ({"strength": "strong"}, 0),
+            ({"aspect": "price"}, 0),
+            ({"n": 3}, 3),
+        ],
+    )
+    def test_filters(self, client: Client, fields: dict[str, str], shown: int) -> None:
+        found = client.json("/", q=QUESTION, format="json", **fields)
+        assert found["shown"] == shown
+        assert client.get("/", q=QUESTION, **fields).status == 200
+
+    @pytest.mark.parametrize("sort", ["shortest", "longest"])
+    def test_orders(self, client: Client, sort: str) -> None:
+        found = client.json("/", q=QUESTION, format="json", side="for", sort=sort)["answers"]
+        lengths = [len(answer["fields"]["text"]) for answer in found]
+        assert lengths == sorted(lengths, reverse=sort == "longest")
+
+    @pytest.mark.parametrize(
+        "fields",
+        [{"side": "left"}, {"n": "0"}, {"n": "many"}, {"sort": "x"}, {"format": "xml"}, {"n": 999}],
+    )
+    def test_what_it_does_not_know_is_an_error(
+        self, client: Client, fields: dict[str, str]
+    ) -> None:
+        answer = client.get("/", headers=HTML, q=QUESTION, **fields)
+        assert answer.status == 422
+        assert next(iter(fields)) in answer.data.decode()
+
+    def test_long_and_empty_questions(self, client: Client) -> None:
+        assert client.get("/", q="a" * 2001).status == 422
+        assert "For example" in client.get("/", q="   ").data.decode()
+
+    def test_markdown(self, client: Client) -> None:
+        text = client.get("/", q=QUESTION, format="markdown").data.decode()
+        assert text.startswith(f"# {QUESTION}\n")
+        assert "## For\n" in text
+        assert "## Against\n" in text
+
+    def test_nothing_is_said_where_nothing_is(self, client: Client) -> None:
+        page = client.get("/", q="quasars").data.decode()
+        assert "There is no argument about this" in page
+        assert "<bdi>quasars</bdi>" in page
+
+    def test_a_question_for_a_fact_has_no_sides(self, client: Client) -> None:
+        page = client.get("/", q="What is tenure?").data.decode()
+        assert "asks for a fact" in page
+        assert 'id="for"' not in page
+
+
+class TestComparisons:
+    def test_sides_are_the_objects(self, tmp_path: Path) -> None:
+        with served(boats(tmp_path / "index")) as client:
+            found = client.json("/", q=BOATS, format="json")
+            assert found["sides"] == {
+                "for": "kayak",
+                "against": "canoe",
+                "neither": "Neither side",
+            }
+            assert found["bars"] == {"kayak": 2, "canoe": 1, "weighs both": 1}
+            assert found["aspects"]["price"] == 2
+            # what names neither object is about something else
+            assert found["found"] == 5
+
+
+class TestDocuments:
+    def test_unknown_documents(self, client: Client) -> None:
+        for path in ("/document", "/reply"):
+            assert client.get(path, id="../../etc/passwd").status == 404
+            assert client.get(path).status == 422
+
+    def test_an_answer_says_why_it_stands_where_it_stands(self, client: Client) -> None:
+        page = client.get("/document", id="0", q=QUESTION).data.decode()
+        assert "Why it stands where it stands" in page
+        assert "% sure" in page
+        assert "not among the first" in client.get("/document", id="0", q="zoos").data.decode()
+        assert "Why it stands" not in client.get("/document", id="0").data.decode()
+
+
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(1)> \u202e\u0000\x1b[31m {{ 7 * 7 }} "
+    '"onmouseover="alert(1) tenure protects teachers, because it does so.\n\n</bdi></main>'
+)
+
+
+class Inspector(HTMLParser):
+    """Finds what no page of ours holds: scripts, handlers, styles, images, links to run."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.faults: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        if tag in ("img", "b", "iframe", "style", "base", "object"):
+            self.faults.append(tag)
+        if tag == "script" and not (given.get("src") or "").startswith("/static/"):
+            self.faults.append(tag)
+        for name, value in attributes:
+            runs = name.startswith(("on", "hx-on")) or name == "style"
+            leads = name in ("href", "src", "action") and not LEADS.match(value or "")
+            if runs or leads:
+                self.faults.append(f"{tag} {name}={value}")
+
+
+class TestHostileTexts:
+    def test_every_page_shows_them_as_text(self, tmp_path: Path) -> None:
+        documents = [
+            {"id": f"<b>{place}", "claim": HOSTILE, "side": "PRO", "link": link, "text": HOSTILE}
+            for place, link in enumerate(("javascript:alert(1)", 'https://a.example/"><script>'))
+        ]
+        index = sicetnon.Index.build(
+            documents, tmp_path / "index", fields=["text"], claim_field="claim", stance_field="side"
+        )
+        with served(index) as client:
+            for path, fields in (
+                ("/", {}),
+                ("/", {"q": f"{HOSTILE} tenure"}),
+                ("/brief", {"q": f"tenure {HOSTILE}"}),
+                ("/document", {"id": "<b>0", "q": HOSTILE}),
+                ("/document", {"id": "<b>1", "q": HOSTILE}),
+                ("/reply", {"id": "<b>0", "q": HOSTILE}),
+            ):
+                answer = client.get(path, headers=HTML, **fields)
+                assert answer.status == 200, answer.data
+                page = answer.data.decode()
+                assert not set("\x00\x1b\u202e") & set(page)
+                assert Inspector(page).faults == []
+                assert page.count("</main>") == 1

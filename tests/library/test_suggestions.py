@@ -1,0 +1,60 @@
+"""What to ask instead of a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sicetnon
+from sicetnon.library.suggestions import suggest
+from support.debates import QUESTION, both_sides
+from support.passages import boats
+
+
+@pytest.fixture(scope="module", params=["forms", "porter-stop"])
+def small(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> sicetnon.Index:
+    texts = ["Homework tires children.", "Teachers like homework.", "Tenured teachers stay."]
+    folder = tmp_path_factory.mktemp("small") / "index"
+    return sicetnon.Index.build(texts, folder, analysis=request.param)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("Is homewrok good?", "Is homework good?"),
+        ("Shuold teachers stay?", "Should teachers stay?"),
+        ("Teechers and chidren", "Teachers and children"),
+        ("homeworks", None),
+        ("Is homework good?", None),
+        ("quasars", None),
+        ("", None),
+        ("??? 12345", None),
+    ],
+)
+def test_words_are_spelt_as_in_the_index(
+    small: sicetnon.Index, asked: str, meant: str | None
+) -> None:
+    found = suggest(small, asked, is_answered=True)
+    # "good" is a word that no document holds, and none is like it
+    assert found.corrected == meant
+
+
+def test_unknown_words_are_named(small: sicetnon.Index) -> None:
+    assert suggest(small, "Are quasars and teachers alike?", True).unknown == ("quasars", "alike")
+
+
+def test_deleted_documents_do_no_harm(tmp_path: Path) -> None:
+    index = both_sides(tmp_path / "index").delete(["0", "1", "2"])
+    assert suggest(index, "Should techers get tenure?", True).corrected == QUESTION
+
+
+def test_shorter_questions_have_answers(tmp_path: Path) -> None:
+    index = boats(tmp_path / "index")
+    question = "quasars"
+    assert suggest(index, question, False).shorter == ()
+    ((shorter, dropped),) = suggest(index, "kayak quasars", False).shorter
+    assert (shorter, dropped) == ("kayak", "quasars")
+    assert index.search(shorter)
