@@ -6,15 +6,17 @@ import itertools
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sicetnon.arguments.side import Side
 from sicetnon.cli import main
 from sicetnon.errors import BrokenIndexError
 from sicetnon.formats.argsme import read_arguments
@@ -85,7 +87,7 @@ def index(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(scope="module")
 def system(index: IndexReader) -> System:
-    return default(index)
+    return TASK.system("default", index, "rules")
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +108,7 @@ def test_the_command_writes_a_valid_run(
     directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["run", TASK.id, "-i", str(directory), "-o", str(tmp_path / "out")]
+    arguments += ["--stance", "rules"]  # the model takes ten milliseconds for each argument
     assert main(arguments) == 0
     run = tmp_path / "out" / "run.txt"
     checked = ["validate", str(run), "--task", TASK.id, "--topics", str(directory / "topics.xml")]
@@ -127,6 +130,32 @@ def test_the_command_writes_a_valid_run(
     before = run.read_bytes()
     assert main(arguments) == 0
     assert run.read_bytes() == before
+
+
+def test_the_model_judges_the_stances_and_nothing_else(index: IndexReader) -> None:
+    topics = [Topic("1", "Should public libraries stay open on Sundays?")]
+    (found,) = default(index).retrieve(topics, 40)
+    (by_rules,) = TASK.system("default", index, "rules").retrieve(topics, 40)
+    assert (found.ids, found.scores.tolist()) == (by_rules.ids, by_rules.scores.tolist())
+    (learned,) = TASK.system("default", index, "learned").retrieve(topics, 40)
+    assert found.stances == learned.stances != by_rules.stances
+    assert {*found.second_column} <= {"PRO", "CON", "Q0"}
+    labelling = default(index).labelling
+    assert labelling is not None
+    assert labelling.method.startswith("learned (debate ")
+
+
+def test_each_argument_of_a_run_is_judged_once(index: IndexReader) -> None:
+    class Judge(Side):
+        def probabilities(self, texts: Sequence[str], *rest: Any) -> Any:
+            read.extend(texts)
+            return np.full((len(texts), 4), 0.25, dtype=np.float32)
+
+    read: list[str] = []
+    (ranking,) = TASK.system("default", index, "rules").retrieve([Topic("1", "libraries")], 5)
+    LearnedSides(index, Judge()).apply(ranking.topic, ranking)
+    halves = {name.rsplit("__", 2)[0] for pair in ranking.ids for name in pair.split(",")}
+    assert len(read) == len(halves)
 
 
 def test_search_shows_whole_arguments_of_such_an_index(
@@ -203,9 +232,10 @@ def test_older_ids_and_the_side_of_a_pair(tmp_path: Path) -> None:
     proud = "School uniforms make children proud of their school."
     rows = old("a", "PRO", against, cost), old("b", "CON", equal, proud)
     with indexed(tmp_path, *rows) as opened:
-        (ranking,) = default(opened).retrieve([Topic("1", "Should school uniforms be worn?")], 1000)
-        topic = Topic("1", "Should school uniforms be banned?")
-        learned = LearnedSides(opened).apply(topic, ranking)
+        worn = Topic("1", "Should school uniforms be worn?")
+        (ranking,) = TASK.system("default", opened, "rules").retrieve([worn], 1000)
+        banned = Topic("1", "Should school uniforms be banned?")
+        learned = LearnedSides(opened, Side()).apply(banned, ranking)
     sides = dict(zip(map(frozenset, (n.split(",") for n in ranking.ids)),
                      ranking.stances or (), strict=True))  # fmt: skip
     assert sides[frozenset({"a_sent1", "a_sent2"})] == "CON"
@@ -390,7 +420,7 @@ def test_spreading_takes_the_best_after_paying(
 
 def test_stages_are_deterministic(index: IndexReader) -> None:
     topic = Topic("1", "Should homework be abolished?")
-    system = default(index)
+    system = TASK.system("default", index, "rules")
     stage = system.stages[-1]
     assert isinstance(stage, SentencePairs)
     first, second = (system.retrieve([topic], 1000)[0] for _ in range(2))

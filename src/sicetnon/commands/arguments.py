@@ -40,12 +40,12 @@ def describe(
 
 
 def add_stance(command: argparse.ArgumentParser) -> None:
-    """Add `--stance`: who says which of two objects a passage favours."""
+    """Add `--stance`: the classifier of the stances of passages and of pairs of sentences."""
     command.add_argument(
         "--stance",
         choices=_STANCE_CLASSIFIERS,
         help="the stance classifier: quick rules, or the model, which is right more often "
-        "(default: the system's own, mostly rules)",
+        "(default: the system's own: the model for pairs of sentences, mostly rules for passages)",
     )
 
 

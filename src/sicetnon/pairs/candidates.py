@@ -139,7 +139,7 @@ class CandidateReader:
         conclusions = np.array([is_conclusion(s.id, s.text, r) for s, r in rows], dtype=bool)
         fit, strength, negated = _judged(texts, conclusions)
         terms, weights = self._terms(texts)
-        towards = [agreement(topic.title, r.argument.conclusion, self._weight) for r in records]
+        towards = [agreement(topic.title, r.argument.conclusion, self.weight) for r in records]
         premise_sides = np.array([SIDES[r.argument.stance] for r in records], dtype=np.int64)
         side_of_conclusion = np.array(towards, dtype=np.int64)[owners]
         sides = side_of_conclusion * np.where(conclusions, AGREES, premise_sides[owners])
@@ -190,14 +190,14 @@ class CandidateReader:
         """The share of the topic's stems, weighted by ln(1 + N/n), that each sentence holds."""
         worths: dict[int, float] = {}
         for term in dict.fromkeys(self._analyzer.terms_of(topic.title)):
-            if worth := self._weight(term):
+            if worth := self.weight(term):
                 worths[self._stem_number(term)] = worth
         by_stem = np.zeros(len(self._stems))
         by_stem[list(worths)] = list(worths.values())
         covered = np.bincount(terms[:, 0], weights=by_stem[terms[:, 1]], minlength=count)
         return covered / max(sum(worths.values()), 1e-9)
 
-    def _weight(self, term: str) -> float:
+    def weight(self, term: str) -> float:
         """ln(1 + N/n), where n of N documents hold the term or another form of its stem."""
         if term not in self._weights:
             having = self._postings.read(term).statistics.documents

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from typing import cast
 
@@ -41,13 +40,15 @@ class LearnedSides:
     """A stage: labels pairs with the side of their arguments on the question.
 
     A pair has the side that is most probable for both sentences together. BOTH and NONE are `Q0`.
+    Each argument is read once per topic, however many pairs it is in.
 
     Args:
         index: An index of processed arguments.
+        side: Judges the sides of arguments.
     """
 
-    def __init__(self, index: IndexReader):
-        self._index = index
+    def __init__(self, index: IndexReader, side: Side):
+        self._index, self._side = index, side
 
     @property
     def method(self) -> str:
@@ -83,9 +84,17 @@ class LearnedSides:
         found = argument_of(sentence)
         return found if self._index.number(found) is not None else sentence.rpartition("_")[0]
 
-    @functools.cached_property
-    def _side(self) -> Side:
-        return Side()
+
+def ready_side() -> Side:
+    """What judges sides by the model that comes with the package, after a first reading.
+
+    Raises:
+        DataError: The model is damaged.
+    """
+    side = Side()
+    # the model is loaded with the first text; damage must be known before other work
+    side.classify(["ready"], "ready?")
+    return side
 
 
 def _row(

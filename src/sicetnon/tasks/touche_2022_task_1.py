@@ -5,10 +5,13 @@ Every system reads the topic's title alone (an automatic run).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from sicetnon.arguments.side import Side
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs.candidates import CandidateReader
 from sicetnon.pairs.pairing import SentencePairs
-from sicetnon.pairs.sides import LearnedSides, RuleSides
+from sicetnon.pairs.sides import LearnedSides, RuleSides, ready_side
 from sicetnon.ranking.system import System
 from sicetnon.tasks import touche_2020_task_1
 from sicetnon.tasks.task import Task
@@ -27,14 +30,22 @@ def default(index: IndexReader) -> System:
     4. The score of a pair adds the coverage of the question, the strength of both sentences, their
        coherence, and how well they sum up their arguments.
     5. Each use of a sentence or an argument by a better pair lowers the score.
+    6. `sicetnon.Side` judges the sides of the arguments in the run, and a pair has the side of its
+       arguments. With `--stance rules`, it is the side of the premise towards its conclusion, times
+       that of the conclusion towards the topic by rules. Stances do not change the order.
 
-    The side of a pair is that of the premise towards its conclusion, times that of the conclusion
-    towards the topic, which rules find; `--stance learned` judges it by `sicetnon.Side`. See
-    docs/figures/pairs.md.
+    See docs/figures/pairs.md.
     """
     arguments = touche_2020_task_1.default(index)
     pairs = SentencePairs(CandidateReader(index), depth=DEPTH)
-    return System(arguments.retriever, [*arguments.stages, pairs], DEPTH)
+    stages = [*arguments.stages, pairs]
+    return System(arguments.retriever, stages, DEPTH, LearnedSides(index, Side()))
+
+
+def by_model() -> Callable[[IndexReader], LearnedSides]:
+    """Sides by the model of `sicetnon annotate side`."""
+    side = ready_side()
+    return lambda index: LearnedSides(index, side)
 
 
 TASK = Task(
@@ -43,5 +54,5 @@ TASK = Task(
     records="processed",
     analysis="forms",
     systems={"default": default},
-    stances={"rules": lambda: RuleSides, "learned": lambda: LearnedSides},
+    stances={"rules": lambda: RuleSides, "learned": by_model},
 )
