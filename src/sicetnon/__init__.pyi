@@ -31,6 +31,8 @@ from .library.reply import reply as reply
 from .ranking.fusion import Fusion as Fusion
 from .ranking.fusion import fuse as fuse
 from .ranking.joint import Joint as Joint
+from .ranking.neural_rerankers import BiEncoder as BiEncoder
+from .ranking.neural_rerankers import CrossEncoder as CrossEncoder
 from .ranking.pyterrier import as_pyterrier as as_pyterrier
 from .ranking.pyterrier import from_pyterrier as from_pyterrier
 from .ranking.system import Stage as Stage

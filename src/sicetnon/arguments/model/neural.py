@@ -96,7 +96,7 @@ class NeuralClassifier:
                 where, local_files_only=is_local, use_safetensors=True
             ).eval()
         except Exception as error:  # the library's errors have no common class
-            raise DataError(f"the model {model} cannot be loaded: {_line(error)}") from None
+            raise DataError(f"the model {model} cannot be loaded: {first_line(error)}") from None
         config = self._model.config
         labels = [str(config.id2label[place]) for place in range(config.num_labels)]
         self._places = places_of(labels, task, model)
@@ -241,7 +241,7 @@ def _libraries() -> tuple[Any, Any]:
     return torch, transformers
 
 
-def _line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """The first line of a library's message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
