@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sicetnon.arguments.side import Side
+from sicetnon.arguments.side.classifier import Side
 from sicetnon.cli import main
 from sicetnon.errors import BrokenIndexError
 from sicetnon.formats.argsme import read_arguments

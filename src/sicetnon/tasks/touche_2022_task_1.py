@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sicetnon.arguments.side import Side
+from sicetnon.arguments.side.classifier import Side
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs.candidates import CandidateReader
 from sicetnon.pairs.pairing import SentencePairs
