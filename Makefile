@@ -1,5 +1,5 @@
 # make run   sets everything up and does the main job on the sample
-# make serve  sets everything up and answers over HTTP; PORT=8080
+# make serve  sets everything up and opens the pages in a browser; PORT=8080
 # make test  sets everything up and runs the tests; with COVERAGE=yes, also measures their coverage
 # make docs  builds the documentation's site in build/docs
 # make release VERSION=0.2.0  tries a release; with CONFIRM=yes, commits and tags it
@@ -23,7 +23,7 @@ run: .venv/ready
 	$(BIN)/sicetnon evaluate out/run.txt --qrels $(SAMPLE)/relevance.qrels $(SAMPLE)/quality.qrels
 
 serve: .venv/ready-web
-	$(BIN)/sicetnon serve --port $(PORT)
+	$(BIN)/sicetnon serve --port $(PORT) --open
 
 # the tests start hundreds of processes, which would compile all modules anew without bytecode
 test: .venv/ready-dev

@@ -25,7 +25,7 @@ COMMANDS = {
     "search": "answer a question in the terminal",
     "brief": "sum up a question on one page: the strongest reasons for and against",
     "reply": "find the strongest arguments against a text",
-    "serve": "answer over HTTP: an API in JSON",
+    "serve": "open pages for a browser, and an HTTP API",
     "mcp": "answer assistants (Model Context Protocol)",
     "index": "build an index, change it, look at it",
     "run": "do a task: an input directory in, run.txt out",

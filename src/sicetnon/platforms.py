@@ -144,6 +144,13 @@ def processor_cores() -> int:
     return os.cpu_count() or 1
 
 
+def has_screen() -> bool:
+    """Whether a browser with windows can be opened."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
 def limit_memory(size: int) -> None:
     """Limit the memory of this process, in bytes. It ends beyond."""
     with contextlib.suppress(ImportError, ValueError, OSError):

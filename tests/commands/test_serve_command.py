@@ -48,3 +48,19 @@ def test_a_port_that_is_taken_is_one_line(
 def test_a_wrong_port_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["serve", "--port", "70000"])
+
+
+@pytest.mark.parametrize("screen", ["", ":0"])
+def test_the_page_is_opened_where_there_is_a_screen(
+    screen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setenv("DISPLAY", screen)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
+    both_sides(tmp_path / "index").close()
+    assert main(["serve", "--index", str(tmp_path / "index"), "--port", "0", "--open"]) == 0
+    assert [bool(re.fullmatch(r"http://127\.0\.0\.1:\d+", each)) for each in opened] == (
+        [True] if screen else []
+    )

@@ -1,4 +1,4 @@
-"""`serve`: answer over HTTP."""
+"""`serve`: pages and an HTTP API."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     describe(
         command,
         _serve,
-        "Answer over HTTP from one warm process, in JSON: search, documents, brief, reply, "
-        "validation, evaluation. /api/v1/openapi.json describes it. Extra web.",
-        "sicetnon serve --port 8080",
+        "Serve pages for a browser and an HTTP API from one warm process: answers, documents, "
+        "briefs, replies, validation, evaluation. /api/v1/openapi.json describes the API. Extra "
+        "web.",
+        "sicetnon serve --open",
         "sicetnon serve --index my-index --port 8080 --verbose",
     )
     command.add_argument("--index", type=Path, metavar="DIR", help="an index (default: the sample)")
@@ -25,6 +26,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--port", type=port, metavar="N", default=8080, help="the port; 0: a free one"
+    )
+    command.add_argument(
+        "--open", action="store_true", help="open the page in a browser, where there is a screen"
     )
 
 
@@ -38,4 +42,4 @@ def _serve(options: argparse.Namespace) -> None:
     index = opened_index(options.index, say)
     # Ctrl-C is how a server is stopped, not an error
     with index, contextlib.suppress(KeyboardInterrupt):
-        serve(index, Settings(options.host), options.port, say)
+        serve(index, Settings(options.host), options.port, say, options.open)

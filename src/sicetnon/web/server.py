@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import socket
+import webbrowser
 from collections.abc import Callable
 
 from sicetnon.errors import MissingExtraError, UsageError
 from sicetnon.library.index import Index
+from sicetnon.platforms import has_screen
 from sicetnon.web.settings import Settings
 
 _WAITING_CONNECTIONS = 128
 
 
-def serve(index: Index, settings: Settings, port: int, say: Callable[[str], None]) -> None:
+def serve(
+    index: Index,
+    settings: Settings,
+    port: int,
+    say: Callable[[str], None],
+    is_opened: bool = False,
+) -> None:
     """Serve an index over HTTP.
 
     Args:
@@ -20,6 +28,7 @@ def serve(index: Index, settings: Settings, port: int, say: Callable[[str], None
         settings: Limits, and the address.
         port: The port; 0 takes a free one.
         say: Called with the address once it is bound.
+        is_opened: Whether the page is opened in a browser, where there is a screen.
 
     Raises:
         MissingExtraError: The web server is not installed.
@@ -30,13 +39,16 @@ def serve(index: Index, settings: Settings, port: int, say: Callable[[str], None
     except ModuleNotFoundError as error:
         raise MissingExtraError("serving over HTTP", "web") from error
     with bound_socket(settings.host, port) as bound:
-        said_address(settings, bound, "", say)
+        address = said_address(settings, bound, "", say)
+        if is_opened and has_screen():
+            # the request waits in the socket until the server takes it
+            webbrowser.open(address)
         listener(index, settings).run(sockets=[bound])
 
 
 def said_address(
     settings: Settings, bound: socket.socket, path: str, say: Callable[[str], None]
-) -> None:
+) -> str:
     """Say where a server answers, and who can reach it.
 
     Args:
@@ -44,11 +56,16 @@ def said_address(
         bound: Its socket.
         path: The path below it.
         say: Called with the lines.
+
+    Returns:
+        The address.
     """
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    say(f"http://{host}:{bound.getsockname()[1]}{path} answers; Ctrl-C stops it")
+    address = f"http://{host}:{bound.getsockname()[1]}{path}"
+    say(f"{address} answers; Ctrl-C stops it")
     if not settings.is_local:
         say("it is open to everybody who can reach this machine, without a password")
+    return address
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
