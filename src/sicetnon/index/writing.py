@@ -239,7 +239,7 @@ def _build_segment(
             is_taken,
         ) as builder,
     ):
-        for batch in _batches(corpus, options):
+        for batch in batches(corpus, options):
             builder.add(batch)
         if not len(builder):
             raise DataError("holds no document", str(corpus.files[0]))
@@ -247,7 +247,8 @@ def _build_segment(
         return annotate_segment(unfinished, entry, corpus.records, annotators, options.annotated)
 
 
-def _batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
+def batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
+    """The documents of a corpus, some at a time; those that cannot be used are reported."""
     reading = Reading(options.on_error)
     start, documents = time.monotonic(), 0
     options.progress(Progress(0, 0, 0.0))

@@ -1,0 +1,1 @@
+"""The same systems on an OpenSearch cluster: loading, searching, the same scores."""

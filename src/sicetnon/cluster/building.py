@@ -1,0 +1,274 @@
+"""Build an index on a cluster: whole or not at all, and resumable.
+
+The documents go to a new index of the engine. When their number, their lengths and a checksum of
+their ids agree with what was read, an alias moves to it, and the index of before is removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from sicetnon.cluster import layout
+from sicetnon.cluster.address import Address
+from sicetnon.cluster.bulk import BulkCounts, BulkLoader, Refusal
+from sicetnon.cluster.connection import ClusterError, Connection, Patience
+from sicetnon.cluster.counting import count_documents, numbers_between, refresh
+from sicetnon.cluster.preparing import Preparation
+from sicetnon.cluster.state import (
+    LEASE_SECONDS,
+    ClusterState,
+    Stored,
+    WriterLock,
+    physical_index,
+    read_state,
+    write_state,
+)
+from sicetnon.errors import DataError, SicetnonError, counted
+from sicetnon.formats.corpora import Corpus
+from sicetnon.index.writing import BuildOptions
+
+_LOG = logging.getLogger("sicetnon.cluster")
+_LONG = Patience(600.0, 600.0)
+_FIRST_CHANGE = 1
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """How documents are loaded into a cluster.
+
+    Attributes:
+        shards: Number of shards of a new index.
+        replicas: Number of further copies of each shard.
+        workers: Number of bulk requests at a time.
+        batch_bytes: Size of a bulk request.
+        merge: Whether each shard is merged into one segment after loading.
+        lease: Seconds after which the lock of a dead writer is free.
+        copies_seconds: Seconds to wait until all copies are there.
+        message: Called with a line for people.
+    """
+
+    shards: int = 3
+    replicas: int = 1
+    workers: int = 2
+    batch_bytes: int = 4 << 20
+    merge: bool = False
+    lease: float = LEASE_SECONDS
+    copies_seconds: float = 600.0
+    message: Callable[[str], None] = lambda _: None
+
+
+def build_on_cluster(
+    corpus: Corpus,
+    address: Address,
+    options: BuildOptions,
+    loading: ClusterOptions | None = None,
+) -> BulkCounts:
+    """Build an index on a cluster, in place of the one that may be there.
+
+    A build that was stopped is resumed by the same call: documents that the cluster has
+    acknowledged are not sent again.
+
+    Raises:
+        DataError: The corpus cannot be read or is empty, or a document is refused.
+        ClusterError: The cluster cannot be used. The index of before is as it was.
+    """
+    loading = loading or ClusterOptions()
+    connection = Connection(address, concurrency=loading.workers + 4)
+    try:
+        return _Build(connection, corpus, options, loading).run()
+    finally:
+        connection.close()
+
+
+class _Build:
+    def __init__(
+        self,
+        connection: Connection,
+        corpus: Corpus,
+        options: BuildOptions,
+        loading: ClusterOptions,
+    ):
+        self._connection, self._corpus = connection, corpus
+        self._options, self._loading = options, loading
+        self._old = physical_index(connection)
+
+    def run(self) -> BulkCounts:
+        index, is_new = self._index()
+        with WriterLock(self._connection, index, self._loading.lease):
+            stored = self._state(index)
+            try:
+                counts, next_number = self._load(index, is_new)
+            except DataError:
+                # it would fail again: nothing is left to resume
+                self._remove(index)
+                raise
+            self._put_in_place(index, stored, counts, next_number)
+        return counts
+
+    def _index(self) -> tuple[str, bool]:
+        """The index to load, and whether it is new."""
+        start = f"{self._connection.address.name}.{self._fingerprint()}-"
+        found = self._connection.ask("GET", f"/{start}*", params={"expand_wildcards": "all"})
+        names = sorted(found or {}, key=lambda name: int(name.removeprefix(start)))
+        for name in names:
+            stored = read_state(self._connection, name)
+            if name != self._old and (stored is None or not stored.state.is_finished):
+                refresh(self._connection, name)
+                self._loading.message("resuming the build that was stopped")
+                return name, False
+        number = int(names[-1].removeprefix(start)) + 1 if names else 1
+        name = f"{start}{number}"
+        body = {
+            "settings": layout.settings(self._loading.shards, 0),
+            "mappings": layout.mapping(len(self._corpus.fields)),
+        }
+        try:
+            self._connection.ask("PUT", f"/{name}", body, params={"wait_for_active_shards": "1"})
+        except ClusterError as error:
+            # an answer may have been lost
+            if error.kind != "resource_already_exists_exception":
+                raise
+        return name, True
+
+    def _fingerprint(self) -> str:
+        """What makes a build that was stopped and this one the same."""
+        settings = msgspec.json.encode(
+            [
+                self._corpus.records, self._corpus.fields, self._options.analysis.signature(),
+                self._loading.shards, self._corpus.checksum(), self._once(),
+            ],
+            order="sorted",
+        )  # fmt: skip
+        return hashlib.sha256(settings).hexdigest()[:12]
+
+    def _once(self) -> str:
+        """A word that no other build has, where nobody knows whether the documents are the same."""
+        return "" if self._corpus.size() else uuid.uuid4().hex
+
+    def _state(self, index: str) -> Stored:
+        stored = read_state(self._connection, index)
+        if stored is not None:
+            return stored
+        state = ClusterState(
+            self._corpus.records,
+            self._corpus.fields,
+            self._options.analysis.signature(),
+            source=self._options.source or {},
+        )
+        return write_state(self._connection, index, state, None)
+
+    def _load(self, index: str, is_new: bool) -> tuple[BulkCounts, int]:
+        loading = self._loading
+        preparation = Preparation(
+            self._corpus, self._options, _FIRST_CHANGE, 0, loading.batch_bytes
+        )
+        with BulkLoader(
+            self._connection, index, _FIRST_CHANGE, loading.workers, reporter(self._options)
+        ) as loader:
+            for numbers, documents in preparation.groups():
+                wanted = list(numbers)
+                if not is_new:
+                    there = numbers_between(self._connection, index, numbers, _FIRST_CHANGE)
+                    places = [place for place, n in enumerate(numbers) if n not in there]
+                    known = [i.decode() for i, n in zip(documents.ids, numbers, strict=True)
+                             if n in there]  # fmt: skip
+                    loader.count_there(known)
+                    documents = documents.keep(places, len(self._corpus.fields))
+                    wanted = [numbers[place] for place in places]
+                for batch in preparation.batches(wanted, documents):
+                    loader.submit(batch)
+            counts = loader.finish()
+        if not counts.acknowledged:
+            raise DataError("holds no document", str(self._corpus.files[0]))
+        return counts, preparation.next_number
+
+    def _put_in_place(
+        self, index: str, stored: Stored, counts: BulkCounts, next_number: int
+    ) -> None:
+        connection, loading = self._connection, self._loading
+        settings = {"index": {"number_of_replicas": loading.replicas, "refresh_interval": None}}
+        connection.ask("PUT", f"/{index}/_settings", settings, patience=_LONG)
+        if loading.merge:
+            params = {"max_num_segments": "1"}
+            connection.ask("POST", f"/{index}/_forcemerge", params=params, patience=_LONG)
+        wait_for_copies(connection, index, loading.copies_seconds)
+        found = count_documents(
+            connection, index, len(self._corpus.fields), layout.live(_FIRST_CHANGE)
+        )
+        if (found.documents, found.hashes) != (counts.acknowledged, counts.hashes):
+            raise SicetnonError(
+                f"{connection.address}: the cluster has {counted(found.documents, 'document')}, "
+                f"but acknowledged {counts.acknowledged:,}, or others; nothing was changed, and "
+                "the same command resumes"
+            )
+        state = msgspec.structs.replace(
+            stored.state,
+            is_finished=True,
+            change=_FIRST_CHANGE,
+            next_number=next_number,
+            documents=found.documents,
+            field_totals=found.field_totals,
+            hashes=found.hashes,
+        )
+        write_state(connection, index, state, stored)
+        self._move_alias(index)
+        _LOG.info("built %s: %s", connection.address, counted(found.documents, "document"))
+
+    def _move_alias(self, index: str) -> None:
+        name = self._connection.address.name
+        actions: list[dict[str, object]] = [{"add": {"index": index, "alias": name}}]
+        if self._old is not None:
+            actions.append({"remove_index": {"index": self._old}})
+        try:
+            self._connection.ask("POST", "/_aliases", {"actions": actions}, patience=_LONG)
+        except ClusterError as error:
+            # an answer may have been lost, and the request sent again
+            if error.status != 404 or physical_index(self._connection) != index:
+                raise
+
+    def _remove(self, index: str) -> None:
+        self._connection.ask("DELETE", f"/{index}", is_missing_fine=True)
+
+
+def reporter(options: BuildOptions) -> Callable[[Refusal], None]:
+    """Tells of documents that a cluster refuses as of others that cannot be used."""
+
+    def report(refusal: Refusal) -> None:
+        options.on_error(DataError(f"the id {refusal.id!r} {refusal.reason}", refusal.file))
+
+    return report
+
+
+def wait_for_copies(connection: Connection, index: str, seconds: float) -> None:
+    """Wait until all copies of all shards are there, and make all documents findable.
+
+    Raises:
+        ClusterError: They are not.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        shards: dict[str, int] = connection.ask("POST", f"/{index}/_refresh", patience=_LONG)[
+            "_shards"
+        ]
+        if shards["successful"] >= shards["total"]:
+            return
+        if time.monotonic() > end:
+            raise ClusterError(
+                f"{connection.address}: only {shards['successful']} of {shards['total']} copies of "
+                "shards are there; add nodes, or use fewer --replicas; the same command resumes"
+            )
+        time.sleep(0.5)
+
+
+def unfinished_builds(connection: Connection, current: str | None) -> Sequence[str]:
+    """The indexes of builds that were stopped, or that go on now."""
+    name = connection.address.name
+    found = connection.ask("GET", f"/{name}.*", params={"expand_wildcards": "all"})
+    return sorted(set(found or {}) - {current})

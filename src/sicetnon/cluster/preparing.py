@@ -1,0 +1,120 @@
+"""Documents of a corpus, analysed and cut into batches for the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sicetnon.cluster.bulk import BulkBatch, Item
+from sicetnon.cluster.layout import (
+    LARGEST_RECORD,
+    LONGEST_ID,
+    document_action,
+    document_source,
+    form_lines,
+)
+from sicetnon.errors import DataError
+from sicetnon.formats.corpora import Corpus
+from sicetnon.index.builder import Batch
+from sicetnon.index.writing import BuildOptions, batches
+from sicetnon.text.analysis import STOPPED, Analyzer
+from sicetnon.text.words import join
+
+_MOST_WORDS = 2_000_000
+
+
+class Preparation:
+    """Analyses documents, numbers them, and cuts them into batches.
+
+    Args:
+        corpus: The documents.
+        options: The analysis, and who is told of documents that cannot be used.
+        change: The change that adds them.
+        first_number: The number of the first one.
+        batch_bytes: Size of a batch; one document may be larger.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        options: BuildOptions,
+        change: int,
+        first_number: int,
+        batch_bytes: int,
+    ):
+        self._corpus, self._options, self._change = corpus, options, change
+        self._fields, self._batch_bytes = len(corpus.fields), batch_bytes
+        self.next_number = first_number
+        self._start_anew()
+
+    def groups(self) -> Iterator[tuple[range, Batch]]:
+        """Documents as they are read, with their numbers."""
+        for batch in batches(self._corpus, self._options):
+            kept = self._storable(batch)
+            numbers = range(self.next_number, self.next_number + len(kept.ids))
+            self.next_number = numbers.stop
+            if kept.ids:
+                yield numbers, kept
+
+    def batches(self, numbers: list[int], documents: Batch) -> Iterator[BulkBatch]:
+        """Documents as they are sent.
+
+        Args:
+            numbers: The number of each document.
+            documents: The documents.
+        """
+        terms = self._terms(documents.texts)
+        forms, size, items = self._new_forms(), 0, []
+        for place, (identifier, number) in enumerate(zip(documents.ids, numbers, strict=True)):
+            own = terms[place * self._fields : (place + 1) * self._fields]
+            name, record = identifier.decode(), documents.records[place]
+            action = document_action(name, self._change, number)
+            source = document_source(name, self._change, number, own, record)
+            items.append(Item(name, number, action + b"\n" + source + b"\n"))
+            size += len(items[-1].lines)
+            if size >= self._batch_bytes:
+                yield BulkBatch(items, forms, documents.file)
+                forms, size, items = b"", 0, []
+        if items:
+            yield BulkBatch(items, forms, documents.file)
+
+    def _storable(self, batch: Batch) -> Batch:
+        """Without the documents that the engine could not keep as they are."""
+        kept = []
+        for place, (identifier, record) in enumerate(zip(batch.ids, batch.records, strict=True)):
+            name = identifier.decode()
+            if len(identifier) > LONGEST_ID:
+                what = f"the id {name[:60]!r}… has {len(identifier)} bytes; a cluster takes at most"
+                self._options.on_error(DataError(f"{what} {LONGEST_ID}", batch.file))
+            elif len(record) > LARGEST_RECORD:
+                what = f"document {name!r} has {len(record):,} bytes; a cluster takes at most"
+                self._options.on_error(DataError(f"{what} {LARGEST_RECORD:,}", batch.file))
+            else:
+                kept.append(place)
+        return batch if len(kept) == len(batch.ids) else batch.keep(kept, self._fields)
+
+    def _start_anew(self) -> None:
+        """Forget the words met so far, so that memory does not grow with the corpus."""
+        self._analyzer = Analyzer(self._options.analysis)
+        self._words: list[str] = []
+        self._known_forms = 0
+
+    def _terms(self, texts: list[bytes]) -> list[list[str]]:
+        if len(self._words) > _MOST_WORDS:
+            self._start_anew()
+        words, ends = self._analyzer.word_numbers(*join(texts))
+        self._words += self._analyzer.terms.words(len(self._words))
+        known = self._words
+        numbers = self._analyzer.term_of_word[words].tolist()
+        return [
+            [known[number] for number in numbers[start:end] if number != STOPPED]
+            for start, end in pairwise([0, *ends.tolist()])
+        ]
+
+    def _new_forms(self) -> bytes:
+        """The lines of forms that were not met before; they must arrive before their documents."""
+        if not self._options.analysis.forms:
+            return b""
+        new = self._words[self._known_forms :]
+        self._known_forms = len(self._words)
+        return form_lines(dict(zip(new, self._analyzer.stem(new), strict=True)))

@@ -1,0 +1,241 @@
+"""A real cluster for tests: nodes in processes of their own, on free ports of loopback.
+
+`HOME` is a folder with the engine: `lib/`, `modules/`, `plugins/` and `ClusterNode.java`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HOME = Path(os.environ.get("SICETNON_OPENSEARCH", ROOT.parent / "shared" / "opensearch"))
+HEAP = "384m"
+_OLDEST_JDK = 21
+_START_SECONDS = 150
+_LOG = """status = error
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = [%d{ISO8601}][%p][%c{1}] %m%n
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+"""
+
+
+def java() -> Path | None:
+    """A `java` that is new enough, or None."""
+    homes = [Path(home) for home in filter(None, [os.environ.get("JAVA_HOME")])]
+    homes += sorted(Path("/usr/lib/jvm").glob("*"), reverse=True)
+    found = [home / "bin" / "java" for home in homes]
+    found += [Path(each) for each in filter(None, [shutil.which("java")])]
+    return next((each for each in found if each.is_file() and _version(each) >= _OLDEST_JDK), None)
+
+
+def _version(program: Path) -> int:
+    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    number = re.search(r'version "(\d+)', said.stderr)
+    return int(number[1]) if number else 0
+
+
+def required_java() -> Path:
+    """A `java` for nodes; the test is skipped where the machine cannot run any."""
+    if not (HOME / "ClusterNode.java").is_file():
+        pytest.skip(f"no cluster: no engine in {HOME}; set SICETNON_OPENSEARCH or "
+                    "SICETNON_TEST_CLUSTER")  # fmt: skip
+    found = java()
+    if found is None:
+        pytest.skip(f"no cluster: no JDK of {_OLDEST_JDK} or newer; set JAVA_HOME or "
+                    "SICETNON_TEST_CLUSTER")  # fmt: skip
+    return found
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nothing listens on."""
+    held = [socket.socket() for _ in range(count)]
+    try:
+        for each in held:
+            each.bind(("127.0.0.1", 0))
+        return [int(each.getsockname()[1]) for each in held]
+    finally:
+        for each in held:
+            each.close()
+
+
+@dataclass
+class Node:
+    """One node.
+
+    Attributes:
+        name: Its name in the cluster.
+        folder: Its configuration, data and log.
+        port: Its port for HTTP.
+        command: Starts it.
+        process: Its process while it runs.
+    """
+
+    name: str
+    folder: Path
+    port: int
+    command: Sequence[str]
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process; `Cluster.wait` waits for the node."""
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """End the process in good order."""
+        self._end(signal.SIGTERM)
+
+    def pause(self) -> None:
+        """Stop the process; it keeps its connections and answers nothing."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Continue a paused process."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
+
+    def _end(self, how: signal.Signals) -> None:
+        if self.process is None:
+            return
+        self.process.send_signal(signal.SIGCONT)
+        self.process.send_signal(how)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait(30)
+        self.process = None
+
+
+@dataclass
+class Cluster:
+    """A running cluster.
+
+    Attributes:
+        nodes: Its nodes; none for a cluster that was not started here.
+        hosts: `host:port` of each node.
+        scheme: `http` or `https`.
+        open: Opens a URL; knows how to authenticate.
+    """
+
+    nodes: list[Node]
+    hosts: list[str]
+    scheme: str = "http"
+    open: Callable[..., Any] = field(default=urllib.request.urlopen)
+
+    def address(self, name: str, *places: int) -> str:
+        """The address of an index, at all hosts or at some of them."""
+        hosts = [self.hosts[place] for place in places] if places else self.hosts
+        return f"opensearch+{self.scheme}://{','.join(hosts)}/{name}"
+
+    def ask(self, path: str, method: str = "GET", body: Any = None, host: int = 0) -> Any:
+        """Send a request of the test's own, and give the answer's JSON."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            f"{self.scheme}://{self.hosts[host]}/{path}",
+            data,
+            {"Content-Type": "application/json"},
+            method=method,
+        )
+        with self.open(request, timeout=60) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def wait(self, status: str = "green", seconds: float = _START_SECONDS) -> None:
+        """Wait until all nodes are there and all copies of all shards."""
+        path = f"_cluster/health?wait_for_status={status}&wait_for_nodes={len(self.nodes)}"
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                if not self.ask(f"{path}&timeout=5s")["timed_out"]:
+                    return
+            except OSError:
+                pass
+            for node in self.nodes:
+                if node.process is not None and node.process.poll() is not None:
+                    log = (node.folder / "log").read_text(errors="replace")
+                    raise RuntimeError(f"{node.name} has ended: {log[-2000:]}")
+            if time.monotonic() > end:
+                raise TimeoutError(f"the cluster is not {status} after {seconds:.0f} s")
+            time.sleep(0.3)
+
+    def manager(self) -> Node:
+        """The elected manager."""
+        found = self.ask("_cat/cluster_manager?format=json")[0]["node"]
+        return next(node for node in self.nodes if node.name == found)
+
+    def stop(self) -> None:
+        """Stop all nodes."""
+        for node in self.nodes:
+            node.kill()
+
+
+def start_cluster(folder: Path, count: int = 3, settings: dict[str, Any] | None = None) -> Cluster:
+    """Start nodes and wait until they are a cluster.
+
+    Args:
+        folder: An empty folder for the nodes.
+        count: Number of nodes.
+        settings: Further settings of every node.
+    """
+    program = required_java()
+    ports = free_ports(2 * count)
+    names = [f"node-{number}" for number in range(count)]
+    common = {
+        "cluster.name": f"test-{ports[0]}",
+        "network.host": "127.0.0.1",
+        "discovery.seed_hosts": [f"127.0.0.1:{port}" for port in ports[count:]],
+        "cluster.initial_cluster_manager_nodes": names,
+        "cluster.routing.allocation.disk.threshold_enabled": False,
+        **(settings or {}),
+    }
+    nodes = [
+        _node(folder / name, name, program, common, ports[place], ports[count + place])
+        for place, name in enumerate(names)
+    ]
+    cluster = Cluster(nodes, [f"127.0.0.1:{node.port}" for node in nodes])
+    try:
+        for node in nodes:
+            node.start()
+        cluster.wait()
+    except BaseException:
+        cluster.stop()
+        raise
+    return cluster
+
+
+def _node(
+    folder: Path, name: str, program: Path, common: dict[str, Any], http: int, transport: int
+) -> Node:
+    (folder / "config").mkdir(parents=True)
+    (folder / "modules").symlink_to(HOME / "modules")
+    settings = {**common, "node.name": name, "http.port": http, "transport.port": transport}
+    # JSON is YAML, too
+    (folder / "config" / "opensearch.yml").write_text(json.dumps(settings))
+    (folder / "config" / "log4j2.properties").write_text(_LOG)
+    heap = [f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4"]
+    modules = ["--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
+    classes = ["-cp", f"{HOME}/lib/*", f"{HOME}/ClusterNode.java"]
+    command = [str(program), *heap, *modules, *classes, str(folder)]
+    return Node(name, folder, http, command)
