@@ -39,8 +39,8 @@ def whole(answer: dict[str, Any], where: object) -> dict[str, Any]:
         reasons = [str(each.get("reason", {}).get("reason")) for each in shards.get("failures", [])]
         why = f": {reasons[0][:200]}" if reasons else ""
         raise ClusterError(
-            f"{where}: {shards['total'] - shards['successful']} of {shards['total']} shards gave no "
-            f"answer in time{why}",
+            f"{where}: {shards['total'] - shards['successful']} of {shards['total']} shards gave "
+            f"no answer in time{why}",
             503,
         )
     return answer

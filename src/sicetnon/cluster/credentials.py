@@ -82,7 +82,6 @@ def read_credentials(address: Address, environ: Mapping[str, str] = os.environ) 
     return found
 
 
-
 def _password(text: str) -> ApiKey:
     try:
         return ApiKey("the cluster", text)
@@ -101,9 +100,7 @@ def _read(path: Path) -> dict[str, Any]:
         why = error.strerror if isinstance(error, OSError) else "is no TOML"
         raise DataError(f"cannot be read as the credentials of a cluster: {why}", path) from None
     if unknown := sorted(settings.keys() - {*_TEXTS, "verify"}):
-        raise DataError(
-            f"found {', '.join(unknown)}; expected {', '.join(_TEXTS)} or verify", path
-        )
+        raise DataError(f"found {', '.join(unknown)}; expected {', '.join(_TEXTS)} or verify", path)
     return settings
 
 
@@ -119,6 +116,4 @@ def _check(found: Credentials, address: Address) -> None:
         if file and not Path(file).is_file():
             raise DataError(f"there is no such file ({PREFIX}{name.upper()})", file)
     if address.scheme == "http" and not found.is_empty and not address.is_local:
-        raise UsageError(
-            f"{address}: would send a password in the clear; use opensearch+https://…"
-        )
+        raise UsageError(f"{address}: would send a password in the clear; use opensearch+https://…")

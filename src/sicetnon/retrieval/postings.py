@@ -110,22 +110,21 @@ class PostingsReader:
             documents = sum(len(documents) for documents, _, _ in segments)
         else:
             documents = sum(map(self._count, self._index.segments, segments))
-        return TermPostings(TermStatistics(documents, self._occurrences(forms)), segments)
+        return TermPostings(TermStatistics(documents, self._occurrences(term, forms)), segments)
 
-    def _occurrences(self, forms: Sequence[Sequence[tuple[int, float]]]) -> float:
+    def _occurrences(self, term: str, forms: Sequence[Sequence[tuple[int, float]]]) -> float:
         """The weighted occurrences of a term's forms in live documents.
 
         Whole numbers are added first, so that the sum does not depend on the segments.
         """
-        counts: dict[str, NDArray[np.int64]] = {}
-        weight_of: dict[str, float] = {}
+        own, others = (np.zeros(len(self.weights), dtype=np.int64) for _ in range(2))
         for segment, found in zip(self._index.segments, forms, strict=True):
-            for number, weight in found:
-                form = segment.terms.word(number)
-                weight_of[form] = weight
-                counts[form] = counts.get(form, np.int64(0)) + _live_occurrences(segment, number)
-        weighted = {form: (weight_of[form], counts[form].tolist()) for form in counts}
-        return weighted_occurrences(self.weights.tolist(), weighted)
+            number_of_own = segment.terms.number(term)
+            for number, _ in found:
+                into = own if number == number_of_own else others
+                into += _live_occurrences(segment, number)
+        weights = self.weights.tolist()
+        return weighted_occurrences(weights, own.tolist(), others.tolist(), self._other_forms)
 
     def _forms(self, segment: Segment, term: str, stem: str) -> list[tuple[int, float]]:
         """The forms of a term in a segment, with their weights."""

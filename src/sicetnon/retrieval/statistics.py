@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -33,18 +33,23 @@ class CollectionStatistics(NamedTuple):
 
 
 def weighted_occurrences(
-    field_weights: Sequence[float], forms: Mapping[str, tuple[float, Sequence[int]]]
+    field_weights: Sequence[float],
+    own: Sequence[int],
+    others: Sequence[int] = (),
+    other_forms: float = 0.0,
 ) -> float:
-    """The weighted occurrences of a term: Σ weight of form · Σ weight of field · occurrences.
+    """The weighted occurrences of a term and of the other forms of its stem.
 
-    Forms are added in alphabetical order: the same sum to the last bit wherever documents are kept.
+    Whole numbers are added first: the same sum to the last bit wherever documents are kept.
 
     Args:
         field_weights: The weight of each field.
-        forms: For each form of the term its weight and its occurrences in each field.
+        own: Occurrences of the term itself in each field.
+        others: Occurrences of all other forms in each field.
+        other_forms: Their weight.
     """
-    total = 0.0
-    for form in sorted(forms):
-        weight, counts = forms[form]
-        total += weight * sum(w * count for w, count in zip(field_weights, counts, strict=True))
-    return total
+    weighted = [
+        sum(w * count for w, count in zip(field_weights, counts, strict=False))
+        for counts in (own, others)
+    ]
+    return weighted[0] + other_forms * weighted[1]
