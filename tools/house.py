@@ -27,6 +27,7 @@ LAYERS = (
     ("library",),
     ("tasks",),
     ("judging", "pairs", "ranker", "report", "uva", "validation"),
+    ("cluster",),
     ("services",),
     ("evaluation", "ranking"),
     ("retrieval",),

@@ -14,7 +14,7 @@ from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs import sentences
 from sicetnon.records import ProcessedArgument, Ranking, Topic
-from sicetnon.retrieval.postings import PostingsReader
+from sicetnon.retrieval.postings import postings_of
 from sicetnon.text.analysis import STOPPED, encode
 from sicetnon.text.words import join
 
@@ -127,7 +127,7 @@ class CandidateReader:
         self._analyzer = index.analysis.analyzer()
         self._stems: dict[str, int] = {}
         self._stem_of_term = np.empty(0, dtype=np.int64)
-        self._postings = PostingsReader(index, {})
+        self._postings = postings_of(index, {})
         self._weights: dict[str, float] = {}
 
     def read(self, topic: Topic, ranking: Ranking) -> Candidates:

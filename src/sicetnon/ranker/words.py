@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sicetnon.index.reader import IndexReader
-from sicetnon.retrieval.postings import PostingsReader
+from sicetnon.retrieval.postings import postings_of
 from sicetnon.text.analysis import Analyzer
 
 _NARROW, _WIDE, _END = 15, 40, 50
@@ -24,7 +24,7 @@ class QuestionWords:
 
     def __init__(self, index: IndexReader, question: str):
         self._analyzer: Analyzer = index.analysis.analyzer()
-        postings = PostingsReader(index, {})
+        postings = postings_of(index, {})
         self.weights: dict[str, float] = {}
         for term in dict.fromkeys(self._analyzer.terms_of(question)):
             having = postings.read(term).statistics.documents

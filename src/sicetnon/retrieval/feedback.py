@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sicetnon.checks import check_number
 from sicetnon.errors import UsageError
-from sicetnon.retrieval.postings import PostingsReader
+from sicetnon.retrieval.postings import Postings
 
 
 class Feedback(Protocol):
@@ -28,7 +28,7 @@ class Feedback(Protocol):
         query: Mapping[str, float],
         documents: Sequence[Mapping[str, float]],
         scores: NDArray[np.float64],
-        statistics: PostingsReader,
+        statistics: Postings,
     ) -> dict[str, float]:
         """The expanded query: terms with their weights.
 
@@ -68,7 +68,7 @@ class RM3:
         query: Mapping[str, float],
         documents: Sequence[Mapping[str, float]],
         scores: NDArray[np.float64],
-        statistics: PostingsReader,
+        statistics: Postings,
     ) -> dict[str, float]:
         """See `Feedback.expand`."""
         shares = _shares(scores)
@@ -106,7 +106,7 @@ class Bo1:
         query: Mapping[str, float],
         documents: Sequence[Mapping[str, float]],
         scores: NDArray[np.float64],
-        statistics: PostingsReader,
+        statistics: Postings,
     ) -> dict[str, float]:
         """See `Feedback.expand`."""
         counts: dict[str, float] = defaultdict(float)

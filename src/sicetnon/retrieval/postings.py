@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,44 @@ def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np
     if not fields:
         return np.ones(len(index.fields))
     return np.array([float(fields.get(name, 0.0)) for name in index.fields])
+
+
+class Postings(Protocol):
+    """Gives the postings of terms over weighted fields.
+
+    Attributes:
+        weights: The weight of each field, shape (fields,).
+        collection: Statistics of the collection.
+    """
+
+    weights: NDArray[np.float64]
+    collection: CollectionStatistics
+
+    def read(self, term: str) -> TermPostings:
+        """The postings of a term, empty where it does not occur."""
+
+
+@runtime_checkable
+class HasPostings(Protocol):
+    """An index that keeps its postings in its own way."""
+
+    def postings(self, fields: Mapping[str, float], other_forms: float) -> Postings:
+        """As `postings_of`."""
+
+
+def postings_of(
+    index: IndexReader, fields: Mapping[str, float], other_forms: float = 1.0
+) -> Postings:
+    """What reads the postings of an index; see `PostingsReader`. One thread at a time may use it.
+
+    Args:
+        index: The index.
+        fields: As `PostingsReader` takes them.
+        other_forms: Likewise.
+    """
+    if isinstance(index, HasPostings):
+        return index.postings(fields, other_forms)
+    return PostingsReader(index, fields, other_forms)
 
 
 class PostingsReader:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas
 from sicetnon.retrieval.clauses import Clause, DocumentScore, Part, Saturated
-from sicetnon.retrieval.postings import PostingsReader, field_weights
+from sicetnon.retrieval.postings import field_weights, postings_of
 from sicetnon.retrieval.weighting import WeightingModel, inverse_document_frequency
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -56,7 +56,7 @@ class FieldScore:
 
     def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
-        model, reader = self.model, PostingsReader(index, self.fields, self.other_forms)
+        model, reader = self.model, postings_of(index, self.fields, self.other_forms)
         lengths = [segment.lengths @ reader.weights for segment in index.segments]
         norms = [model.norms(each, reader.collection) for each in lengths]
         of_documents = model.document_scores
@@ -103,8 +103,8 @@ class BM25F:
         weights = zip(index.fields, field_weights(index, self.fields).tolist(), strict=True)
         # a field without weight finds no document, and does not make a term more common
         weight_of = {name: weight for name, weight in weights if weight}
-        anywhere = PostingsReader(index, dict.fromkeys(weight_of, 1.0))
-        readers = {name: PostingsReader(index, {name: 1.0}) for name in weight_of}
+        anywhere = postings_of(index, dict.fromkeys(weight_of, 1.0))
+        readers = {name: postings_of(index, {name: 1.0}) for name in weight_of}
         norms = {name: self._norms(index, name) for name in weight_of}
 
         def part(query: Mapping[str, float]) -> Part:
@@ -153,8 +153,8 @@ class Coverage:
     def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
         forms = float(self.other_forms)
-        anywhere = PostingsReader(index, {}, forms)
-        reader = PostingsReader(index, dict.fromkeys(self.fields, 1.0), forms)
+        anywhere = postings_of(index, {}, forms)
+        reader = postings_of(index, dict.fromkeys(self.fields, 1.0), forms)
         norms = [np.ones(len(segment)) for segment in index.segments]
 
         def part(query: Mapping[str, float]) -> Part:

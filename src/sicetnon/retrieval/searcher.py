@@ -10,7 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.feedback import Feedback
-from sicetnon.retrieval.postings import PostingsReader
+from sicetnon.retrieval.postings import Postings, postings_of
 from sicetnon.retrieval.scoring import Scoring
 
 _PLAIN_POSTING_SECONDS = 500e-9
@@ -29,12 +29,46 @@ _PLAIN_FOUND_SECONDS = 200e-9
 """Seconds that `plain` takes for a posting, and for a document found."""
 
 
+class SearchWorker(Protocol):
+    """Searches an index for one thread at a time.
+
+    Attributes:
+        statistics: Statistics of terms over all fields.
+    """
+
+    statistics: Postings
+
+    def search(
+        self, query: Mapping[str, float], k: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """See `LocalRetriever.search`."""
+
+
+@runtime_checkable
+class SearchesItself(Protocol):
+    """An index that scores its documents in its own way.
+
+    Attributes:
+        concurrency: Number of topics that are searched at a time.
+    """
+
+    concurrency: int
+
+    def search_worker(self, scores: Sequence[Scoring]) -> SearchWorker:
+        """A worker for one thread."""
+
+    def prepare_search(
+        self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]]
+    ) -> None:
+        """Fetch at once what several queries need."""
+
+
 class _Worker:
     """The parts of the score for one thread."""
 
     def __init__(self, index: IndexReader, scores: Sequence[Scoring]):
         self._parts = [score.bind(index) for score in scores]
-        self.statistics = PostingsReader(index, {})
+        self.statistics = postings_of(index, {})
         self._index = index
 
     def search(
@@ -77,9 +111,10 @@ class LocalRetriever:
         self._scores = tuple(scores)
         self._analyzer = index.analysis.analyzer()
         self._analyzer_lock = threading.Lock()
-        self._threads = threads or os.cpu_count() or 1
-        self._workers: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._workers.put(_Worker(index, self._scores))
+        own = index.concurrency if isinstance(index, SearchesItself) else os.cpu_count()
+        self._threads = threads or own or 1
+        self._workers: queue.SimpleQueue[SearchWorker] = queue.SimpleQueue()
+        self._workers.put(self._new_worker())
 
     @property
     def name(self) -> str:
@@ -92,6 +127,9 @@ class LocalRetriever:
         """The k best documents of each topic's title."""
         if len(topics) == 1 or self._threads == 1:
             return [self._retrieve(topic, k) for topic in topics]
+        if isinstance(self.index, SearchesItself):
+            queries = [self.terms(topic.title) for topic in topics]
+            self.index.prepare_search(self._scores, queries)
         with ThreadPoolExecutor(self._threads) as pool:
             return list(pool.map(lambda topic: self._retrieve(topic, k), topics))
 
@@ -134,13 +172,18 @@ class LocalRetriever:
         with self._worker() as worker:
             return feedback.expand(query, documents, scores, worker.statistics)
 
+    def _new_worker(self) -> SearchWorker:
+        if isinstance(self.index, SearchesItself):
+            return self.index.search_worker(self._scores)
+        return _Worker(self.index, self._scores)
+
     @contextlib.contextmanager
-    def _worker(self) -> Iterator[_Worker]:
+    def _worker(self) -> Iterator[SearchWorker]:
         """A worker for this thread alone: a free one, or else a new one."""
         try:
             worker = self._workers.get_nowait()
         except queue.Empty:
-            worker = _Worker(self.index, self._scores)
+            worker = self._new_worker()
         try:
             yield worker
         finally:

@@ -1,0 +1,281 @@
+"""An opened index on a cluster, read like an index in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeVar, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.cluster.address import Place, parse_address
+from sicetnon.cluster.connection import ClusterError, Connection, Patience
+from sicetnon.cluster.counting import numbers_of, whole
+from sicetnon.cluster.searching import CandidateSearch, Found
+from sicetnon.cluster.state import read_state, required_index
+from sicetnon.cluster.terms import ClusterPostings
+from sicetnon.cluster.verifying import verify_cluster
+from sicetnon.cluster.view import View
+from sicetnon.errors import BrokenIndexError, DataError, SicetnonError, UsageError
+from sicetnon.index.annotations import Annotation
+from sicetnon.index.documents import RECORD_TYPES
+from sicetnon.index.manifest import recorded_analysis
+from sicetnon.index.reader import IndexReader
+from sicetnon.records import Record
+from sicetnon.retrieval.scoring import Scoring
+
+SEARCH = Patience(5.0, 15.0)
+_MOST_IDS = 500_000
+_AT_ONCE = 1000
+_ATTEMPTS = 5
+Result = TypeVar("Result")
+
+
+class ClusterReader(IndexReader):
+    """An opened index on a cluster. It follows the changes of the index.
+
+    Every answer is of one state of the index: after each search the state is compared, and where
+    another process has changed the index meanwhile, the search is made again.
+
+    Attributes:
+        concurrency: Number of topics that are searched at a time.
+    """
+
+    concurrency = 8
+
+    def __init__(self, connection: Connection, patience: Patience = SEARCH):
+        self._connection, self._patience = connection, patience
+        self.folder = cast(Any, connection.address)
+        self.segments = []
+        self._is_closed = False
+        self._ids: dict[int, str] = {}
+        self.candidates = 0
+        try:
+            self._adopt(self._read_view())
+        except SicetnonError:
+            connection.close()
+            raise
+
+    @classmethod
+    def open(cls, folder: Place) -> Self:
+        """Open an index on a cluster.
+
+        Raises:
+            BrokenIndexError: There is none, or it was not loaded whole, or was made with an
+                analysis that would give other terms now.
+            ClusterError: The cluster gives no answer.
+        """
+        return cls(Connection(parse_address(folder)))
+
+    @property
+    def version(self) -> tuple[str, int]:
+        """The engine's index and the number of its last change, as the cluster has them now."""
+        self._refresh()
+        return self._view.version
+
+    def postings(self, fields: Mapping[str, float], other_forms: float) -> ClusterPostings:
+        """See `HasPostings.postings`."""
+        return self._view.postings(fields, other_forms)
+
+    def search_worker(self, scores: Sequence[Scoring]) -> _ClusterWorker:
+        """See `SearchesItself.search_worker`."""
+        return _ClusterWorker(self, tuple(scores))
+
+    def prepare_search(
+        self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]]
+    ) -> None:
+        """See `SearchesItself.prepare_search`."""
+        self.check_open()
+        self._view.prepare(scores, queries)
+
+    def searched(self, scores: Sequence[Scoring], query: Mapping[str, float], k: int) -> Found:
+        """The k best documents for weighted terms; see `LocalRetriever.search`."""
+        self.check_open()
+
+        def work(view: View) -> Found:
+            view.prepare(scores, [query])
+            search = CandidateSearch(self._connection, view, self._patience)
+            found, table = search.search(scores, query, k)
+            self.candidates += len(table)
+            self._keep_ids(table.numbers.tolist(), table.ids)
+            return found
+
+        return self._of_one_state(work)
+
+    def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
+        """The ids of documents, by their numbers."""
+        self.check_open()
+        wanted = np.asarray(numbers).tolist()
+        found = {n: self._ids[n] for n in wanted if n in self._ids}
+        missing = sorted(set(wanted) - found.keys())
+        for first in range(0, len(missing), _AT_ONCE):
+            hits = self._hits("number", missing[first : first + _AT_ONCE], ["id", "number"])
+            found |= {hit["fields"]["number"][0]: hit["fields"]["id"][0] for hit in hits}
+        if gone := [number for number in wanted if number not in found]:
+            raise IndexError(f"document {gone[0]} of {self.size}")
+        self._keep_ids(list(found), list(found.values()))
+        return [found[number] for number in wanted]
+
+    def number(self, identifier: str) -> int | None:
+        """The number of the document with an id, or None."""
+        self.check_open()
+        return self._numbers_by_id([identifier]).get(identifier)
+
+    def numbers(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """The numbers of documents, by their ids, shape as `ids`."""
+        self._check_ids(ids)
+        found = self._numbers_by_id(ids)
+        self._refuse_unknown(ids, found)
+        return np.array([found[identifier] for identifier in ids], dtype=np.int64)
+
+    def records(self, ids: Sequence[str]) -> list[Record]:
+        """The records of documents, by their ids."""
+        self._check_ids(ids)
+        found = self._records("id", list(dict.fromkeys(ids)))
+        self._refuse_unknown(ids, found)
+        return [found[identifier] for identifier in ids]
+
+    def records_at(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
+        """The records of documents, by their numbers."""
+        self.check_open()
+        wanted = np.asarray(numbers).tolist()
+        found = self._records("number", list(dict.fromkeys(wanted)))
+        if gone := [number for number in wanted if number not in found]:
+            raise IndexError(f"document {gone[0]} of {self.size}")
+        return [found[number] for number in wanted]
+
+    def annotation(self, name: str) -> Annotation | None:
+        """The annotation of a name, or None."""
+        return None
+
+    def verify(self) -> None:
+        """See `verify_cluster`."""
+        self.check_open()
+        verify_cluster(self._connection)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._is_closed = True
+        self._connection.close()
+
+    def _read_view(self) -> View:
+        connection = self._connection
+        physical = required_index(connection)
+        stored = read_state(connection, physical)
+        if stored is None or not stored.state.is_finished:
+            raise BrokenIndexError(f"{connection.address}: was not loaded whole; build it again")
+        analysis = recorded_analysis(cast(Any, connection.address), stored.state.manifest())
+        return View(connection, physical, stored, analysis, self._patience)
+
+    def _adopt(self, view: View) -> None:
+        self._view = view
+        self.manifest = view.state.manifest()
+        self.fields, self.analysis = view.fields, view.analysis
+        self.document_count, self.field_totals = view.document_count, view.field_totals
+        self.size = view.state.next_number
+        self._decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(
+            RECORD_TYPES[view.state.records]
+        )
+
+    def _refresh(self) -> bool:
+        """Take over the index as it is now. Whether it has changed."""
+        stored = read_state(self._connection, self._view.physical)
+        if stored is not None and stored.state.change == self._view.state.change:
+            return False
+        before = self._view.physical
+        self._adopt(self._read_view())
+        if self._view.physical != before:
+            self._ids = {}
+        return True
+
+    def _of_one_state(self, work: Callable[[View], Result]) -> Result:
+        for _ in range(_ATTEMPTS):
+            try:
+                result = work(self._view)
+            except ClusterError as error:
+                # the index was built anew, and the old one is gone
+                if error.status != 404 or not self._refresh():
+                    raise
+                continue
+            if not self._refresh():
+                return result
+        raise ClusterError(f"{self.folder}: the index changes faster than it can be searched")
+
+    def _keep_ids(self, numbers: Sequence[int], ids: Sequence[str]) -> None:
+        if len(self._ids) > _MOST_IDS:
+            self._ids = {}
+        self._ids.update(zip(numbers, ids, strict=True))
+
+    def _numbers_by_id(self, ids: Sequence[str]) -> dict[str, int]:
+        def work(view: View) -> dict[str, int]:
+            state = view.state
+            return numbers_of(self._connection, view.physical, ids, state.change, state.pending)
+
+        return self._of_one_state(work)
+
+    def _records(self, name: str, keys: Sequence[Any]) -> dict[Any, Record]:
+        found: dict[Any, Record] = {}
+        for first in range(0, len(keys), _AT_ONCE):
+            for hit in self._hits(name, keys[first : first + _AT_ONCE], [name], True):
+                found[hit["fields"][name][0]] = self._decoded(hit)
+        return found
+
+    def _decoded(self, hit: dict[str, Any]) -> Record:
+        try:
+            return self._decoder.decode(hit["_source"]["record"])
+        except (KeyError, ValueError, TypeError, RecursionError) as error:
+            raise BrokenIndexError(
+                f"{self.folder}: the record of a document is damaged: {error}; build it again"
+            ) from None
+
+    def _hits(
+        self, name: str, keys: Sequence[Any], columns: list[str], is_whole: bool = False
+    ) -> list[dict[str, Any]]:
+        """The live documents with some values of a field."""
+
+        def work(view: View) -> list[dict[str, Any]]:
+            query = {"bool": {"filter": [{"terms": {name: list(keys)}}, view.live]}}
+            body = {
+                "size": len(keys), "query": query, "docvalue_fields": columns, "sort": ["_doc"],
+                "_source": ["record"] if is_whole else False, "track_total_hits": False,
+            }  # fmt: skip
+            answer = self._connection.ask(
+                "POST",
+                f"/{view.physical}/_search",
+                body,
+                params={"allow_partial_search_results": "false"},
+                patience=self._patience,
+            )
+            hits: list[dict[str, Any]] = whole(answer, self.folder)["hits"]["hits"]
+            return hits
+
+        return self._of_one_state(work)
+
+    def _check_ids(self, ids: Sequence[str]) -> None:
+        self.check_open()
+        if isinstance(ids, str):
+            raise UsageError(f"found the text {ids!r}; expected a list of ids")
+
+    def _refuse_unknown(self, ids: Sequence[str], found: Mapping[str, Any]) -> None:
+        unknown = next((identifier for identifier in ids if identifier not in found), None)
+        if unknown is not None:
+            raise DataError(
+                f"has no document {unknown!r}; expected ids that this index gave", str(self.folder)
+            )
+
+
+class _ClusterWorker:
+    """Searches with some scores; threads may share it."""
+
+    def __init__(self, index: ClusterReader, scores: tuple[Scoring, ...]):
+        self._index, self._scores = index, scores
+
+    @property
+    def statistics(self) -> ClusterPostings:
+        """Statistics of terms over all fields."""
+        return self._index.postings({}, 1.0)
+
+    def search(self, query: Mapping[str, float], k: int) -> Found:
+        """See `LocalRetriever.search`."""
+        return self._index.searched(self._scores, query, k)

@@ -1,0 +1,156 @@
+"""Search on a cluster: candidates by a bound, exact scores by our own code, and a proof."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.cluster.candidates import CandidateIndex, CandidateTable, table_of
+from sicetnon.cluster.connection import Connection, Patience
+from sicetnon.cluster.counting import whole
+from sicetnon.cluster.layout import length_field
+from sicetnon.cluster.queries import Bound, bound_of, frequencies_query
+from sicetnon.cluster.terms import MOST_CLAUSES
+from sicetnon.cluster.view import View
+from sicetnon.retrieval.scoring import Scoring
+
+_LOG = logging.getLogger("sicetnon.cluster")
+_PAGE = 10_000
+"""Results of a request, by the engine's limit; deeper ones come in pages of a point in time."""
+
+_DEEP_PAGE = 5_000
+_KEEP = "2m"
+_DEEP = Patience(30.0, 90.0)
+Hits = list[dict[str, Any]]
+Found = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+class CandidateSearch:
+    """Searches an index on a cluster as it is after a change.
+
+    Args:
+        connection: The cluster.
+        view: The index after the change.
+        patience: How long a search is tried.
+        more: How many times as many candidates are asked for when some are not enough.
+    """
+
+    def __init__(self, connection: Connection, view: View, patience: Patience, more: int = 4):
+        self._connection, self._view = connection, view
+        self._patience, self._more = patience, more
+
+    def search(
+        self, scores: Sequence[Scoring], query: Mapping[str, float], k: int
+    ) -> tuple[Found, CandidateTable]:
+        """The k best documents for weighted terms, and all candidates that were fetched.
+
+        Args:
+            scores: The parts of the score.
+            query: Terms with their weights.
+            k: Number of documents.
+        """
+        parts = [score.bind(self._view.as_index())(query) for score in scores]
+        bound = bound_of(self._view, scores, parts, query)
+        k = min(k, self._view.document_count)
+        if k < 1 or not bound.leaves:
+            nothing = table_of([], {}, len(self._view.fields))
+            return (np.empty(0, np.int64), np.empty(0)), nothing
+        if not bound.is_complete:
+            return self._ranked(scores, query, k, self._all(bound))
+        size = k + max(20, k // 8)
+        while True:
+            hits = self._hits(bound, size)
+            found = self._ranked(scores, query, k, table_of(hits, bound.leaves, self._width))
+            if len(hits) < size or _is_proven(found[0][1], k, bound, hits[-1]):
+                return found
+            _LOG.debug("%d candidates do not prove the first %d", size, k)
+            size *= self._more
+
+    @property
+    def _width(self) -> int:
+        return len(self._view.fields)
+
+    def _ranked(
+        self, scores: Sequence[Scoring], query: Mapping[str, float], k: int, table: CandidateTable
+    ) -> tuple[Found, CandidateTable]:
+        places, found = CandidateIndex(self._view, table).scored(scores, query)
+        return (table.numbers[places[:k]], found[:k]), table
+
+    def _hits(self, bound: Bound, size: int) -> Hits:
+        """The documents with the highest bounds, highest first."""
+        if size <= _PAGE:
+            body = self._body(bound.query, size)
+            return self._search(f"/{self._view.physical}/_search", body, self._patience)
+        order: list[Any] = [{"_score": "desc"}, {"number": "asc"}]
+        return list(self._pages(self._body(bound.query, _DEEP_PAGE), order, size))
+
+    def _all(self, bound: Bound) -> CandidateTable:
+        """All documents with one of the terms, for models without a script and long queries."""
+        hits: Hits = []
+        leaves = list(bound.leaves.items())
+        for first in range(0, len(leaves), MOST_CLAUSES):
+            query = frequencies_query(dict(leaves[first : first + MOST_CLAUSES]))
+            body = self._body(query, _DEEP_PAGE)
+            hits += self._pages(body, [{"number": "asc"}], self._view.document_count)
+        return table_of(hits, bound.leaves, self._width)
+
+    def _body(self, query: dict[str, Any] | None, size: int) -> dict[str, Any]:
+        lengths = [length_field(field) for field in range(self._width)]
+        return {
+            "size": size,
+            "query": {
+                "bool": {"must": [query], "filter": [self._view.live]},
+            },
+            "_source": False,
+            "stored_fields": "_none_",
+            "docvalue_fields": ["id", "number", *lengths],
+            "track_total_hits": False,
+        }
+
+    def _pages(self, body: dict[str, Any], order: list[Any], most: int) -> Iterator[dict[str, Any]]:
+        """Hits of several requests, in order."""
+        with self._point_in_time() as point:
+            after: list[Any] | None = None
+            taken = 0
+            while taken < most:
+                asked = body | {"sort": order, "pit": {"id": point, "keep_alive": _KEEP}}
+                asked["size"] = min(body["size"], most - taken)
+                if after is not None:
+                    asked["search_after"] = after
+                hits = self._search("/_search", asked, _DEEP)
+                yield from hits
+                taken += len(hits)
+                if len(hits) < asked["size"]:
+                    return
+                after = hits[-1]["sort"]
+
+    def _search(self, path: str, body: dict[str, Any], patience: Patience) -> Hits:
+        params = {"include_named_queries_score": "true"}
+        if path != "/_search":
+            params["allow_partial_search_results"] = "false"
+        answer = self._connection.ask("POST", path, body, params=params, patience=patience)
+        hits: Hits = whole(answer, self._connection.address)["hits"]["hits"]
+        return hits
+
+    @contextlib.contextmanager
+    def _point_in_time(self) -> Iterator[str]:
+        path = f"/{self._view.physical}/_search/point_in_time"
+        made = self._connection.ask("POST", path, params={"keep_alive": _KEEP}, patience=_DEEP)
+        try:
+            yield made["pit_id"]
+        finally:
+            body = {"pit_id": [made["pit_id"]]}
+            self._connection.ask(
+                "DELETE", "/_search/point_in_time", body, is_missing_fine=True, patience=_DEEP
+            )
+
+
+def _is_proven(scores: NDArray[np.float64], k: int, bound: Bound, last: Mapping[str, Any]) -> bool:
+    """Whether no document that was not fetched can be among the first k."""
+    score = last["_score"] if last.get("_score") is not None else last["sort"][0]
+    return len(scores) >= k and float(scores[k - 1]) > bound.limit(float(score))

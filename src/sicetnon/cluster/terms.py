@@ -1,0 +1,237 @@
+"""Statistics of terms on a cluster: exact over live documents, kept for each change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.cluster.connection import Connection, Patience, lines
+from sicetnon.cluster.counting import whole
+from sicetnon.cluster.layout import terms_field
+from sicetnon.retrieval.postings import TermPostings
+from sicetnon.retrieval.statistics import (
+    CollectionStatistics,
+    TermStatistics,
+    weighted_occurrences,
+)
+from sicetnon.text.stems import StemWords
+
+MOST_CLAUSES = 900
+"""Clauses of a query; the engine's usual limit is 1,024."""
+
+_MOST_KNOWN = 200_000
+_AT_ONCE = 200
+_MOST_FORMS = 10_000
+
+
+@dataclass(frozen=True)
+class WantedTerm:
+    """A term whose statistics are wanted.
+
+    Attributes:
+        term: The term.
+        others: Other forms of its stem, in alphabetical order.
+        fields: Places of the fields in which it counts.
+    """
+
+    term: str
+    others: tuple[str, ...]
+    fields: tuple[int, ...]
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The forms whose occurrences are summed together."""
+        return ((self.term,), self.others)
+
+
+@dataclass
+class TermCounts:
+    """Counts of terms in the live documents of an index after a change.
+
+    Attributes:
+        connection: The cluster.
+        index: The index.
+        live: The query of the live documents.
+        stem: Gives the stems of words; None where terms are stems.
+        patience: How long a request is tried.
+    """
+
+    connection: Connection
+    index: str
+    live: dict[str, Any]
+    stem: StemWords | None
+    patience: Patience
+    _forms: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _documents: dict[WantedTerm, int] = field(default_factory=dict)
+    _occurrences: dict[tuple[int, tuple[str, ...]], int] = field(default_factory=dict)
+
+    def other_forms(self, terms: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The other forms of the stems of terms, in alphabetical order."""
+        if self.stem is None:
+            return dict.fromkeys(terms, ())
+        stems = dict(zip(terms, self.stem(list(terms)), strict=True))
+        found = {stem: self._forms[stem] for stem in set(stems.values()) if stem in self._forms}
+        missing = sorted(set(stems.values()) - found.keys())
+        if missing:
+            found |= self._read_forms(missing)
+            if len(self._forms) > _MOST_KNOWN:
+                self._forms.clear()
+            self._forms |= found
+        return {
+            term: tuple(form for form in found[stem] if form != term)
+            for term, stem in stems.items()
+        }
+
+    def documents(self, wanted: WantedTerm) -> int:
+        """The number of documents that have a form of a term in one of the fields."""
+        while (found := self._documents.get(wanted)) is None:
+            self.fetch([wanted])
+        return found
+
+    def occurrences(self, wanted: WantedTerm, place: int) -> tuple[int, int]:
+        """The occurrences in a field of a term, and of its other forms."""
+        while True:
+            own, others = (self._occurrences.get((place, forms)) for forms in wanted.groups)
+            if own is not None and others is not None:
+                return own, others
+            self.fetch([wanted])
+
+    def fetch(self, wanted: Iterable[WantedTerm]) -> None:
+        """Fetch statistics, many in one request."""
+        self._make_room()
+        asked: list[tuple[Any, dict[str, Any]]] = []
+        sums: dict[tuple[int, tuple[str, ...]], int] = {}
+        for each in dict.fromkeys(wanted):
+            if each.fields and each not in self._documents:
+                asked.append((each, self._counting(each)))
+            for key in ((place, forms) for place in each.fields for forms in each.groups):
+                if key not in self._occurrences and key not in sums:
+                    sums[key] = 0
+                    asked += [(key, body) for body in self._summing(*key)]
+        for first in range(0, len(asked), _AT_ONCE):
+            part = asked[first : first + _AT_ONCE]
+            answers = self._answers([body for _, body in part])
+            for (key, _), answer in zip(part, answers, strict=True):
+                if isinstance(key, WantedTerm):
+                    self._documents[key] = answer["hits"]["total"]["value"]
+                else:
+                    sums[key] += int(answer["aggregations"]["sum"]["value"])
+        self._occurrences |= sums
+
+    def _make_room(self) -> None:
+        if len(self._documents) + len(self._occurrences) > _MOST_KNOWN:
+            self._documents.clear()
+            self._occurrences.clear()
+
+    def _counting(self, wanted: WantedTerm) -> dict[str, Any]:
+        """A search that counts documents."""
+        forms = [wanted.term, *wanted.others]
+        found = [{"terms": {terms_field(place): forms}} for place in wanted.fields]
+        query = {"bool": {"filter": [self.live, {"bool": {"should": found}}]}}
+        return {"size": 0, "track_total_hits": True, "query": query}
+
+    def _summing(self, place: int, forms: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Searches that sum frequencies over documents."""
+        for first in range(0, len(forms), MOST_CLAUSES):
+            part = forms[first : first + MOST_CLAUSES]
+            found = [{"term": {terms_field(place): form}} for form in part]
+            query = {"bool": {"must": [{"bool": {"should": found}}], "filter": [self.live]}}
+            aggregation = {"sum": {"sum": {"script": {"source": "_score"}}}}
+            yield {"size": 0, "track_total_hits": False, "query": query, "aggs": aggregation}
+
+    def _answers(self, bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        header = {"index": self.index, "allow_partial_search_results": False}
+        data = lines([part for body in bodies for part in (header, body)])
+        found = self.connection.ask("POST", "/_msearch", data, patience=self.patience)
+        return [checked(each, self.connection) for each in found["responses"]]
+
+    def _read_forms(self, stems: list[str]) -> dict[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = {stem: [] for stem in stems}
+        for first in range(0, len(stems), _AT_ONCE):
+            part = stems[first : first + _AT_ONCE]
+            body = {
+                "size": _MOST_FORMS, "query": {"bool": {"filter": [{"terms": {"stem": part}}]}},
+                "_source": False, "stored_fields": "_none_", "docvalue_fields": ["stem", "form"],
+            }  # fmt: skip
+            answer = self.connection.ask(
+                "POST", f"/{self.index}/_search", body, patience=self.patience
+            )
+            for hit in whole(answer, self.connection.address)["hits"]["hits"]:
+                found[hit["fields"]["stem"][0]].append(hit["fields"]["form"][0])
+        return {stem: tuple(sorted(forms)) for stem, forms in found.items()}
+
+
+def checked(answer: dict[str, Any], connection: Connection) -> dict[str, Any]:
+    """An answer among those of several searches, if it is a whole one.
+
+    Raises:
+        ClusterError: It is an error, or shards are missing.
+    """
+    from sicetnon.cluster.connection import ClusterError
+
+    if "error" in answer:
+        reason = str(answer["error"].get("reason"))[:300]
+        kind = str(answer["error"].get("type", ""))
+        message = f"{connection.address}: status {answer.get('status')}: {reason}"
+        raise ClusterError(message, int(answer.get("status", 500)), kind)
+    return whole(answer, connection.address)
+
+
+class ClusterPostings:
+    """The statistics of terms over weighted fields; the postings themselves stay on the cluster.
+
+    Args:
+        counts: The counts.
+        names: The name of each field.
+        weights: The weight of each field.
+        other_forms: The weight of other forms of a term's stem.
+        documents: Number of documents of the index.
+        field_totals: Terms of all documents by field.
+    """
+
+    def __init__(
+        self,
+        counts: TermCounts,
+        names: tuple[str, ...],
+        weights: NDArray[np.float64],
+        other_forms: float,
+        documents: int,
+        field_totals: NDArray[np.int64],
+    ):
+        self.counts, self.names = counts, names
+        self.weights, self.form_weight = weights, other_forms
+        self.columns: tuple[float, ...] = tuple(weights.tolist())
+        self._fields = tuple(place for place, weight in enumerate(self.columns) if weight)
+        occurrences = float(weights @ field_totals)
+        average = occurrences / documents if documents else 0.0
+        self.collection = CollectionStatistics(documents, occurrences, average)
+
+    def read(self, term: str) -> TermPostings:
+        """The statistics of a term, without postings."""
+        return TermPostings(self.statistics(term), ())
+
+    def statistics(self, term: str) -> TermStatistics:
+        """The statistics of a term."""
+        if not self._fields:
+            return TermStatistics(0, 0.0)
+        wanted = self.wanted([term])[term]
+        documents = self.counts.documents(wanted)
+        pairs = [self.counts.occurrences(wanted, place) for place in self._fields]
+        weights = [self.columns[place] for place in self._fields]
+        own, others = [first for first, _ in pairs], [second for _, second in pairs]
+        weighted = weighted_occurrences(weights, own, others, self.form_weight)
+        return TermStatistics(documents, weighted)
+
+    def wanted(self, terms: Sequence[str]) -> Mapping[str, WantedTerm]:
+        """What is to be counted for terms."""
+        others = self.counts.other_forms(terms) if self.form_weight else dict.fromkeys(terms, ())
+        return {term: WantedTerm(term, others[term], self._fields) for term in terms}
+
+    def forms(self, term: str) -> list[tuple[str, float]]:
+        """The forms of a term with their weights: itself, then the others."""
+        wanted = self.wanted([term])[term]
+        return [(term, 1.0), *((form, self.form_weight) for form in wanted.others)]
