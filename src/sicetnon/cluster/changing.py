@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -98,9 +99,7 @@ def _changing(address: Address, loading: ClusterOptions) -> Iterator[_Change]:
 class _Change:
     """A change of an index by the holder of its lock."""
 
-    def __init__(
-        self, connection: Connection, index: str, stored: Stored, loading: ClusterOptions
-    ):
+    def __init__(self, connection: Connection, index: str, stored: Stored, loading: ClusterOptions):
         self._connection, self._index = connection, index
         self._stored, self._loading = stored, loading
 
@@ -224,9 +223,7 @@ class _Change:
         self._finish()
         _LOG.info("changed %s: %d added, %d removed", address, added, len(pending))
 
-    def _write(
-        self, found: Counted, change: int, pending: Sequence[int], next_number: int
-    ) -> None:
+    def _write(self, found: Counted, change: int, pending: Sequence[int], next_number: int) -> None:
         state = msgspec.structs.replace(
             self._stored.state,
             change=change,
@@ -247,7 +244,7 @@ class _Change:
             state = msgspec.structs.replace(self._stored.state, pending=())
             self._stored = write_state(self._connection, self._index, state, self._stored)
 
-    def _remove(self, query: dict[str, object]) -> None:
+    def _remove(self, query: dict[str, Any]) -> None:
         path = f"/{self._index}/_delete_by_query"
         params = {"conflicts": "proceed", "refresh": "true"}
         self._connection.ask("POST", path, {"query": query}, params=params, patience=_LONG)

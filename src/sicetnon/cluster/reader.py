@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar, cast
 
@@ -29,6 +32,7 @@ SEARCH = Patience(5.0, 15.0)
 _MOST_IDS = 500_000
 _AT_ONCE = 1000
 _ATTEMPTS = 5
+_NEWS_SECONDS = 1.0
 Result = TypeVar("Result")
 
 
@@ -40,6 +44,7 @@ class ClusterReader(IndexReader):
 
     Attributes:
         concurrency: Number of topics that are searched at a time.
+        candidates: Number of candidates that were fetched so far.
     """
 
     concurrency = 8
@@ -51,6 +56,7 @@ class ClusterReader(IndexReader):
         self._is_closed = False
         self._ids: dict[int, str] = {}
         self.candidates = 0
+        self._asked = time.monotonic()
         try:
             self._adopt(self._read_view())
         except SicetnonError:
@@ -69,9 +75,11 @@ class ClusterReader(IndexReader):
         return cls(Connection(parse_address(folder)))
 
     @property
-    def version(self) -> tuple[str, int]:
-        """The engine's index and the number of its last change, as the cluster has them now."""
-        self._refresh()
+    def known_version(self) -> tuple[str, int]:
+        """The engine's index and the number of its last change, as known; asks for news behind."""
+        if time.monotonic() - self._asked > _NEWS_SECONDS and not self._is_closed:
+            self._asked = time.monotonic()
+            threading.Thread(target=self._ask_for_news, daemon=True).start()
         return self._view.version
 
     def postings(self, fields: Mapping[str, float], other_forms: float) -> ClusterPostings:
@@ -188,6 +196,10 @@ class ClusterReader(IndexReader):
         if self._view.physical != before:
             self._ids = {}
         return True
+
+    def _ask_for_news(self) -> None:
+        with contextlib.suppress(SicetnonError):
+            self._refresh()
 
     def _of_one_state(self, work: Callable[[View], Result]) -> Result:
         for _ in range(_ATTEMPTS):

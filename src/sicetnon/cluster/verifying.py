@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sicetnon.cluster.address import Address
+from sicetnon.cluster.building import unfinished_builds
 from sicetnon.cluster.connection import Connection
 from sicetnon.cluster.counting import count_documents
 from sicetnon.cluster.layout import live
@@ -30,3 +32,24 @@ def verify_cluster(connection: Connection) -> None:
             raise BrokenIndexError(
                 f"{connection.address}: found {name}: {there}, expected {written}; build it again"
             )
+
+
+def cluster_facts(address: Address) -> list[tuple[str, str]]:
+    """Shards, copies, nodes and size of an index, and builds that were stopped."""
+    connection = Connection(address)
+    try:
+        index = required_index(connection)
+        settings = connection.ask("GET", f"/{index}/_settings")[index]["settings"]["index"]
+        stats = connection.ask("GET", f"/{index}/_stats/store,docs")
+        whole, copies = stats["_shards"]["total"], stats["_shards"]["successful"]
+        size = stats["_all"]["total"]["store"]["size_in_bytes"]
+        facts = [
+            ("shards", settings["number_of_shards"]),
+            ("copies", f"{copies} of {whole} there"),
+            ("size", f"{size / 1e6:,.1f} MB, all copies"),
+        ]
+        if stopped := unfinished_builds(connection, index):
+            facts.append(("unfinished", ", ".join(stopped)))
+        return facts
+    finally:
+        connection.close()

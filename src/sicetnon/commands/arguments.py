@@ -7,9 +7,12 @@ import shutil
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from sicetnon.errors import UsageError
+
+if TYPE_CHECKING:
+    from sicetnon.cluster.address import Address
 
 # argparse has no public name for what add_subparsers gives
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -99,3 +102,27 @@ def folder(text: str) -> Path:
     if path.exists() and not path.is_dir():
         raise UsageError(f"{text}: is a file; expected a folder")
     return path
+
+
+def place(text: str) -> Path | Address:
+    """The folder of an index, or its address on a cluster.
+
+    Raises:
+        UsageError: It is a file, or no sound address.
+    """
+    return existing_place(text) if _is_address(text) else folder(text)
+
+
+def existing_place(text: str) -> Path | Address:
+    """As `place`; what is wrong with a folder is said by who opens it."""
+    if not _is_address(text):
+        return Path(text)
+    from sicetnon.cluster.address import parse_address
+
+    return parse_address(text)
+
+
+def _is_address(text: str) -> bool:
+    from sicetnon.cluster.address import is_address
+
+    return is_address(text)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import describe, folder, natural
+from sicetnon.commands.arguments import describe, existing_place, folder, natural
 from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,16 +46,18 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--baseline", metavar="RUN", help="compare all others with this one")
     command.add_argument("--seed", type=natural, default=2022, help="of intervals and tests (2022)")
-    command.add_argument("--index", type=Path, metavar="DIR", help="the corpus that was searched")
+    command.add_argument(
+        "--index", type=existing_place, metavar="INDEX", help="the corpus that was searched"
+    )
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the report")
     command.add_argument("--report", type=folder, metavar="DIR", help="write a page to look at")
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    from sicetnon.cluster.places import open_index
     from sicetnon.evaluation import EvaluationWarning, check_corpus, evaluate, load_qrels
     from sicetnon.evaluation.tables import print_scores
-    from sicetnon.index.reader import IndexReader
     from sicetnon.terminal.console import console, line_printer, warnings_as_lines
     from sicetnon.text.printable import json_text
 
@@ -64,7 +66,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     say = line_printer(console(stderr=True, quiet=options.quiet))
     with warnings_as_lines(EvaluationWarning, say), contextlib.ExitStack() as stack:
         qrels = [load_qrels(file) for file in options.qrels]
-        index = stack.enter_context(IndexReader.open(options.index)) if options.index else None
+        index = stack.enter_context(open_index(options.index)) if options.index else None
         if index is not None:
             for judgments in qrels:
                 check_corpus(judgments, index.number)

@@ -8,10 +8,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import Commands, Run, describe, folder, positive, words
+from sicetnon.commands.arguments import (
+    Commands,
+    Run,
+    describe,
+    folder,
+    natural,
+    place,
+    positive,
+    words,
+)
 from sicetnon.errors import DataError, SicetnonError, TerminatedError, UsageError, counted
 
 if TYPE_CHECKING:
+    from sicetnon.cluster.address import Place
+    from sicetnon.cluster.building import ClusterOptions
     from sicetnon.formats.corpora import Corpus
     from sicetnon.index.annotations import Annotator
     from sicetnon.index.writing import BuildOptions
@@ -53,6 +64,20 @@ def _add_build(verbs: Commands) -> None:
         "sicetnon index build docs.csv -o my-index --fields title,body --id-field docno",
     )
     _add_sources(verb)
+    loading = verb.add_argument_group("on a cluster (extra cluster)")
+    loading.add_argument(
+        "--shards", type=positive, default=3, metavar="N", help="shards (default: 3)"
+    )
+    loading.add_argument(
+        "--replicas",
+        type=natural,
+        default=1,
+        metavar="N",
+        help="further copies of each shard (default: 1)",
+    )
+    loading.add_argument(
+        "--merge", action="store_true", help="merge each shard into one segment after loading"
+    )
 
 
 def _add_add(verbs: Commands) -> None:
@@ -77,7 +102,7 @@ def _add_delete(verbs: Commands) -> None:
     )
     verb.add_argument("ids", nargs="+", metavar="ID", help="what to delete")
     verb.add_argument(
-        "-o", "--output", type=folder, metavar="DIR", required=True, help="the index to change"
+        "-o", "--output", type=place, metavar="INDEX", required=True, help="the index to change"
     )
 
 
@@ -104,12 +129,19 @@ def _add_annotate(verbs: Commands) -> None:
 def _add_existing(verbs: Commands, name: str, line: str, run: Run) -> None:
     verb = verbs.add_parser(name, help=line)
     describe(verb, run, f"{line.capitalize()}.", f"sicetnon index {name} my-index")
-    verb.add_argument("index", type=folder, metavar="DIR", help="the index")
+    verb.add_argument("index", type=place, metavar="INDEX", help="the index")
 
 
 def _add_sources(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("sources", nargs="+", metavar="SOURCE", help="what to index")
-    verb.add_argument("-o", "--output", type=folder, metavar="DIR", required=True, help="the index")
+    verb.add_argument(
+        "-o",
+        "--output",
+        type=place,
+        metavar="INDEX",
+        required=True,
+        help="the index: a folder, or opensearch+https://host:9200/NAME",
+    )
     verb.add_argument("--analysis", metavar="NAME", help="how texts become terms")
     verb.add_argument(
         "--fields", type=words, default=[], metavar="A,B", help="fields to index (JSON Lines, CSV)"
@@ -128,10 +160,38 @@ def _add_sources(verb: argparse.ArgumentParser) -> None:
         "--spam-ranks", type=Path, metavar="FILE", help="ids and spam ranks of web pages"
     )
     verb.add_argument(
+        "--workers",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="requests at a time to a cluster (default: 2)",
+    )
+    verb.add_argument(
         "--memory", type=positive, default=400, metavar="MB", help="for postings (default: 400)"
     )
     verb.add_argument(
         "--skip-invalid", action="store_true", help="leave out documents that can't be used"
+    )
+
+
+def _loading(options: argparse.Namespace) -> ClusterOptions | None:
+    """How documents are loaded into a cluster; None for a folder."""
+    from sicetnon.cluster.address import is_address
+
+    if not is_address(options.output):
+        return None
+    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.terminal.console import console, line_printer
+
+    say = line_printer(console(stderr=True, quiet=options.quiet))
+    if options.command is _add:
+        return ClusterOptions(workers=options.workers, message=say)
+    return ClusterOptions(
+        shards=options.shards,
+        replicas=options.replicas,
+        workers=options.workers,
+        merge=options.merge,
+        message=say,
     )
 
 
@@ -148,10 +208,10 @@ class _Skipped:
 
 
 def _build(options: argparse.Namespace) -> None:
-    from sicetnon.index.writing import build_index
+    from sicetnon.cluster.places import build_at
 
     def build(corpus: Corpus, settings: BuildOptions) -> None:
-        build_index(corpus, options.output, settings)
+        build_at(corpus, options.output, settings, _loading(options))
 
     replaced = _documents_there(options.output)
     note = f"an index of {counted(replaced, 'document')} (`sicetnon index add` adds to it)"
@@ -159,13 +219,12 @@ def _build(options: argparse.Namespace) -> None:
 
 
 def _add(options: argparse.Namespace) -> None:
-    from sicetnon.index.manifest import read_manifest
-    from sicetnon.index.writing import add_documents
+    from sicetnon.cluster.places import add_at, manifest_at
 
     def add(corpus: Corpus, settings: BuildOptions) -> None:
-        add_documents(corpus, options.output, settings, options.replace)
+        add_at(corpus, options.output, settings, options.replace, _loading(options))
 
-    _write(options, add, _ready(list(read_manifest(options.output).annotations)))
+    _write(options, add, _ready(list(manifest_at(options.output).annotations)))
 
 
 def _write(
@@ -217,9 +276,9 @@ def _write(
 
 
 def _delete(options: argparse.Namespace) -> None:
-    from sicetnon.index.writing import delete_documents
+    from sicetnon.cluster.places import delete_at
 
-    count = delete_documents(options.output, options.ids)
+    count = delete_at(options.output, options.ids)
     unknown = len(set(options.ids)) - count
     note = f"; not in the index: {unknown:,}" if unknown else ""
     if not options.quiet:
@@ -263,12 +322,14 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _verify(options: argparse.Namespace) -> None:
-    from sicetnon.index.reader import verify_index
+    from sicetnon.cluster.address import is_address
+    from sicetnon.cluster.places import verify_at
     from sicetnon.terminal.console import console, line_printer
 
-    verify_index(options.index)
+    verify_at(options.index)
     say = line_printer(console(quiet=options.quiet))
-    say(f"{options.index}: all files are as they were written")
+    what = "documents" if is_address(options.index) else "files"
+    say(f"{options.index}: all {what} are as they were written")
 
 
 def _ready(names: Sequence[str]) -> list[Annotator]:
@@ -281,13 +342,13 @@ def _ready(names: Sequence[str]) -> list[Annotator]:
     return found
 
 
-def _documents_there(index: Path) -> int:
+def _documents_there(index: Place) -> int:
     """Number of documents of the index in a folder; 0 where there is none to read."""
+    from sicetnon.cluster.places import open_index
     from sicetnon.errors import BrokenIndexError
-    from sicetnon.index.reader import IndexReader
 
     try:
-        with IndexReader.open(index) as opened:
+        with open_index(index) as opened:
             return opened.document_count
     except BrokenIndexError:
         return 0
@@ -295,19 +356,19 @@ def _documents_there(index: Path) -> int:
 
 def _analysis(options: argparse.Namespace, records: str) -> Analysis:
     """The analysis that is named, else the index's when adding, else that of the records' task."""
-    from sicetnon.index.reader import IndexReader
+    from sicetnon.cluster.places import open_index
     from sicetnon.tasks.registry import analysis_for
     from sicetnon.text.analysis import named_analysis
 
     if options.analysis:
         return named_analysis(options.analysis)
     if options.command is _add:
-        with IndexReader.open(options.output) as index:
+        with open_index(options.output) as index:
             return index.analysis
     return named_analysis(analysis_for(records))
 
 
-def _sum_up(index: Path, start: float, notes: Sequence[tuple[str, str]] = ()) -> None:
+def _sum_up(index: Place, start: float, notes: Sequence[tuple[str, str]] = ()) -> None:
     from sicetnon.terminal.console import console, show_facts
 
     first, *facts = _facts(index)
@@ -315,14 +376,12 @@ def _sum_up(index: Path, start: float, notes: Sequence[tuple[str, str]] = ()) ->
     show_facts([first, *notes, *facts, ("time", seconds)], console())
 
 
-def _facts(index: Path) -> list[tuple[str, str]]:
+def _facts(index: Place) -> list[tuple[str, str]]:
     """The description of an index, for people."""
-    from sicetnon.index.reader import IndexReader
+    from sicetnon.cluster.places import facts_at, open_index
 
-    with IndexReader.open(index) as opened:
+    with open_index(index) as opened:
         manifest = opened.manifest
-        files = (file for entry in manifest.segments for file in entry.files.values())
-        size = sum(file.size for file in files)
         return [
             ("index", str(index)),
             ("documents", counted(opened.document_count, *_NOUNS[manifest.records])),
@@ -330,5 +389,5 @@ def _facts(index: Path) -> list[tuple[str, str]]:
             ("analysis", opened.analysis.name),
             *((name, f"by {entry.model}") for name, entry in manifest.annotations.items()),
             ("terms", f"{int(opened.field_totals.sum()):,}"),
-            ("size", f"{size / 1e6:,.1f} MB" if size > 1e6 else f"{size / 1e3:,.1f} kB"),
+            *facts_at(index),
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sicetnon.commands.arguments import add_stance, describe, folder, positive
+from sicetnon.commands.arguments import add_stance, describe, folder, place, positive
 from sicetnon.errors import UsageError, counted
 
 
@@ -23,7 +23,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("-o", "--output", type=folder, metavar="DIR", required=True)
     command.add_argument("--system", default="default", metavar="NAME", help="which system")
     add_stance(command)
-    command.add_argument("--index", type=folder, metavar="DIR", help="where the index is or goes")
+    command.add_argument("--index", type=place, metavar="INDEX", help="where the index is or goes")
     command.add_argument("--cache", type=Path, metavar="FILE", help="keeps ChatNoir's answers")
     command.add_argument("--tag", metavar="TAG", help="the name of the run")
     command.add_argument(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from sicetnon.commands.arguments import add_stance, describe, positive
+from sicetnon.commands.arguments import add_stance, describe, existing_place, positive
 from sicetnon.errors import UsageError
 
 
@@ -19,7 +18,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon search Is homework good for children --index my-index --json",
     )
     command.add_argument("question", nargs="+", help="any text")
-    command.add_argument("--index", type=Path, metavar="DIR", help="an index (default: the sample)")
+    command.add_argument(
+        "--index", type=existing_place, metavar="INDEX", help="an index (default: the sample)"
+    )
     command.add_argument(
         "--source",
         choices=("argsme", "chatnoir"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sicetnon.commands.arguments import describe, folder
+from sicetnon.commands.arguments import describe, existing_place, folder
 from sicetnon.errors import UsageError
 
 _RANKER = "ranker"
@@ -46,7 +46,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--no-entities", dest="entities", action="store_false", help="leave named entities out"
     )
     command.add_argument(
-        "--index", type=Path, metavar="DIR", help="ranker: the index of the arguments"
+        "--index", type=existing_place, metavar="INDEX", help="ranker: the index of the arguments"
     )
     command.add_argument(
         "--topics", type=Path, metavar="FILE", help="ranker: the topics, for labels by topic"
@@ -82,8 +82,8 @@ def _train_ranker(options: argparse.Namespace) -> None:
         raise UsageError("ranker needs --index with the arguments, and -o for what it writes")
     if options.others or options.encoder or not options.entities:
         raise UsageError("--others, --encoder and --no-entities do not go with ranker")
+    from sicetnon.cluster.places import open_index
     from sicetnon.formats.topics import read_topics
-    from sicetnon.index.reader import IndexReader
     from sicetnon.ranker.card import train
     from sicetnon.ranker.labels import Examples, joined, read_labels
     from sicetnon.tasks.touche_2020_task_1 import TASK
@@ -95,7 +95,7 @@ def _train_ranker(options: argparse.Namespace) -> None:
     named = [Path(file).name for file in options.files]
     command = ["sicetnon train ranker", *named, "--index INDEX"]
     command += [f"--topics {options.topics.name}"] if options.topics else []
-    with IndexReader.open(options.index) as index:
+    with open_index(options.index) as index:
         examples = Examples(index, TASK.system("default", index), labels)
     figures = train(examples, options.output, " ".join([*command, "-o DIR"]))
     if not options.quiet:

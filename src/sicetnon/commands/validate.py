@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from sicetnon.commands.arguments import describe
+from sicetnon.commands.arguments import describe, existing_place
 from sicetnon.errors import SicetnonError
 
 
@@ -26,19 +26,21 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN")
     command.add_argument("--task", required=True, metavar="TASK", help="such as touche-2020-task-1")
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml")
-    command.add_argument("--index", type=Path, metavar="DIR", help="check that documents exist")
+    command.add_argument(
+        "--index", type=existing_place, metavar="INDEX", help="check that documents exist"
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _validate(options: argparse.Namespace) -> None:
-    from sicetnon.index.reader import IndexReader
+    from sicetnon.cluster.places import open_index
     from sicetnon.terminal.console import console, line_printer
     from sicetnon.text.printable import json_text
     from sicetnon.validation import validate
     from sicetnon.validation.known import known_to
 
     with contextlib.ExitStack() as stack:
-        index = stack.enter_context(IndexReader.open(options.index)) if options.index else None
+        index = stack.enter_context(open_index(options.index)) if options.index else None
         known = None if index is None else known_to(index)
         report = validate(options.run, options.task, options.topics, known)
     if options.json:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
+from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.library.answers import Answer, answers
@@ -18,6 +19,7 @@ from sicetnon.tasks.registry import analysis_for, search_system, shown_system
 from sicetnon.text.analysis import named_analysis
 
 if TYPE_CHECKING:
+    from sicetnon.cluster.building import ClusterOptions
     from sicetnon.library.sources import Source
     from sicetnon.retrieval.feedback import Feedback
     from sicetnon.retrieval.searcher import LocalRetriever
@@ -41,11 +43,31 @@ class Index(IndexReader):
     """
 
     @classmethod
+    def open(cls, folder: Place) -> Self:
+        """Open an index in a folder, or on a cluster: `opensearch+https://host:9200/NAME`.
+
+        An index in a folder stays readable as it is, even if writers change the folder. One on a
+        cluster follows the changes; every answer is of one state of it.
+
+        Raises:
+            BrokenIndexError: There is none, or it is damaged, or was made with an analysis that
+                would give other terms now.
+            ClusterError: A cluster gives no answer.
+        """
+        if not is_address(folder):
+            return super().open(cast(Path, folder))
+        from sicetnon.library.cluster_index import ClusterIndex
+
+        # it is an index, if not of a class that is derived from this one
+        return cast(Self, ClusterIndex.open(folder))
+
+    @classmethod
     def build(
         cls,
         source: Source,
-        folder: Path | str | None = None,
+        folder: Place | None = None,
         *,
+        cluster: ClusterOptions | None = None,
         analysis: str | None = None,
         fields: Sequence[str] = (),
         id_field: str | None = None,
@@ -60,7 +82,9 @@ class Index(IndexReader):
                 path (`str` or `Path`) or an iterable of `Path`s in any format that `sicetnon index
                 build` reads; or an id of ir_datasets.
             folder: Where the index is kept, in place of the one that may be there. Left out, it is
-                kept in a temporary folder until it is closed or no longer used.
+                kept in a temporary folder until it is closed or no longer used. Or an address on
+                a cluster: `opensearch+https://host:9200/NAME`.
+            cluster: How documents are loaded into a cluster.
             analysis: How texts become terms; the one that suits the documents when left out.
             fields: For dictionaries, JSON Lines and CSV: the fields to index; all texts but links
                 when left out. The other fields are kept beside them.
@@ -77,6 +101,7 @@ class Index(IndexReader):
             OSError: The disk is full or not writable. Nothing has changed in any of these cases.
         """
         # reading takes more libraries than searching
+        from sicetnon.cluster.places import build_at
         from sicetnon.formats.entries import EntryFields
         from sicetnon.formats.files import Reading
         from sicetnon.index.writing import BuildOptions, build_index
@@ -90,7 +115,7 @@ class Index(IndexReader):
             on_error=on_error or Reading().on_error,
         )
         if folder is not None:
-            build_index(corpus, Path(folder), options)
+            build_at(corpus, folder, options, cluster)
             return cls.open(folder)
         temporary = _TemporaryFolder()
         build_index(corpus, temporary.path / "index", options)
@@ -128,8 +153,9 @@ class Index(IndexReader):
         Raises:
             DataError: The documents are of another kind, or an id is taken and `replace` is false.
         """
+        from sicetnon.cluster.places import add_at
         from sicetnon.formats.entries import EntryFields
-        from sicetnon.index.writing import BuildOptions, add_documents
+        from sicetnon.index.writing import BuildOptions
         from sicetnon.library.sources import corpus_of
 
         self.check_open()
@@ -137,7 +163,7 @@ class Index(IndexReader):
         named = EntryFields(texts, id_field, stance_field, claim_field)
         free = (number for number in count(self.size) if self.number(str(number)) is None)
         corpus = corpus_of(source, named, free)
-        add_documents(corpus, self.folder, BuildOptions(self.analysis), replace)
+        add_at(corpus, self.folder, BuildOptions(self.analysis), replace)
         return self._reopened()
 
     def delete(self, ids: Iterable[str]) -> Self:
@@ -146,12 +172,12 @@ class Index(IndexReader):
         Raises:
             UsageError: `ids` is no list, or no document would be left.
         """
-        from sicetnon.index.writing import delete_documents
+        from sicetnon.cluster.places import delete_at
 
         if isinstance(ids, str) or not isinstance(ids, Iterable):
             raise UsageError(f"found {ids!r}; expected a list of ids, such as [{str(ids)!r}]")
         self.check_open()
-        delete_documents(self.folder, list(map(str, ids)))
+        delete_at(self.folder, list(map(str, ids)))
         return self._reopened()
 
     def search(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sicetnon._version import VERSION
+from sicetnon.cluster.address import Place
 from sicetnon.errors import BrokenIndexError
 from sicetnon.folders import cache_folder
 from sicetnon.formats.files import checksum
@@ -55,11 +56,11 @@ def _build(folder: Path) -> None:
     build_index(corpus, folder, BuildOptions(analysis, source={"sha256": corpus.checksum()}))
 
 
-def opened_index(folder: Path | None, say: Callable[[str], None] = lambda _: None) -> Index:
-    """The index in a folder; that of the sample when there is no folder.
+def opened_index(folder: Place | None, say: Callable[[str], None] = lambda _: None) -> Index:
+    """An index; that of the sample when none is named.
 
     Args:
-        folder: The folder, if one is named.
+        folder: The folder or address, if one is named.
         say: As in `sample_index`.
 
     Raises:

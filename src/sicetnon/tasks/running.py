@@ -9,16 +9,18 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from sicetnon.cluster.address import Place, is_address
+from sicetnon.cluster.places import build_at, is_taken, manifest_at, open_index
 from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_text
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.manifest import MANIFEST, read_manifest
+from sicetnon.index.manifest import MANIFEST
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.writing import BuildOptions, Progress, build_index
+from sicetnon.index.writing import BuildOptions, Progress
 from sicetnon.platforms import make_folder
 from sicetnon.records import Ranking
 from sicetnon.services.chatnoir import ChatNoirRetriever
@@ -60,8 +62,8 @@ class RunOptions:
 
     Attributes:
         system: The name of a system of the task.
-        index: The folder of the index; `OUTPUT.index` beside the output when left out. For a task
-            without a corpus: an index of web pages, in place of ChatNoir.
+        index: The index, in a folder or on a cluster; `OUTPUT.index` beside the output when left
+            out. For a task without a corpus: an index of web pages, in place of ChatNoir.
         cache: The file with ChatNoir's answers; `OUTPUT.chatnoir` beside the output when left out.
         tag: The name of the run; made of system and stance classifier when left out.
         k: Largest number of documents per topic.
@@ -71,7 +73,7 @@ class RunOptions:
     """
 
     system: str = "default"
-    index: Path | None = None
+    index: Place | None = None
     cache: Path | None = None
     tag: str | None = None
     k: int = MAX_RESULTS
@@ -133,11 +135,11 @@ def _documents(
     with contextlib.ExitStack() as stack:
         if task.is_corpus_given:
             folder = _corpus_index(task, source, target, options, stack)
-            index = stack.enter_context(IndexReader.open(folder))
+            index = stack.enter_context(open_index(folder))
             yield index, index
         elif options.index is not None:
             make_folder(target)
-            index = stack.enter_context(IndexReader.open(options.index))
+            index = stack.enter_context(open_index(options.index))
             yield from_index(index), index
         else:
             make_folder(target)
@@ -161,14 +163,15 @@ def _corpus_index(
     target: Path,
     options: RunOptions,
     stack: contextlib.ExitStack,
-) -> Path:
-    """The folder of an index of the input's corpus: the present one if it fits, else a new one."""
+) -> Place:
+    """The place of an index of the input's corpus: the present one if it fits, else a new one."""
     corpus = open_corpus([source])
     if corpus.records != task.records:
         raise DataError(f"holds {corpus.records}; {task.id} reads {task.records}", source)
     make_folder(target)
     checksum, analysis = corpus.checksum(), named_analysis(task.analysis_for(options.system))
-    for folder in filter(None, (options.index, _beside(target, "index"))):
+    places: tuple[Place | None, ...] = (options.index, _beside(target, "index"))
+    for folder in (place for place in places if place is not None):
         if _fits(folder, checksum, analysis):
             return folder
         if not _is_free(folder):
@@ -186,7 +189,7 @@ def _corpus_index(
         progress=lambda progress: options.callbacks.indexing(corpus, progress),
         source={"sha256": checksum, "files": files, "made_by": MADE_BY},
     )
-    build_index(corpus, folder, build)
+    build_at(corpus, folder, build)
     return folder
 
 
@@ -195,10 +198,10 @@ def _beside(target: Path, ending: str) -> Path:
     return target.absolute().with_name(f"{target.absolute().name}.{ending}")
 
 
-def _fits(folder: Path, checksum: str, analysis: Analysis) -> bool:
+def _fits(place: Place, checksum: str, analysis: Analysis) -> bool:
     """Whether a folder holds a sound index of this corpus, made by this analysis."""
     try:
-        with IndexReader.open(folder) as index:
+        with open_index(place) as index:
             manifest = index.manifest
     except BrokenIndexError:
         return False
@@ -206,15 +209,19 @@ def _fits(folder: Path, checksum: str, analysis: Analysis) -> bool:
     return same and manifest.analysis == analysis.signature()
 
 
-def _is_free(folder: Path) -> bool:
+def _is_free(place: Place) -> bool:
     """Whether an index may be built there: the folder holds none, or one that `run` made."""
-    if not (folder / MANIFEST).exists():
+    if not is_address(place) and not (Path(cast(Path, place)) / MANIFEST).exists():
         return True
     try:
-        return read_manifest(folder).source.get("made_by") == MADE_BY
+        return manifest_at(place).source.get("made_by") == MADE_BY
     except BrokenIndexError:
-        return False
+        # on a cluster there may be none of this name, or something else
+        return is_address(place) and not is_taken(place)
 
 
-def _is_writable(folder: Path) -> bool:
+def _is_writable(place: Place) -> bool:
+    if is_address(place):
+        return True
+    folder = Path(cast(Path, place))
     return os.access(folder if folder.exists() else folder.parent, os.W_OK)

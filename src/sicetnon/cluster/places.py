@@ -1,0 +1,156 @@
+"""Open, build and change an index wherever it is: in a folder, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from sicetnon.cluster.address import Place, is_address, parse_address
+from sicetnon.errors import UsageError
+
+if TYPE_CHECKING:
+    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.formats.corpora import Corpus
+    from sicetnon.index.manifest import Manifest
+    from sicetnon.index.reader import IndexReader
+    from sicetnon.index.writing import BuildOptions
+
+
+def open_index(place: Place) -> IndexReader:
+    """Open an index.
+
+    Raises:
+        BrokenIndexError: There is none, or it cannot be used.
+        ClusterError: A cluster gives no answer.
+    """
+    if is_address(place):
+        from sicetnon.cluster.reader import ClusterReader
+
+        return ClusterReader.open(place)
+    from sicetnon.index.reader import IndexReader
+
+    return IndexReader.open(_folder(place))
+
+
+def manifest_at(place: Place) -> Manifest:
+    """The description of an index.
+
+    Raises:
+        BrokenIndexError: There is none, or it cannot be used.
+    """
+    if is_address(place):
+        with open_index(place) as index:
+            return index.manifest
+    from sicetnon.index.manifest import read_manifest
+
+    return read_manifest(_folder(place))
+
+
+def build_at(
+    corpus: Corpus, place: Place, options: BuildOptions, loading: ClusterOptions | None = None
+) -> None:
+    """Build an index, in place of the one that may be there; see `build_index`.
+
+    Args:
+        corpus: The documents.
+        place: The index.
+        options: As for any index.
+        loading: How documents are loaded into a cluster.
+    """
+    if is_address(place):
+        from sicetnon.cluster.building import build_on_cluster
+
+        build_on_cluster(corpus, parse_address(place), options, loading)
+        return
+    from sicetnon.index.writing import build_index
+
+    build_index(corpus, _folder(place), options)
+
+
+def add_at(
+    corpus: Corpus,
+    place: Place,
+    options: BuildOptions,
+    replace: bool = False,
+    loading: ClusterOptions | None = None,
+) -> None:
+    """Add documents to an index; see `add_documents`.
+
+    Args:
+        corpus: The documents.
+        place: The index.
+        options: As for any index.
+        replace: Whether a document whose id is in the index takes the place of that one.
+        loading: How documents are loaded into a cluster.
+    """
+    if is_address(place):
+        from sicetnon.cluster.changing import add_on_cluster
+
+        add_on_cluster(corpus, parse_address(place), options, replace, loading)
+        return
+    from sicetnon.index.writing import add_documents
+
+    add_documents(corpus, _folder(place), options, replace)
+
+
+def delete_at(place: Place, identifiers: Sequence[str]) -> int:
+    """Delete documents by id, and return their number; see `delete_documents`."""
+    if is_address(place):
+        from sicetnon.cluster.changing import delete_on_cluster
+
+        return delete_on_cluster(parse_address(place), identifiers)
+    from sicetnon.index.writing import delete_documents
+
+    return delete_documents(_folder(place), identifiers)
+
+
+def verify_at(place: Place) -> None:
+    """Compare an index with what was written.
+
+    Raises:
+        BrokenIndexError: It differs.
+    """
+    if is_address(place):
+        with open_index(place) as index:
+            index.verify()
+        return
+    from sicetnon.index.reader import verify_index
+
+    verify_index(_folder(place))
+
+
+def is_taken(place: Place) -> bool:
+    """Whether the name of an address stands for anything."""
+    from sicetnon.cluster.connection import Connection
+    from sicetnon.cluster.state import physical_index
+    from sicetnon.errors import BrokenIndexError
+
+    connection = Connection(parse_address(place))
+    try:
+        return physical_index(connection) is not None
+    except BrokenIndexError:
+        return True
+    finally:
+        connection.close()
+
+
+def facts_at(place: Place) -> list[tuple[str, str]]:
+    """What is known of the size of an index, for people: names and values."""
+    if is_address(place):
+        from sicetnon.cluster.verifying import cluster_facts
+
+        return cluster_facts(parse_address(place))
+    files = (file for entry in manifest_at(place).segments for file in entry.files.values())
+    return [("size", readable_size(sum(file.size for file in files)))]
+
+
+def readable_size(size: int) -> str:
+    """A number of bytes with its unit."""
+    return f"{size / 1e6:,.1f} MB" if size > 1e6 else f"{size / 1e3:,.1f} kB"
+
+
+def _folder(place: Place) -> Path:
+    if is_address(place):
+        raise UsageError(f"{place}: is an address; expected a folder")
+    return Path(cast(Any, place))

@@ -1,0 +1,10 @@
+"""The index as people use it, on a cluster."""
+
+from __future__ import annotations
+
+from sicetnon.cluster.reader import ClusterReader
+from sicetnon.library.index import Index
+
+
+class ClusterIndex(ClusterReader, Index):
+    """An index on a cluster; `Index.open` with an address gives one."""
