@@ -31,6 +31,19 @@ settings.load_profile("steady")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "kernels"))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests ran against a real cluster, since they need more than others."""
+    counts = {
+        outcome: sum(
+            "tests/cluster" in each.nodeid for each in terminalreporter.getreports(outcome)
+        )
+        for outcome in ("passed", "failed", "skipped")
+    }
+    if any(counts.values()):
+        counted = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+        terminalreporter.write_line(f"tests against a cluster: {counted}")
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The real data, where it is at hand."""

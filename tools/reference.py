@@ -23,6 +23,7 @@ ROOMS = {
     "ranking": "Systems and stages",
     "retrieval": "Retrievers and weighting models",
     "services": "Services on the network",
+    "cluster": "Clusters",
     "evaluation": "Evaluation",
     "validation": "Validation",
     "records": "Records",

@@ -84,7 +84,8 @@ class Node:
         folder: Its configuration, data and log.
         port: Its port for HTTP.
         command: Starts it.
-        process: Its process while it runs.
+        process: Its process, where it was started here.
+        pid: The id of its process; 0 when it does not run.
     """
 
     name: str
@@ -92,11 +93,15 @@ class Node:
     port: int
     command: Sequence[str]
     process: subprocess.Popen[bytes] | None = None
+    pid: int = 0
 
     def start(self) -> None:
         """Start the process; `Cluster.wait` waits for the node."""
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                self.command, stdout=log, stderr=log, start_new_session=True
+            )
+        self.pid = self.process.pid
 
     def kill(self) -> None:
         """End the process at once."""
@@ -108,25 +113,30 @@ class Node:
 
     def pause(self) -> None:
         """Stop the process; it keeps its connections and answers nothing."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGSTOP)
+        os.kill(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
         """Continue a paused process."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGCONT)
+        os.kill(self.pid, signal.SIGCONT)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its process is there."""
+        if self.process is not None:
+            return self.process.poll() is None
+        return self.pid > 0 and Path(f"/proc/{self.pid}").exists()
 
     def _end(self, how: signal.Signals) -> None:
-        if self.process is None:
+        if not self.is_running:
             return
-        self.process.send_signal(signal.SIGCONT)
-        self.process.send_signal(how)
-        try:
-            self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait(30)
-        self.process = None
+        os.kill(self.pid, signal.SIGCONT)
+        os.kill(self.pid, how)
+        end = time.monotonic() + 60
+        while self.is_running:
+            if time.monotonic() > end:
+                os.kill(self.pid, signal.SIGKILL)
+            time.sleep(0.05)
+        self.process, self.pid = None, 0
 
 
 @dataclass
@@ -173,7 +183,7 @@ class Cluster:
             except OSError:
                 pass
             for node in self.nodes:
-                if node.process is not None and node.process.poll() is not None:
+                if node.pid and not node.is_running:
                     log = (node.folder / "log").read_text(errors="replace")
                     raise RuntimeError(f"{node.name} has ended: {log[-2000:]}")
             if time.monotonic() > end:
@@ -184,6 +194,15 @@ class Cluster:
         """The elected manager."""
         found = self.ask("_cat/cluster_manager?format=json")[0]["node"]
         return next(node for node in self.nodes if node.name == found)
+
+    def mend(self) -> None:
+        """Start the nodes that do not run, continue those that were paused, and wait."""
+        for node in self.nodes:
+            if node.is_running:
+                node.resume()
+            else:
+                node.start()
+        self.wait()
 
     def stop(self) -> None:
         """Stop all nodes."""
