@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robustness.crafted import Manifest, read, seal
+from robustness.crafted import (
+    Manifest,
+    endless_frame,
+    read,
+    seal,
+    write_frame,
+    write_records,
+)
 from sicetnon.errors import BrokenIndexError, SicetnonError
 from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.reader import IndexReader
@@ -171,7 +177,9 @@ def rename(old: str, new: str) -> Callable[[Manifest], None]:
         (described("sums", shape=[-1, 1]), "sums"),
         (described("ids_slots", shape=[1] * 70), "ids_slots"),
         (described("ids_slots", shape=[16], size=64), "ids_slots"),
-        (described("documents.sqlite", dtype="uint8", shape=[5]), "documents.sqlite"),
+        (described("records", dtype="int64", shape=[5]), "records"),
+        (described("records_offsets", shape=[40]), "records_offsets"),
+        (described("records_blocks", shape=[0]), "records_blocks"),
         (entry(documents=10**9), ""),
         (entry(documents=39), ""),
         (entry(documents=0), "manifest.json"),
@@ -205,27 +213,58 @@ def test_a_manifest_that_contradicts_its_files(
 
 
 @pytest.mark.parametrize(
-    "statement",
+    "record",
     [
-        "UPDATE documents SET record = x'7b226964223aff7d'",
-        "UPDATE documents SET record = '{\"id\": 5}'",
-        "UPDATE documents SET record = 5",
-        "UPDATE documents SET record = zeroblob(1)",
-        'UPDATE documents SET record = \'{"id":"x","texts":{},"context":{"x":DEEP}}\'',
-        "DELETE FROM documents WHERE number = 5",
-        "DROP TABLE documents",
-        "DROP TABLE documents; CREATE VIEW documents AS WITH RECURSIVE n(x) AS "
-        "(SELECT -1 UNION ALL SELECT x - 1 FROM n) SELECT x AS number, x AS record FROM n",
+        b'{"id":"\xff"}',
+        b'{"id": 5}',
+        b"5",
+        b"\0",
+        b'{"id":"x","texts":{},"context":{"x":%s}}' % (b"[" * 100_000 + b"]" * 100_000),
     ],
 )
-def test_records_that_are_none(folder: Path, statement: str) -> None:
-    connection = sqlite3.connect(folder / FIRST / "documents.sqlite", isolation_level=None)
-    connection.executescript(statement.replace("DEEP", "[" * 100_000 + "]" * 100_000))
-    connection.close()
+def test_records_that_are_none(folder: Path, record: bytes) -> None:
+    manifest = read(folder)
+    write_records(folder, manifest["segments"][0], [record] * 40)
+    seal(folder, manifest)
+    unread(folder, "records: damaged")
+
+
+def unread(folder: Path, error: str) -> None:
+    """The index is opened, but its records cannot be read."""
+    expected = pytest.raises(BrokenIndexError, match=f"{FIRST}/{error}")
+    with IndexReader.open(folder) as index, expected:
+        index.records_at(range(40))
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "error"),
+    [
+        ("records", 0, 7, "records: damaged"),
+        ("records", 40, 7, "records: damaged"),
+        ("records_offsets", 5, -1, "records: document 4 is missing"),
+        ("records_offsets", 5, 2**40, "records: document 4 is missing"),
+        ("records_offsets", 40, 2**40, "records: damaged"),
+        ("records_offsets", 0, -(2**62), "records: damaged"),
+        ("records_blocks", 1, 2**40, "records_blocks: damaged"),
+        ("records_blocks", 1, 0, "records_blocks: damaged"),
+        ("records_blocks", -1, 5, "records_blocks: damaged"),
+        ("records_firsts", 1, 2**40, "records_blocks: damaged"),
+        ("records_firsts", 0, 5, "records_blocks: damaged"),
+    ],
+)
+def test_blocks_that_are_none(folder: Path, name: str, place: int, value: int, error: str) -> None:
+    array(folder, name)[place] = value
     seal(folder, read(folder))
-    expected = r"documents\.sqlite: (damaged|document 5 is missing)"
-    with IndexReader.open(folder) as index, pytest.raises(BrokenIndexError, match=expected):
-        index.records_at(list(range(40)))
+    with pytest.raises(BrokenIndexError, match=f"{FIRST}/{error}"):
+        use(folder)
+
+
+@pytest.mark.parametrize("size", [0, 1 << 17, 1 << 40, 1 << 62])
+def test_a_block_of_any_size_takes_no_more_memory_than_it_has(folder: Path, size: int) -> None:
+    manifest = read(folder)
+    write_frame(folder, manifest["segments"][0], endless_frame(size), size)
+    seal(folder, manifest)
+    unread(folder, "records: damaged")
 
 
 @pytest.mark.parametrize(

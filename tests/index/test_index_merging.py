@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,25 +34,13 @@ def add(folder: Path) -> Any:
     return add_documents(entries({"new": ("new",)}), folder, BuildOptions(PORTER))
 
 
-def change_a_record(path: Path) -> None:
-    data = path.read_bytes()
-    place = data.index(b"word")
-    path.write_bytes(data[:place] + b"lord" + data[place + 4 :])
-
-
-def remove_a_record(path: Path) -> None:
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("DELETE FROM documents WHERE number = 100")
-    connection.close()
-
-
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
         ("documents", lambda path: flip(path, 0)),
         ("ids_letters", lambda path: flip(path, 1)),
-        ("documents.sqlite", change_a_record),
-        ("documents.sqlite", remove_a_record),
+        ("records", lambda path: flip(path, 0)),
+        ("records_offsets", lambda path: flip(path, 9)),
     ],
 )
 @pytest.mark.parametrize("act", [add, compact_index])
@@ -82,9 +69,10 @@ def test_deleting_refuses_damaged_ids(crowded: Path, tmp_path: Path) -> None:
 def test_a_model_reads_no_damaged_records(crowded: Path, tmp_path: Path) -> None:
     folder = tmp_path / "index"
     shutil.copytree(crowded, folder)
-    path = folder / "segment-000001" / "documents.sqlite"
-    change_a_record(path)
+    path = folder / "segment-000001" / "records"
+    flip(path, 0)
     with pytest.raises(BrokenIndexError, match=f"^{path}: the checksum does not fit; "):
         annotate_index(folder, [QUALITY])
+    flip(path, 0)
     with IndexReader.open(folder) as index:
         assert index.annotation("quality") is None

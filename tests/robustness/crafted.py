@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import sqlite3
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sicetnon.index.manifest import MANIFEST
+from sicetnon.index.store import DocumentWriter
 
 Manifest = dict[str, Any]
 Craft = Callable[[Path, Manifest, Random], str | None]
@@ -287,42 +287,72 @@ def change_fields(folder: Path, manifest: Manifest, rng: Random) -> str:
     return f"records {manifest['records']}"
 
 
+def write_records(folder: Path, entry: dict[str, Any], records: Sequence[bytes]) -> None:
+    """Put other records in place of those of a segment."""
+    writer = DocumentWriter(folder / entry["name"])
+    writer.add(records)
+    entry["files"].pop("records_dictionary", None)
+    for name, stored in writer.close().items():
+        entry["files"][name] = {"dtype": stored.dtype, "shape": list(stored.shape)}
+
+
+def write_frame(folder: Path, entry: dict[str, Any], frame: bytes, size: int) -> None:
+    """Put one block of so many bytes, as it says, in place of all blocks of a segment."""
+    arrays: dict[str, Any] = {
+        "records": np.frombuffer(frame, np.uint8),
+        "records_blocks": np.array([0, len(frame)]),
+        "records_firsts": np.array([0, entry["documents"]]),
+        "records_offsets": np.linspace(0, size, entry["documents"] + 1).astype(np.int64),
+    }
+    for name, values in arrays.items():
+        (folder / entry["name"] / name).write_bytes(values.tobytes())
+        entry["files"][name]["shape"] = [len(values)]
+
+
+def endless_frame(size: int) -> bytes:
+    """A frame of Zstandard that says a size, and holds 128 KiB of one letter (RFC 8878)."""
+    one_block = (1 | 1 << 1 | (1 << 17) << 3).to_bytes(3, "little") + b"x"
+    return b"\x28\xb5\x2f\xfd\xe0" + size.to_bytes(8, "little") + one_block
+
+
 def change_records(folder: Path, manifest: Manifest, rng: Random) -> str:
     """Write other records, or none."""
-    path = folder / rng.choice(manifest["segments"])["name"] / "documents.sqlite"
     record = rng.choice(
-        (b"", b"null", b"[]", b"{}", b'{"id": 5}', b'{"id": "\xff\xfe"}', b"\x00", "text", 7, 1.5,
+        (b"", b"null", b"[]", b"{}", b'{"id": 5}', b'{"id": "\xff\xfe"}', b"\x00", b"7",
          b'{"id": "x", "texts": {"text": 5}}', b'{"id":"x","texts":{},"extra":' + b"[" * 10**5,
          b'{"id":"x","texts":{},"context":' + b"[" * 10**5 + b"]" * 10**5 + b"}"),
     )  # fmt: skip
-    connection = sqlite3.connect(path, isolation_level=None)
-    statement = rng.choice(
-        ("UPDATE documents SET record = ?", "UPDATE documents SET record = CAST(? AS TEXT)")
-    )
-    connection.execute(statement, (record,))
-    connection.close()
+    entry = rng.choice(manifest["segments"])
+    write_records(folder, entry, [record] * entry["documents"])
     return f"records {str(record)[:40]}"
 
 
-def change_table(folder: Path, manifest: Manifest, rng: Random) -> str:
-    """Remove or renumber rows, or put another table or an endless view in place of that one."""
-    path = folder / rng.choice(manifest["segments"])["name"] / "documents.sqlite"
-    endless = "WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n)"
-    statement = rng.choice(
-        (
-            "DELETE FROM documents WHERE number % 3 = 1", "DELETE FROM documents",
-            "UPDATE documents SET number = number + 100000", "DROP TABLE documents",
-            "DROP TABLE documents; CREATE TABLE documents (number TEXT, record TEXT);"
-            "INSERT INTO documents VALUES ('0', 'x')",
-            f"DROP TABLE documents; CREATE VIEW documents AS {endless} "
-            "SELECT -x AS number, x AS record FROM n",
-            "INSERT INTO documents VALUES (1000000000, x'00')",
-        )
-    )  # fmt: skip
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.executescript(statement)
-    connection.close()
-    return statement[:60]
+def change_blocks(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Write other places of records and blocks, blocks that are none, or one without end."""
+    way = rng.choice(("places", "places", "bytes", "dictionary", "frame"))
+    if way == "places":
+
+        def change(values: np.ndarray[Any, Any]) -> None:
+            for _ in range(rng.choice((1, 2, len(values)))):
+                _set(values, rng.randrange(len(values)), rng.choice(_INTEGERS))
+
+        names = ["records_offsets", "records_blocks", "records_firsts"]
+        return _rewrite(folder, manifest, rng, names, change)
+    entry = rng.choice(manifest["segments"])
+    if way == "bytes":
+        path = folder / entry["name"] / "records"
+        data = bytearray(path.read_bytes())
+        for _ in range(rng.choice((1, 4, len(data)))):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        path.write_bytes(data)
+    elif way == "dictionary":
+        dictionary = rng.randbytes(rng.choice((1, 8, 1000)))
+        (folder / entry["name"] / "records_dictionary").write_bytes(dictionary)
+        entry["files"]["records_dictionary"] = {"dtype": "uint8", "shape": [len(dictionary)]}
+    else:
+        size = rng.choice((0, 1 << 17, 1 << 32, 1 << 62))
+        write_frame(folder, entry, endless_frame(size), size)
+    return f"blocks: {way}"
 
 
 CRAFTS: tuple[Craft, ...] = (
@@ -330,5 +360,5 @@ CRAFTS: tuple[Craft, ...] = (
     fill_slots, change_letters, change_annotation, change_mask, change_description,
     change_description, change_documents, change_names, change_names, repeat_segment, leave_out,
     change_settings, change_settings, change_settings, nest, change_fields, change_records,
-    change_table,
+    change_blocks, change_blocks,
 )  # fmt: skip

@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from sicetnon.errors import DataError, SicetnonError, UsageError
 from sicetnon.formats.resumable import ResumableFile
 from sicetnon.index.annotations import Annotator, packed
-from sicetnon.index.documents import DocumentReader
 from sicetnon.index.folder import LOG_SUFFIX, locked
-from sicetnon.index.layout import STORE
 from sicetnon.index.manifest import (
     AnnotationEntry,
     Manifest,
@@ -32,6 +30,7 @@ from sicetnon.index.manifest import (
 )
 from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.storage import StoredFile
+from sicetnon.index.store import STORE, DocumentReader, opened_store
 from sicetnon.platforms import reserve, sync_folder
 from sicetnon.records import Record
 
@@ -169,7 +168,7 @@ def annotate_segment(
     if not annotators:
         return entry
     names = tuple(each.name for each in annotators)
-    with contextlib.closing(DocumentReader(folder / STORE, records)) as store:
+    with contextlib.closing(opened_store(folder, entry.files, records)) as store:
         documents = _SegmentDocuments(folder, store, entry.documents)
         written = _write(
             documents,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,10 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import DataError, SicetnonError
-from sicetnon.index.documents import DocumentWriter
+from sicetnon.errors import DataError
 from sicetnon.index.forms import write_forms
-from sicetnon.index.layout import STORE
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import BLOCK_POSTINGS, Source, merge_postings
 from sicetnon.index.postings import count_terms, sort_rows
@@ -23,10 +20,10 @@ from sicetnon.index.storage import (
     ArrayWriter,
     MappedArray,
     StoredFile,
-    stored_file,
     verify_files,
     write_array,
 )
+from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
 from sicetnon.text.words import WordTable, join
@@ -117,7 +114,7 @@ class SegmentBuilder:
         self._last_row = np.zeros(0, dtype=np.int64)
         self._lengths: list[NDArray[np.int32]] = []
         self._runs: list[dict[str, StoredFile]] = []
-        self._store = DocumentWriter(folder / STORE)
+        self._store = DocumentWriter(folder)
         self._analysing = _Stage()
         self._storing = _Stage()
 
@@ -139,7 +136,7 @@ class SegmentBuilder:
             return
         first = len(self._ids) - len(batch.ids)
         self._analysing.submit(lambda: self._analyse(first, batch.texts))
-        self._storing.submit(lambda: self._store.add(enumerate(batch.records, first)))
+        self._storing.submit(lambda: self._store.add(batch.records))
 
     def finish(self, name: str) -> SegmentEntry:
         """Write the rest, and describe the segment.
@@ -162,8 +159,7 @@ class SegmentBuilder:
             for part in self._runs[run]:
                 self._run_file(run, part).unlink()
         self._storing.finish()
-        self._store.close()
-        files[STORE] = stored_file(self._folder / STORE)
+        files |= self._store.close()
         return SegmentEntry(name, len(self._ids), files)
 
     def _without_duplicates(self, batch: Batch) -> Batch:
@@ -278,7 +274,4 @@ class _Stage:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def _wait(self) -> None:
-        try:
-            self._waiting.popleft().result()
-        except sqlite3.Error as error:
-            raise SicetnonError(f"the document store cannot be written: {error}") from None
+        self._waiting.popleft().result()

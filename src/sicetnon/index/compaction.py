@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.index.documents import DocumentWriter
 from sicetnon.index.forms import write_forms
-from sicetnon.index.layout import STORE
 from sicetnon.index.manifest import SegmentEntry, annotation_file
 from sicetnon.index.merge import Source, merge_postings
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
-from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, stored_file, write_array
+from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, write_array
+from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.text.words import WordTable
 
@@ -57,8 +57,7 @@ def compact(
     for annotation, entry in index.manifest.annotations.items():
         name_of_file = annotation_file(annotation, entry)
         files[name_of_file] = _copy_rows(index, renumbered, folder / name_of_file, batch_documents)
-    _copy_records(index, renumbered, folder / STORE, batch_documents)
-    files[STORE] = stored_file(folder / STORE)
+    files |= _copy_records(index, renumbered, folder, batch_documents)
     return SegmentEntry(name, index.document_count, files)
 
 
@@ -115,15 +114,15 @@ def _copy_rows(
 
 
 def _copy_records(
-    index: IndexReader, renumbered: list[NDArray[np.int32]], path: Path, batch: int
-) -> None:
-    writer = DocumentWriter(path)
+    index: IndexReader, renumbered: list[NDArray[np.int32]], folder: Path, batch: int
+) -> dict[str, StoredFile]:
+    writer = DocumentWriter(folder)
     try:
         for segment, numbers in zip(index.segments, renumbered, strict=True):
             for first in range(0, len(segment), batch):
-                rows = segment.store.raw(first, min(first + batch, len(segment)))
-                renumbered_rows = ((int(numbers[local]), record) for local, record in rows)
-                writer.add((number, record) for number, record in renumbered_rows if number >= 0)
-        writer.close()
+                records = segment.store.raw(first, min(first + batch, len(segment)))
+                kept = (numbers[first : first + batch] >= 0).tolist()
+                writer.add(itertools.compress(records, kept))
+        return writer.close()
     finally:
         writer.abandon()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,9 +71,6 @@ def building(folder: Path, number: int) -> Iterator[tuple[Path, str]]:
         sync_folder(unfinished)
         unfinished.rename(folder / name)
         sync_folder(folder)
-    except sqlite3.Error as error:
-        message = f"{unfinished}: the document store cannot be written: {error}"
-        raise SicetnonError(message) from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.storage import REBUILD, StoredFile, damaged
+from sicetnon.index.store import BLOCKS, DICTIONARY, FIRSTS, OFFSETS, STORE, STORE_TYPES
 
-STORE = "documents.sqlite"
 FORM_OFFSETS, FORM_NUMBERS, STEMS = "form_offsets", "form_numbers", "stems"
 
 _Arrays = dict[str, tuple[str, tuple[int, ...]]]
@@ -38,8 +38,6 @@ def check_layout(folder: Path, entry: SegmentEntry, fields: int) -> None:
             if name.endswith("_slots"):
                 words = _rows(entry.files, name.replace("slots", "hashes"))
                 _check_slots(folder / name, _rows(entry.files, name), words)
-        if entry.files[STORE].dtype:
-            raise damaged(folder / STORE, "found an array")
     except KeyError as error:
         raise BrokenIndexError(f"{folder}: its manifest lacks {error}; {REBUILD}") from None
 
@@ -55,6 +53,7 @@ def _expected(files: dict[str, StoredFile], documents: int, fields: int) -> _Arr
         "lengths": ("int32", (documents, fields)),
         **_word_table(files, "terms", terms),
         **_word_table(files, "ids", documents),
+        **_store(files, documents),
     }
     if FORM_OFFSETS in files:
         stems = _rows(files, f"{STEMS}_hashes")
@@ -62,6 +61,18 @@ def _expected(files: dict[str, StoredFile], documents: int, fields: int) -> _Arr
         expected[FORM_OFFSETS] = ("int64", (stems + 1,))
         expected[FORM_NUMBERS] = ("int32", (terms,))
     return expected
+
+
+def _store(files: dict[str, StoredFile], documents: int) -> _Arrays:
+    rows = {
+        STORE: _rows(files, STORE),
+        OFFSETS: documents + 1,
+        BLOCKS: _rows(files, FIRSTS),
+        FIRSTS: max(_rows(files, FIRSTS), 1),
+    }
+    if DICTIONARY in files:
+        rows[DICTIONARY] = _rows(files, DICTIONARY)
+    return {name: (STORE_TYPES[name], (rows[name],)) for name in rows}
 
 
 def _word_table(files: dict[str, StoredFile], prefix: str, words: int) -> _Arrays:

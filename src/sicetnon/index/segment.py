@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index.documents import DocumentReader
 from sicetnon.index.forms import StoredForms
-from sicetnon.index.layout import FORM_OFFSETS, STORE, check_layout
+from sicetnon.index.layout import FORM_OFFSETS, check_layout
 from sicetnon.index.manifest import Manifest, SegmentEntry
-from sicetnon.index.storage import REBUILD, MappedArray, check_size, damaged, ends_fit
+from sicetnon.index.storage import REBUILD, MappedArray, damaged, ends_fit
+from sicetnon.index.store import DocumentReader
 from sicetnon.index.words import StoredWords
 
 
@@ -61,8 +61,7 @@ class Segment:
         self.live = arrays[entry.deleted] if entry.deleted else None
         if not ends_fit(self.posting_offsets, len(self.documents)):
             raise damaged(folder / "posting_offsets", "they do not fit the postings")
-        check_size(folder / STORE, entry.files[STORE])
-        self.store = DocumentReader(folder / STORE, manifest.records)
+        self.store = DocumentReader(folder, self._mapped, manifest.records)
 
     def __len__(self) -> int:
         return self.entry.documents

@@ -191,10 +191,3 @@ def verify_files(files: Mapping[Path, StoredFile]) -> None:
 
 
 REBUILD = "build an index with: sicetnon index build SOURCE -o DIR"
-
-
-def stored_file(path: Path) -> StoredFile:
-    """Describe a file that another library wrote, and flush it to the disk."""
-    with path.open("rb+") as file:  # Windows flushes no file that is open for reading alone
-        os.fsync(file.fileno())
-    return StoredFile(path.stat().st_size, checksum(path))

@@ -1,0 +1,290 @@
+"""The document store: records as JSON, compressed in blocks that can be read one by one.
+
+The records stand one after the other, cut into blocks of some kilobytes. Each block is a frame of
+Zstandard (RFC 8878) with a checksum. The blocks of a large store share a dictionary, made of its
+first records, without which small blocks would hardly shrink.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import zstandard
+
+from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
+from sicetnon.index.documents import RECORD_TYPES
+from sicetnon.index.storage import (
+    REBUILD,
+    ArrayWriter,
+    MappedArray,
+    StoredFile,
+    damaged,
+    ends_fit,
+    write_array,
+)
+from sicetnon.records import Record
+
+STORE = "records"
+"""The file with the blocks; the names of the other files of a store begin so."""
+OFFSETS, BLOCKS, FIRSTS, DICTIONARY = (
+    f"{STORE}_{part}" for part in ("offsets", "blocks", "firsts", "dictionary")
+)
+STORE_TYPES = {
+    STORE: "uint8",
+    OFFSETS: "int64",
+    BLOCKS: "int64",
+    FIRSTS: "int64",
+    DICTIONARY: "uint8",
+}
+"""The files of a store with the types of their elements.
+
+Offsets tell where each record begins in the text of all records, blocks where each block begins in
+the file, firsts which document is the first of each block; each has one more element.
+"""
+
+BLOCK_BYTES = 1 << 13
+"""A block ends with the record that brings it to so many bytes."""
+_LEVEL = 3
+_DICTIONARY_BYTES, _SAMPLED_BYTES, _SAMPLES = 1 << 16, 1 << 22, 1000
+# four bytes of a frame are 128 KiB of one letter at most
+_MOST_GROWTH = 1 << 15
+_KEPT_BLOCKS, _LARGEST_KEPT = 256, 1 << 16
+
+
+class DocumentWriter:
+    """Writes a new store. Its files count when the folder is renamed and the manifest names them.
+
+    Args:
+        folder: The folder for the files.
+        block_bytes: A block ends with the record that brings it to so many bytes.
+        sampled_bytes: Records of so many bytes are waited for before a dictionary is made; a
+            smaller store has none.
+    """
+
+    def __init__(
+        self, folder: Path, block_bytes: int = BLOCK_BYTES, sampled_bytes: int = _SAMPLED_BYTES
+    ):
+        self._folder, self._block_bytes, self._sampled_bytes = folder, block_bytes, sampled_bytes
+        self._file = ArrayWriter(folder / STORE, np.uint8)
+        self._compressor: zstandard.ZstdCompressor | None = None
+        self._dictionary = b""
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
+        self._offsets, self._blocks, self._firsts = (array("q", [0]) for _ in range(3))
+
+    def add(self, records: Iterable[bytes]) -> None:
+        """Add the records of the next documents."""
+        for record in records:
+            self._waiting.append(record)
+            self._waiting_bytes += len(record)
+            self._offsets.append(self._offsets[-1] + len(record))
+        if self._compressor is None and self._waiting_bytes >= self._sampled_bytes:
+            self._train()
+        if self._compressor is not None:
+            self._write(self._compressor, is_end=False)
+
+    def close(self) -> dict[str, StoredFile]:
+        """Write the rest, flush all to the disk, close and describe the files."""
+        compressor = self._compressor or zstandard.ZstdCompressor(_LEVEL, write_checksum=True)
+        self._write(compressor, is_end=True)
+        files = {STORE: self._file.close()}
+        arrays = {
+            OFFSETS: self._offsets,
+            BLOCKS: self._blocks,
+            FIRSTS: self._firsts,
+        }
+        for name, values in arrays.items():
+            files[name] = write_array(self._folder / name, np.frombuffer(values, dtype=np.int64))
+        if self._dictionary:
+            dictionary = np.frombuffer(self._dictionary, dtype=np.uint8)
+            files[DICTIONARY] = write_array(self._folder / DICTIONARY, dictionary)
+        return files
+
+    def abandon(self) -> None:
+        """Close the file, which may be unfinished."""
+        self._file.abandon()
+
+    def _train(self) -> None:
+        """Make the dictionary of some of the records that wait."""
+        samples: list[Any] = self._waiting[:: len(self._waiting) // _SAMPLES + 1]
+        found = None
+        # records that are too few or too much alike have none, and need none
+        with contextlib.suppress(zstandard.ZstdError):
+            # words of 8 bytes in segments of 256; a search for better numbers takes long
+            found = zstandard.train_dictionary(
+                _DICTIONARY_BYTES, samples, k=256, d=8, f=20, split_point=1.0, accel=4
+            )
+        if found is not None:
+            self._dictionary = found.as_bytes()
+            found.precompute_compress(level=_LEVEL)
+        self._compressor = zstandard.ZstdCompressor(_LEVEL, dict_data=found, write_checksum=True)
+
+    def _write(self, compressor: zstandard.ZstdCompressor, is_end: bool) -> None:
+        frames, block, size = [], list[bytes](), 0
+        for record in self._waiting:
+            block.append(record)
+            size += len(record)
+            if size >= self._block_bytes:
+                frames.append(self._frame(compressor, block))
+                block, size = [], 0
+        if is_end and block:
+            frames.append(self._frame(compressor, block))
+            block = []
+        self._waiting, self._waiting_bytes = block, sum(map(len, block))
+        self._file.append(np.frombuffer(b"".join(frames), dtype=np.uint8))
+
+    def _frame(self, compressor: zstandard.ZstdCompressor, block: list[bytes]) -> bytes:
+        frame = compressor.compress(b"".join(block))
+        self._blocks.append(self._blocks[-1] + len(frame))
+        self._firsts.append(self._firsts[-1] + len(block))
+        return frame
+
+
+class DocumentReader:
+    """Reads a store.
+
+    Its files are mapped at once, so that they can be read to the end even if a writer removes
+    them. Several threads may share a reader.
+
+    Args:
+        folder: The folder with the files.
+        mapped: The files of `STORE_TYPES`; a small store has no dictionary.
+        kind: The kind of the records.
+
+    Raises:
+        BrokenIndexError: The files do not fit together.
+    """
+
+    def __init__(self, folder: Path, mapped: Mapping[str, MappedArray], kind: str):
+        self._folder, self._is_closed = folder, False
+        self._mapped = [mapped[name] for name in (STORE, OFFSETS, BLOCKS, FIRSTS)]
+        self._data, self._offsets, self._blocks, self._firsts = (
+            each.array for each in self._mapped
+        )
+        self._decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(RECORD_TYPES[kind])
+        if not ends_fit(self._blocks, len(self._data)) or not ends_fit(self._firsts, len(self)):
+            raise damaged(folder / BLOCKS, "they do not fit the records")
+        shared = None
+        if DICTIONARY in mapped:
+            shared = zstandard.ZstdCompressionDict(mapped[DICTIONARY].array.tobytes())
+        self._decompressor = zstandard.ZstdDecompressor(dict_data=shared)
+        self._kept: OrderedDict[int, tuple[int, bytes]] = OrderedDict()
+        # a decompressor serves one thread at a time
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def get(self, numbers: Sequence[int]) -> list[Record]:
+        """The records of some numbers, in their order.
+
+        Raises:
+            BrokenIndexError: The store is damaged, or has no such number.
+            UsageError: The store is closed.
+        """
+        self._check()
+        return self._decoded([self._record(number) for number in numbers])
+
+    def between(self, first: int, end: int) -> list[Record]:
+        """The records of a range of numbers.
+
+        Raises:
+            BrokenIndexError: The store is damaged, or lacks one of the numbers.
+        """
+        return self._decoded(self.raw(first, end))
+
+    def raw(self, first: int, end: int) -> list[bytes]:
+        """The stored JSON of a range of numbers.
+
+        Raises:
+            BrokenIndexError: The store is damaged, or lacks one of the numbers.
+        """
+        self._check()
+        return [self._record(number) for number in range(first, end)]
+
+    def close(self) -> None:
+        """Read no more."""
+        self._is_closed = True
+
+    def _record(self, number: int) -> bytes:
+        if not 0 <= number < len(self):
+            raise self._missing(number)
+        block = int(np.searchsorted(self._firsts, number, side="right")) - 1
+        first, text = self._block(block)
+        start = int(self._offsets[first])
+        begin, end = (self._offsets[number : number + 2] - start).tolist()
+        if first > number or not 0 <= begin <= end <= len(text):
+            raise self._missing(number)
+        return text[begin:end]
+
+    def _block(self, block: int) -> tuple[int, bytes]:
+        """The first document of a block, and the text of all its documents."""
+        with self._lock:
+            known = self._kept.get(block)
+            if known is None:
+                known = self._read(block)
+                if len(known[1]) <= _LARGEST_KEPT:
+                    self._kept[block] = known
+                    if len(self._kept) > _KEPT_BLOCKS:
+                        self._kept.popitem(last=False)
+            return known
+
+    def _read(self, block: int) -> tuple[int, bytes]:
+        if not 0 <= block < len(self._firsts) - 1 or block >= len(self._blocks) - 1:
+            raise damaged(self._folder / FIRSTS, f"found no block {block:,}")
+        first, after = self._firsts[block : block + 2].tolist()
+        begin, end = self._blocks[block : block + 2].tolist()
+        if not 0 <= first < after <= len(self) or not 0 <= begin < end <= len(self._data):
+            raise damaged(self._folder / BLOCKS, f"found bytes {begin:,} to {end:,}")
+        size = int(self._offsets[after]) - int(self._offsets[first])
+        frame = self._data[begin:end].tobytes()
+        try:
+            # a frame that says another size must not take the memory for it
+            fits = zstandard.frame_content_size(frame) == size <= _MOST_GROWTH * len(frame)
+            text = self._decompressor.decompress(frame) if fits else b""
+        except (zstandard.ZstdError, MemoryError) as error:
+            raise self._damaged(error) from None
+        if not fits or len(text) != size:
+            raise damaged(self._folder / STORE, f"block {block:,} has another size")
+        return first, text
+
+    def _check(self) -> None:
+        if self._is_closed:
+            raise UsageError(f"{self._folder.parent}: the index is closed; open it again")
+        for each in self._mapped:
+            each.check_size()
+
+    def _decoded(self, records: Iterable[bytes]) -> list[Record]:
+        try:
+            return [self._decoder.decode(record) for record in records]
+        # bad UTF-8 is a ValueError
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(error) from None
+
+    def _missing(self, number: int) -> BrokenIndexError:
+        where = self._folder / STORE
+        return BrokenIndexError(f"{where}: document {number} is missing; {REBUILD}")
+
+    def _damaged(self, error: Exception) -> SicetnonError:
+        return damaged(self._folder / STORE, str(error))
+
+
+def opened_store(folder: Path, files: Mapping[str, StoredFile], kind: str) -> DocumentReader:
+    """The store of a segment that is not open.
+
+    Args:
+        folder: The segment's folder.
+        files: The manifest's entries for its files.
+        kind: The kind of its records.
+    """
+    names = [name for name in STORE_TYPES if name in files]
+    mapped = {name: MappedArray(folder / name, files[name]) for name in names}
+    return DocumentReader(folder, mapped, kind)
