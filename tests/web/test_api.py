@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -94,6 +95,11 @@ class TestOwnRoutes:
         replies = answer.json()["replies"]
         assert 1 <= len(replies) <= 2
         assert {each["text"] for each in replies} <= set(AGAINST)
+
+    def test_health_says_when_the_model_is_loaded(self, index: sicetnon.Index) -> None:
+        with served(index) as client:
+            while not client.json("/api/v1/health")["ready"]:
+                time.sleep(0.01)
 
     def test_health_and_metrics(self, client: Client) -> None:
         assert client.json("/api/v1/health")["documents"] == 8

@@ -17,6 +17,8 @@ from sicetnon.library.answers import Answer, as_json
 from sicetnon.library.brief import brief
 from sicetnon.library.index import Index
 from sicetnon.library.reply import reply
+from sicetnon.records import Record
+from sicetnon.web.encoding import json_answer
 from sicetnon.web.fields import CLAIM, EXAMPLE, QUESTION, TEXT, WHOLE, json_alone
 from sicetnon.web.metrics import MEDIA_TYPE
 from sicetnon.web.problems import Problem, documented
@@ -39,7 +41,7 @@ Text = Annotated[str, WithJsonSchema(TEXT)]
 _BRIEFS: Json = {"application/json": {}, "text/html": {}, "text/markdown": {}}
 
 
-@router.get("/search", responses=documented(410))
+@router.get("/search", response_model=Json, responses=documented(410))
 async def search(
     served: Served,
     q: Question,
@@ -47,7 +49,7 @@ async def search(
     system: Annotated[str, Query(max_length=64, description="which system answers")] = "",
     balance: Annotated[bool, Query(description="a third of the weaker side; no pages")] = False,
     after: Annotated[str, Query(max_length=400, description="`next` of the page before")] = "",
-) -> Json:
+) -> Response:
     """The best answers to a question. `next` is the cursor of the next page, or null."""
     question, (rank, identifier) = served.question(q), _cursor(after)
     if balance and after:
@@ -63,19 +65,21 @@ async def search(
         raise Problem(410, "the results have changed since that page; search again without after")
     page = found[rank:depth]
     is_more = len(found) > depth and depth < _DEEPEST
-    return as_json(question, page) | {"next": _cursor_at(page[-1]) if is_more else None}
+    following = {"next": _cursor_at(page[-1]) if is_more else None}
+    return await json_answer(lambda: as_json(question, page) | following)
 
 
-@router.get("/documents/{identifier}", responses=documented(404))
-async def document(served: Served, identifier: str) -> Json:
+@router.get("/documents/{identifier}", response_model=Json, responses=documented(404))
+async def document(served: Served, identifier: str) -> Response:
     """A document whole."""
 
-    def read(index: Index) -> Any:
+    def read(index: Index) -> Record:
         if index.number(identifier) is None:
             raise Problem(404, "there is no document with this id")
-        return msgspec.to_builtins(index.records([identifier])[0])
+        return index.records([identifier])[0]
 
-    return {"id": identifier, "document": await served.on_index(read)}
+    record = await served.on_index(read)
+    return await json_answer(lambda: {"id": identifier, "document": record})
 
 
 @router.get("/parse")
@@ -134,9 +138,10 @@ async def write_reply(
 
 @router.get("/health")
 async def health(served: Served) -> Json:
-    """Whether the server answers, and over what."""
+    """Whether the server answers, over what, and whether the model is loaded (`ready`)."""
     index, _ = served.shelf.current()
-    return {"status": "ok", "version": VERSION, "documents": len(index)}
+    ready = served.ready.is_set()
+    return {"status": "ok", "ready": ready, "version": VERSION, "documents": len(index)}
 
 
 @router.get("/metrics", response_class=PlainTextResponse)

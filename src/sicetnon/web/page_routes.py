@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
@@ -12,6 +13,7 @@ from sicetnon.library.brief_page import shown as shown_brief
 from sicetnon.library.index import Index
 from sicetnon.library.reply import reply_to
 from sicetnon.web.assets import assets
+from sicetnon.web.encoding import page_answer
 from sicetnon.web.pages.ask import ask_page
 from sicetnon.web.pages.asked import PAGE, Asked, address_of, asked
 from sicetnon.web.pages.document import document_page, place_of
@@ -19,7 +21,6 @@ from sicetnon.web.pages.examples import examples
 from sicetnon.web.pages.finding import Found, find
 from sicetnon.web.pages.forms import as_json, as_markdown
 from sicetnon.web.problems import Problem
-from sicetnon.web.rendering import page
 from sicetnon.web.state import Served, State
 
 router = APIRouter(include_in_schema=False)
@@ -37,12 +38,13 @@ async def ask(
     if not wanted.q.strip():
         return await _start(served)
     question = served.question(wanted.q)
-    shown = ask_page(wanted, await _found(served, question, wanted.n))
+    found = await _found(served, question, wanted.n)
+    shown = await asyncio.to_thread(ask_page, wanted, found)
     if form == "json":
         return JSONResponse(as_json(shown))
     if form == "markdown":
         return PlainTextResponse(as_markdown(shown), media_type="text/markdown")
-    return page("ask.html.jinja", section="Ask", view=shown)
+    return await page_answer("ask.html.jinja", section="Ask", view=shown)
 
 
 async def _found(served: State, question: str, n: int) -> Found:
@@ -59,7 +61,9 @@ def _known(index: Index, identifier: str) -> str:
 async def _start(served: State) -> Response:
     index, _ = served.shelf.current()
     shown = await served.on_index(examples, "examples")
-    return page("start.html.jinja", section="Ask", documents=len(index), examples=shown)
+    return await page_answer(
+        "start.html.jinja", section="Ask", documents=len(index), examples=shown
+    )
 
 
 @router.get("/document", response_class=HTMLResponse)
@@ -71,7 +75,7 @@ async def document(served: Served, identifier: Identifier, q: str = "") -> Respo
         *("document", identifier, question),
     )
     found = await _found(served, question, PAGE) if question else None
-    return page(
+    return await page_answer(
         "document.html.jinja",
         section="",
         view=shown,
@@ -89,7 +93,7 @@ async def reply(served: Served, identifier: Identifier, q: str = "") -> Response
         lambda index: reply_to(index, _known(index, identifier), question),
         *("reply to", identifier, question),
     )
-    return page(
+    return await page_answer(
         "reply.html.jinja",
         section="",
         question=question,
@@ -103,7 +107,7 @@ async def write_brief(served: Served, q: str) -> Response:
     """The page Brief: the strongest reasons of both sides."""
     question = served.question(q)
     made = await served.on_index(lambda index: brief(index, question), "brief", question)
-    return page("brief_page.html.jinja", section="", **shown_brief(made))
+    return await page_answer("brief_page.html.jinja", section="", **shown_brief(made))
 
 
 @router.get("/static/{name}")

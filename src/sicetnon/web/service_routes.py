@@ -14,6 +14,7 @@ from sicetnon.library.index import Index
 from sicetnon.library.sides import with_sides
 from sicetnon.records import Argument, Passage, ProcessedArgument, WebPage
 from sicetnon.services.chatnoir import page_uuid
+from sicetnon.web.encoding import json_answer
 from sicetnon.web.fields import EXAMPLE, QUESTION, WHOLE, json_alone
 from sicetnon.web.problems import Problem, documented
 from sicetnon.web.state import Served, State
@@ -25,13 +26,13 @@ _SIDES = {"FOR": "PRO", "AGAINST": "CON"}
 Json = dict[str, Any]
 
 
-@router.get("/api/v2/arguments")
+@router.get("/api/v2/arguments", response_model=Json)
 async def argsme(
     served: Served,
     query: Annotated[str, Query(examples=[EXAMPLE], json_schema_extra=QUESTION)],
     page_size: Annotated[int, Query(alias="pageSize", ge=1, le=100)] = 10,
     page: Annotated[int, Query(ge=1, le=_DEEPEST)] = 1,
-) -> Json:
+) -> Response:
     """Arguments as args.me gives them; `stance` is towards the query."""
     question = served.question(query)
     start = (page - 1) * page_size
@@ -40,10 +41,15 @@ async def argsme(
     sided = await served.on_index(
         lambda _: with_sides(question, part), "argsme", question, start, page_size
     )
-    arguments = [_argument(answer) for answer in sided]
     # one more page is there as long as the pages are full
     total = start + len(part) + (len(part) == page_size and len(found) < _DEEPEST)
-    return {"query": {"text": question}, "arguments": arguments, "totalSize": total}
+    return await json_answer(
+        lambda: {
+            "query": {"text": question},
+            "arguments": [_argument(answer) for answer in sided],
+            "totalSize": total,
+        }
+    )
 
 
 @router.get("/api/v1/_search")

@@ -19,6 +19,7 @@ class Settings:
             must be whole (408), and within which the client must take a part of the answer.
         head_seconds: Seconds within which a connection must have sent the head of a request.
         cached: Answers that are kept until the index changes.
+        cached_letters: Letters of the texts of all of them at most.
         question_letters: Letters of a question at most.
         text_letters: Letters of any other text at most.
         body_bytes: Bytes of a body at most.
@@ -31,6 +32,7 @@ class Settings:
     seconds: float = 30.0
     head_seconds: float = 10.0
     cached: int = 256
+    cached_letters: int = 1 << 24
     question_letters: int = 2_000
     text_letters: int = 20_000
     body_bytes: int = 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
@@ -29,12 +29,14 @@ class State:
         shelf: The index.
         workers: The threads that work on it.
         metrics: The counts.
+        ready: Set once the first search was made, so that the next ones are quick.
     """
 
     settings: Settings
     shelf: Shelf
     workers: Workers
     metrics: Metrics
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
 
     @classmethod
     def of(cls, index: Index, settings: Settings) -> State:
@@ -48,12 +50,17 @@ class State:
 
         It loads the model, and compiles kernels once per machine.
         """
-        warming = asyncio.ensure_future(self.on_index(lambda index: index.search("warm", 1)))
+        warming = asyncio.ensure_future(self._warm())
         try:
             yield
         finally:
             warming.cancel()
             self.workers.close()
+
+    async def _warm(self) -> None:
+        with contextlib.suppress(Problem):
+            await self.on_index(lambda index: index.search("warm", 1))
+        self.ready.set()
 
     async def on_index(self, work: Callable[[Index], Result], *key: str | int | None) -> Result:
         """Do work on the index in a thread.

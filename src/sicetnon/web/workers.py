@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from sicetnon.errors import StoppedError
 from sicetnon.stopping import Stop
+from sicetnon.web.cache import Cache, letters_of
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import Problem
 from sicetnon.web.settings import Settings
@@ -31,8 +31,7 @@ class Workers:
     def __init__(self, settings: Settings, metrics: Metrics):
         self._executor = ThreadPoolExecutor(settings.threads, thread_name_prefix="request")
         self._most, self._seconds = settings.threads + settings.waiting, settings.seconds
-        self._cached: OrderedDict[Hashable, Any] = OrderedDict()
-        self._most_cached = settings.cached
+        self._cache = Cache(settings.cached, settings.cached_letters)
         self._shared: dict[Hashable, _Job] = {}
         self._jobs: set[_Job] = set()
         self._metrics = metrics
@@ -54,16 +53,15 @@ class Workers:
         Raises:
             Problem: Too many requests wait (503), or the work takes too long (503).
         """
-        if key is not None and key in self._cached:
-            self._cached.move_to_end(key)
+        if key is not None and key in self._cache:
             self._metrics.cache_hits += 1
-            found: Result = self._cached[key]
+            found: Result = self._cache.get(key)
             return found
         job = self._shared.get(key) or self._started(work, key)
         job.waiting += 1
         try:
             # the work has the same limit: this one holds where the work does not look at it
-            result: Result = await asyncio.wait_for(asyncio.shield(job.done), self._seconds)
+            done = await asyncio.wait_for(asyncio.shield(job.done), self._seconds)
         except (TimeoutError, StoppedError):
             text = f"the request took longer than {self._seconds:g} s; ask for less"
             raise Problem(503, text, _RETRY_AFTER) from None
@@ -71,6 +69,7 @@ class Workers:
             job.waiting -= 1
             if not job.waiting and not job.done.done():
                 self._stop(job)
+        result: Result = done[0]
         return result
 
     def close(self) -> None:
@@ -86,10 +85,11 @@ class Workers:
             raise Problem(503, "too many requests wait; send it again later", _RETRY_AFTER)
         stop = Stop(self._seconds)
 
-        def watched() -> Any:
+        def watched() -> tuple[Any, int]:
             with stop.watched():
                 stop.check()
-                return work()
+                result = work()
+            return result, 0 if key is None else letters_of(result)
 
         job = _Job(self._executor.submit(watched), stop, key)
         self._jobs.add(job)
@@ -123,9 +123,7 @@ class Workers:
                 _LOG.warning("work that nobody waited for failed: %s", type(error).__name__)
             return
         if job.key is not None:
-            self._cached[job.key] = job.done.result()
-            while len(self._cached) > self._most_cached:
-                self._cached.popitem(last=False)
+            self._cache.put(job.key, *job.done.result())
 
 
 class _Job:
@@ -133,7 +131,7 @@ class _Job:
 
     Attributes:
         future: The thread's.
-        done: The event loop's.
+        done: The event loop's; the result, and its size.
         waiting: Requests that wait for it.
     """
 
