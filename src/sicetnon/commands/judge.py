@@ -15,7 +15,8 @@ _COMBINATIONS = ("majority", "median", "lowest")
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the verbs of `judge`, each with its arguments."""
     command.description = (
-        "Make pools of runs, and judgments of the votes on them. Each verb explains itself."
+        "Make pools of runs, and judgments of the votes on them. `sicetnon serve --judge FILE` "
+        "opens the page on which assessors vote. Each verb explains itself."
     )
     verbs = command.add_subparsers(title="verbs", metavar="VERB", required=True)
     _add_pool(verbs)
@@ -169,6 +170,7 @@ def _pool(options: argparse.Namespace) -> None:
     say = line_printer(console(stderr=True, quiet=options.quiet))
     documents, topics = counted(size.documents, "document"), counted(size.topics, "topic")
     say(f"{options.output}: {documents} for {topics} from {counted(len(options.runs), 'run')}")
+    say(f"to judge: sicetnon serve --judge {options.output}")
 
 
 def _status(options: argparse.Namespace) -> None:

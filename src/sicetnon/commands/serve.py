@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sicetnon.commands.arguments import describe, existing_place, port
+
+if TYPE_CHECKING:
+    from sicetnon.web.settings import Settings
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -18,6 +25,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "web.",
         "sicetnon serve --open",
         "sicetnon serve --index my-index --port 8080 --verbose",
+        "sicetnon serve --index my-index --judge pool.sqlite",
+    )
+    command.add_argument(
+        "--judge", type=Path, metavar="FILE", help="a pool to judge in the browser"
     )
     command.add_argument(
         "--index", type=existing_place, metavar="INDEX", help="an index (default: the sample)"
@@ -37,10 +48,18 @@ def _serve(options: argparse.Namespace) -> None:
     from sicetnon.library.sample import opened_index
     from sicetnon.terminal.console import console, line_printer
     from sicetnon.web.server import serve
-    from sicetnon.web.settings import Settings
 
     say = line_printer(console(stderr=True, quiet=options.quiet))
     index = opened_index(options.index, say)
     # Ctrl-C is how a server is stopped, not an error
     with index, contextlib.suppress(KeyboardInterrupt):
-        serve(index, Settings(options.host), options.port, say, options.open)
+        serve(index, _settings(options), options.port, say, options.open)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    """The limits, and what is served; the token is that of the environment, or a new one."""
+    from sicetnon.web.settings import Settings
+
+    settings = Settings(options.host, judging=options.judge)
+    token = os.environ.get("SICETNON_TOKEN", "")
+    return replace(settings, token=token) if token else settings

@@ -111,6 +111,39 @@ class JudgingFile:
             self._ledger.reserve(assessor, [item for item in chosen if item not in own.votes], now)
             return self._items(chosen, assessor, own.votes)
 
+    def item(self, name: str, number: int) -> Item | None:
+        """A document of the pool as an assessor has judged it; None where there is none."""
+        with self.reading() as database:
+            found = database.execute(
+                "SELECT items.id, assessors.id FROM items LEFT JOIN assessors ON name = ? "
+                "WHERE items.id = ?",
+                (name, number),
+            ).fetchone()
+            if found is None:
+                return None
+            item, assessor = found
+            votes = dict(
+                database.execute(
+                    "SELECT dimension, label FROM standing "
+                    "WHERE item = ? AND assessor = ? AND kind = 'vote'",
+                    (item, assessor),
+                )
+            )
+            return self._items([item], assessor, {item: votes})[0]
+
+    @property
+    def size(self) -> int:
+        """How many documents are in the pool."""
+        with self.reading() as database:
+            (count,) = database.execute("SELECT COUNT(*) FROM items").fetchone()
+        return int(count)
+
+    @property
+    def documents(self) -> list[str]:
+        """The ids of all documents in the pool."""
+        with self.reading() as database:
+            return [row[0] for row in database.execute("SELECT DISTINCT document FROM items")]
+
     def record(self, name: str, actions: Sequence[Action]) -> list[Receipt]:
         """Save what an assessor does. The receipts are true once this returns.
 

@@ -211,6 +211,23 @@ def progress(file: JudgingFile) -> Progress:
     return Progress(documents, topics, full, wanted, len(whole), assessors)
 
 
+def progress_of(file: JudgingFile, name: str) -> AssessorProgress:
+    """How far one assessor is."""
+    of_assessor = "standing WHERE assessor = (SELECT id FROM assessors WHERE name = ?)"
+    with file.reading() as database:
+        (judged,) = database.execute(
+            f"SELECT COUNT(*) FROM (SELECT item FROM {of_assessor} AND kind = 'vote' "
+            "GROUP BY item HAVING COUNT(*) = ?)",
+            (name, len(file.plan.dimensions)),
+        ).fetchone()
+        skipped, notes = database.execute(
+            "SELECT COUNT(CASE WHEN kind = 'skip' THEN 1 END), "
+            f"COUNT(CASE WHEN note <> '' THEN 1 END) FROM {of_assessor}",
+            (name,),
+        ).fetchone()
+    return AssessorProgress(name, judged, skipped, notes, file.plan.quota)
+
+
 def agreement(file: JudgingFile) -> list[DimensionAgreement]:
     """How far assessors agree, dimension by dimension."""
     votes = standing_votes(file)

@@ -9,7 +9,16 @@ from fastapi import FastAPI
 
 from sicetnon._version import VERSION
 from sicetnon.library.index import Index
-from sicetnon.web import debate_routes, own_routes, page_routes, service_routes, upload_routes
+from sicetnon.web import (
+    debate_routes,
+    judge_routes,
+    own_routes,
+    page_routes,
+    service_routes,
+    token_routes,
+    upload_routes,
+)
+from sicetnon.web.access import Sessions
 from sicetnon.web.guard import Guard
 from sicetnon.web.problems import add_handlers
 from sicetnon.web.settings import Settings
@@ -46,7 +55,16 @@ def application(index: Index, settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.served = state
-    for routes in (page_routes, own_routes, upload_routes, service_routes, debate_routes):
+    app.state.sessions = Sessions()
+    for routes in (
+        page_routes,
+        judge_routes,
+        token_routes,
+        own_routes,
+        upload_routes,
+        service_routes,
+        debate_routes,
+    ):
         app.include_router(routes.router)
     add_handlers(app)
     app.add_middleware(Guard, settings=settings, metrics=state.metrics)

@@ -19,6 +19,8 @@ _MEDIA_TYPES = {
     "svg": "image/svg+xml",
 }
 _DIGITS = 12
+_SHEET = "site.css"
+"""The style sheet of every page, which has the colours and fonts."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def _files() -> Iterator[tuple[str, bytes]]:
     # pages, reports and briefs share colours and fonts
     shared = source(environment("sicetnon.report"), "base.css").encode()
     for file in folder.iterdir():
-        if file.name.endswith(".css"):
+        if file.name == _SHEET:
             yield file.name, shared + file.read_bytes()
         elif file.name.rpartition(".")[2] in _MEDIA_TYPES:
             yield file.name, file.read_bytes()

@@ -12,6 +12,7 @@ import uuid
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sicetnon.web.access import may_change
 from sicetnon.web.exchange import Body, Reply, UnreadError, longer_than
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import problem
@@ -105,6 +106,8 @@ class Guard:
         host = _PORT.sub("", headers.get("host", "")).lower()
         if self._settings.is_local and host not in LOOPBACK:
             return 421, "the Host header names another host; this server answers for localhost"
+        if path in UPLOADS and not may_change(self._settings, headers):
+            return 401, "uploads need the token that the server printed when it started"
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:18]) > self._limit(path):
             return 413, longer_than(self._limit(path))

@@ -19,12 +19,14 @@ from sicetnon.errors import (
     SicetnonError,
     UsageError,
 )
+from sicetnon.judging.schema import NotSavedError
 from sicetnon.text.printable import one_line
 
 MEDIA_TYPE = "application/problem+json"
 _STATUSES: tuple[tuple[type[SicetnonError], int], ...] = (
     (MissingExtraError, 501),
     (BrokenIndexError, 503),
+    (NotSavedError, 507),
     (UsageError, 422),
     (DataError, 422),
 )

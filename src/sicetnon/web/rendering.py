@@ -13,7 +13,7 @@ from sicetnon.errors import counted
 from sicetnon.report.environment import environment
 from sicetnon.web.assets import assets
 
-SECTIONS = (("Ask", "/"),)
+SECTIONS = (("Ask", "/"), ("Judge", "/judge"))
 """The sections of the site, each with its address; every page links them."""
 
 HEADERS = {
@@ -38,6 +38,16 @@ def page(template: str, *, section: str, status: int = 200, **shown: Any) -> HTM
     """
     text = _templates().get_template(template).render(section=section, **shown)
     return HTMLResponse(text, status, HEADERS)
+
+
+def fragment(template: str, **shown: Any) -> str:
+    """A part of a page, for a script that puts it in its place.
+
+    Args:
+        template: The name of its template.
+        shown: What the template prints. Texts are escaped.
+    """
+    return _templates().get_template(template).render(**shown)
 
 
 @functools.cache

@@ -33,17 +33,21 @@ def serve(
     Raises:
         MissingExtraError: The web server is not installed.
         UsageError: The address cannot be bound.
+        DataError: The judging file cannot be used.
     """
     try:
         from sicetnon.web.listener import listener
     except ModuleNotFoundError as error:
         raise MissingExtraError("serving over HTTP", "web") from error
     with bound_socket(settings.host, port) as bound:
+        server = listener(index, settings)
         address = said_address(settings, bound, "", say)
+        if not settings.is_local:
+            say(f"to judge and to upload, people need this token: {settings.token}")
         if is_opened and has_screen():
             # the request waits in the socket until the server takes it
             webbrowser.open(address)
-        listener(index, settings).run(sockets=[bound])
+        server.run(sockets=[bound])
 
 
 def said_address(

@@ -1,8 +1,10 @@
-"""Limits of the server, each a parameter."""
+"""Limits of the server, and what it serves beside the index, each a parameter."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 
@@ -24,6 +26,12 @@ class Settings:
         text_letters: Letters of any other text at most.
         body_bytes: Bytes of a body at most.
         upload_bytes: Bytes of a body with runs or judgments at most.
+        token: What a request must show to judge and to upload, unless the server is bound to this
+            machine alone.
+        judging: The judging file of the page Judge.
+        runs: Runs of the page Runs.
+        qrels: The judgments that they are scored by.
+        topics: The questions, for the page Runs.
     """
 
     host: str = "127.0.0.1"
@@ -37,6 +45,11 @@ class Settings:
     text_letters: int = 20_000
     body_bytes: int = 1 << 20
     upload_bytes: int = 1 << 25
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    judging: Path | None = None
+    runs: tuple[Path, ...] = ()
+    qrels: tuple[Path, ...] = ()
+    topics: Path | None = None
 
     @property
     def is_local(self) -> bool:

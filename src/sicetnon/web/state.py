@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 
 from sicetnon.library.index import Index
+from sicetnon.web.desk import Desk
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import Problem
 from sicetnon.web.settings import Settings
@@ -29,6 +30,7 @@ class State:
         shelf: The index.
         workers: The threads that work on it.
         metrics: The counts.
+        desk: The judging file.
         ready: Set once the first search was made, so that the next ones are quick.
     """
 
@@ -36,13 +38,15 @@ class State:
     shelf: Shelf
     workers: Workers
     metrics: Metrics
+    desk: Desk
     ready: asyncio.Event = field(default_factory=asyncio.Event)
 
     @classmethod
     def of(cls, index: Index, settings: Settings) -> State:
         """What the routes share, for an index."""
         metrics = Metrics()
-        return cls(settings, Shelf(index), Workers(settings, metrics), metrics)
+        desk = Desk(settings, metrics)
+        return cls(settings, Shelf(index), Workers(settings, metrics), metrics, desk)
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
@@ -56,6 +60,7 @@ class State:
         finally:
             warming.cancel()
             self.workers.close()
+            self.desk.close()
 
     async def _warm(self) -> None:
         with contextlib.suppress(Problem):

@@ -1,0 +1,126 @@
+"""Who may judge and upload: everybody on this machine; elsewhere, who has the token.
+
+A form carries a second token that belongs to the browser's session, so that no other site can make
+a browser send one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import Depends, Request
+from fastapi.responses import Response
+
+from sicetnon.web.problems import Problem
+from sicetnon.web.settings import Settings
+
+TOKEN_COOKIE, SESSION_COOKIE = "sicetnon-token", "sicetnon-session"
+CSRF_HEADER = "x-csrf-token"
+_TOKEN_PAGE = "/token"
+_SESSION_BYTES = 16
+
+
+def may_change(settings: Settings, headers: Mapping[str, str]) -> bool:
+    """Whether a request may judge and upload, by its headers.
+
+    Args:
+        settings: The address that the server is bound to, and its token.
+        headers: The request's, with names in lower case: a cookie or a bearer token counts.
+    """
+    if settings.is_local:
+        return True
+    given = headers.get("authorization", "").removeprefix("Bearer ").strip()
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(TOKEN_COOKIE)
+    except CookieError:
+        cookie = None
+    return is_token(settings, given) or (cookie is not None and is_token(settings, cookie.value))
+
+
+def is_token(settings: Settings, given: str) -> bool:
+    """Whether a text is the token of the server."""
+    return hmac.compare_digest(given.encode(), settings.token.encode())
+
+
+def _check_token(request: Request) -> None:
+    """Refuse a request without the token; a page that is asked for leads to the page for it."""
+    settings: Settings = request.app.state.served.settings
+    if may_change(settings, request.headers):
+        return
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        where = f"{_TOKEN_PAGE}?{urlencode({'next': path})}"
+        raise Problem(303, "this page needs the token of the server", {"Location": where})
+    raise Problem(401, "this needs the token that the server printed when it started")
+
+
+NEEDS_TOKEN = Depends(_check_token)
+"""A dependency of routes that judge or upload."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """The session of a browser.
+
+    Attributes:
+        id: Its name, which only this browser knows.
+        csrf: What its forms carry.
+        is_new: Whether the browser does not have the cookie yet.
+    """
+
+    id: str
+    csrf: str
+    is_new: bool
+
+    def keep(self, answer: Response) -> Response:
+        """The answer, with the cookie of a new session."""
+        if self.is_new:
+            answer.set_cookie(SESSION_COOKIE, self.id, httponly=True, samesite="strict")
+        return answer
+
+
+class Sessions:
+    """Makes and checks the tokens of forms."""
+
+    def __init__(self) -> None:
+        self._secret = secrets.token_bytes(32)
+
+    def of(self, request: Request) -> Session:
+        """The session of a request; a new one where it has none."""
+        known = request.cookies.get(SESSION_COOKIE, "")
+        name = known or secrets.token_urlsafe(_SESSION_BYTES)
+        return Session(name, self._csrf(name), not known)
+
+    def check(self, request: Request, given: object) -> None:
+        """Refuse a request whose form is not one of this server for this browser.
+
+        Args:
+            request: The request.
+            given: The token in its form, or in its header.
+
+        Raises:
+            Problem: It is another one (403).
+        """
+        known = request.cookies.get(SESSION_COOKIE, "")
+        text = given if isinstance(given, str) else ""
+        if not known or not hmac.compare_digest(text.encode(), self._csrf(known).encode()):
+            raise Problem(403, "the form is too old; load the page again, then send it again")
+
+    def _csrf(self, name: str) -> str:
+        return hmac.new(self._secret, name.encode(), hashlib.sha256).hexdigest()
+
+
+def _session(request: Request) -> Session:
+    sessions: Sessions = request.app.state.sessions
+    return sessions.of(request)
+
+
+OwnSession = Annotated[Session, Depends(_session)]
+"""A parameter of a route that gets the session of the browser."""

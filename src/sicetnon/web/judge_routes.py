@@ -1,0 +1,166 @@
+"""Routes of the page Judge. Without scripts each vote is a form; with them, one key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import msgspec
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+
+from sicetnon.judging import Action, Item, JudgingFile
+from sicetnon.judging.store import LONGEST_NAME, check_name
+from sicetnon.judging.votes import agreement, disagreements, progress
+from sicetnon.web.access import CSRF_HEADER, NEEDS_TOKEN, OwnSession, Session, Sessions
+from sicetnon.web.pages.judge import JudgeCard, Standing, judge_cards, standing_of
+from sicetnon.web.problems import Problem
+from sicetnon.web.rendering import fragment, page
+from sicetnon.web.state import Served, State
+
+router = APIRouter(include_in_schema=False, dependencies=[NEEDS_TOKEN])
+
+_MOST_AHEAD = 30
+_MOST_ACTIONS = 200
+_FIELDS = 12
+_NOT_KEPT = {"Cache-Control": "no-store"}
+Name = Annotated[str, Query(max_length=2 * LONGEST_NAME)]
+
+
+class _Batch(msgspec.Struct):
+    """What a script sends: the actions of an assessor, in their order."""
+
+    assessor: str
+    actions: list[Action]
+
+
+@router.get("/judge")
+async def judge(
+    served: Served, session: OwnSession, assessor: Name = "", item: int | None = None
+) -> Response:
+    """The page Judge: the next document of an assessor; without a name, who judges."""
+    if not served.desk.is_open:
+        return page("judge_none.html.jinja", section="Judge")
+    name = " ".join(assessor.split())
+    if not name:
+        found = await served.desk.run(progress)
+        plan = served.desk.file.plan
+        return page("judge_start.html.jinja", section="Judge", progress=found, plan=plan)
+    check_name(name)
+    cards, standing = await _cards(served, name, 1, item)
+    answer = page(
+        "judge.html.jinja",
+        section="Judge",
+        assessor=name,
+        pool=served.desk.file.path.name,
+        card=cards[0] if cards else None,
+        standing=standing,
+        csrf=session.csrf,
+    )
+    answer.headers.update(_NOT_KEPT)
+    return session.keep(answer)
+
+
+@router.get("/judge/next")
+async def ahead(
+    served: Served,
+    session: OwnSession,
+    assessor: Name,
+    count: Annotated[int, Query(ge=1, le=_MOST_AHEAD)] = 1,
+) -> Response:
+    """The next documents of an assessor as parts of the page, for a script that works ahead."""
+    check_name(assessor)
+    cards, standing = await _cards(served, assessor, count)
+    parts = [{"id": card.item, "html": _card_html(card, assessor, session)} for card in cards]
+    said = {"csrf": session.csrf, "items": parts, "progress": _progress(standing)}
+    return session.keep(JSONResponse(said, headers=_NOT_KEPT))
+
+
+@router.post("/judge")
+async def one_action(served: Served, request: Request) -> Response:
+    """Save what a form says, and go on to the next document."""
+    form = await request.form(max_files=0, max_fields=_FIELDS)
+    fields = {name: value for name, value in form.items() if isinstance(value, str)}
+    _sessions(request).check(request, fields.get("csrf"))
+    name = fields.pop("assessor", "")
+    # browsers send line ends as two characters
+    fields["note"] = fields.get("note", "").replace("\r\n", "\n")
+    try:
+        known = {field.name for field in msgspec.structs.fields(Action)}
+        wanted = {key: value for key, value in fields.items() if key in known}
+        action = msgspec.convert(wanted, Action, strict=False)
+    except msgspec.ValidationError as error:
+        raise Problem(422, str(error)) from None
+    (receipt,) = await served.desk.run(lambda file: file.record(name, [action]))
+    if receipt.outcome == "refused":
+        raise Problem(409, f"not saved: {receipt.reason}")
+    # what was undone or noted is shown again
+    stays = {"item": str(action.item)} if action.kind in ("undo", "note") else {}
+    return RedirectResponse(f"/judge?{urlencode({'assessor': name} | stays)}", 303)
+
+
+@router.post("/judge/actions")
+async def many_actions(served: Served, request: Request) -> Response:
+    """Save actions that a script sends. Each has a receipt; nothing is saved twice."""
+    _sessions(request).check(request, request.headers.get(CSRF_HEADER))
+    try:
+        batch = msgspec.json.decode(await request.body(), type=_Batch)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Problem(422, str(error)) from None
+    if len(batch.actions) > _MOST_ACTIONS:
+        raise Problem(422, f"found {len(batch.actions)} actions; expected {_MOST_ACTIONS} at most")
+
+    def save(file: JudgingFile) -> tuple[list[Any], Standing]:
+        receipts = file.record(batch.assessor, batch.actions)
+        return msgspec.to_builtins(receipts), standing_of(file, batch.assessor)
+
+    receipts, standing = await served.desk.run(save)
+    return JSONResponse({"receipts": receipts, "progress": _progress(standing)})
+
+
+@router.get("/judge/agreement")
+async def shown_agreement(served: Served) -> Response:
+    """How far assessors agree, and the documents to discuss."""
+
+    def gather(file: JudgingFile) -> dict[str, Any]:
+        return {"agreement": agreement(file), "differences": disagreements(file)}
+
+    found = await served.desk.run(gather)
+    topics = served.desk.file.topics
+    index, _ = served.shelf.current()
+    shown = found["differences"][:_MOST_ACTIONS]
+    known = {each.document for each in shown if index.number(each.document) is not None}
+    return page("judge_agreement.html.jinja", section="Judge", topics=topics, known=known, **found)
+
+
+async def _cards(
+    served: State, name: str, count: int, item: int | None = None
+) -> tuple[list[JudgeCard], Standing]:
+    """The next documents of an assessor, or the one that is named."""
+
+    def look(file: JudgingFile) -> tuple[Sequence[Item], Standing]:
+        named = file.item(name, item) if item is not None else None
+        found = [named] if named else file.assigned(name, count)
+        return found, standing_of(file, name)
+
+    items, standing = await served.desk.run(look)
+    file = served.desk.file
+    cards = await served.on_index(
+        lambda index: judge_cards(index, items, file.topics, file.plan.scales)
+    )
+    return cards, standing
+
+
+def _card_html(card: JudgeCard, assessor: str, session: Session) -> str:
+    return fragment("judge_card.html.jinja", card=card, assessor=assessor, csrf=session.csrf)
+
+
+def _progress(standing: Standing) -> dict[str, int]:
+    own = standing.own
+    return {"judged": own.judged, "skipped": own.skipped, "most": standing.most}
+
+
+def _sessions(request: Request) -> Sessions:
+    sessions: Sessions = request.app.state.sessions
+    return sessions

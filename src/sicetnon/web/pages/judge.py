@@ -1,0 +1,149 @@
+"""What the page Judge shows: a document, its question, and the scales it is judged on."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sicetnon.formats.entries import is_link
+from sicetnon.formats.identifiers import SEPARATOR, is_pair
+from sicetnon.judging import Item, JudgingFile, Scale
+from sicetnon.judging.ledger import Action
+from sicetnon.judging.votes import AssessorProgress, progress_of
+from sicetnon.library.answers import parts_of
+from sicetnon.library.index import Index
+from sicetnon.records import PremiseStance, Topic
+from sicetnon.report.texts import Texts
+
+_LONGEST = 50_000
+_STANCES: dict[PremiseStance | None, str] = {"PRO": "for", "CON": "against", None: ""}
+
+
+@dataclass(frozen=True)
+class ShownText:
+    """The text of a document, or of one sentence of a pair.
+
+    Attributes:
+        heading: Its claim or title; empty where it has none.
+        stance: `for` or `against` that claim; empty where it is not known.
+        paragraphs: Its lines.
+        link: The address of its source, where that can be followed.
+    """
+
+    heading: str
+    stance: str
+    paragraphs: Sequence[str]
+    link: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A dimension that the document is judged on.
+
+    Attributes:
+        scale: Its labels.
+        label: The assessor's label; empty where there is none.
+        key: The key of a vote from this form.
+    """
+
+    scale: Scale
+    label: str
+    key: str
+
+
+@dataclass(frozen=True)
+class JudgeCard:
+    """A document to judge.
+
+    Attributes:
+        item: Its number in the pool.
+        topic: Its question.
+        document: Its id.
+        texts: Its text; none where the index does not have it.
+        steps: The dimensions.
+        note: The assessor's note.
+        skip_key: The key of a skip from this form.
+        note_key: The key of a note from this form.
+    """
+
+    item: int
+    topic: Topic
+    document: str
+    texts: Sequence[ShownText]
+    steps: Sequence[Step]
+    note: str
+    skip_key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    note_key: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all dimensions have a label."""
+        return all(step.label for step in self.steps)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far an assessor is, and what they may undo.
+
+    Attributes:
+        own: The assessor's progress.
+        most: Documents that they may judge.
+        last: Their last vote or skip.
+    """
+
+    own: AssessorProgress
+    most: int
+    last: Action | None
+
+
+def standing_of(file: JudgingFile, name: str) -> Standing:
+    """How far an assessor is."""
+    size = file.size
+    quota = file.plan.quota
+    return Standing(
+        progress_of(file, name), size if quota is None else min(size, quota), file.last(name)
+    )
+
+
+def judge_cards(
+    index: Index, items: Sequence[Item], topics: Mapping[str, Topic], scales: Sequence[Scale]
+) -> list[JudgeCard]:
+    """Documents to judge, with their texts as far as the index has them."""
+    return [
+        JudgeCard(
+            item.id,
+            topics[item.topic],
+            item.document,
+            shown_texts(index, item.document),
+            [
+                Step(scale, item.votes.get(scale.dimension, ""), uuid.uuid4().hex)
+                for scale in scales
+            ],
+            item.note,
+        )
+        for item in items
+    ]
+
+
+def shown_texts(index: Index, document: str) -> list[ShownText]:
+    """The text of a document; of a pair, both sentences. Empty where the index lacks it."""
+    if is_pair(document):
+        halves = document.split(SEPARATOR)
+        texts = Texts(index).of(halves)
+        return [ShownText("", "", _paragraphs(texts[half])) for half in halves if half in texts]
+    number = index.number(document)
+    if number is None:
+        # a sentence is found in its argument
+        return [
+            ShownText("", "", _paragraphs(text)) for text in Texts(index).of([document]).values()
+        ]
+    (record,) = index.records_at([number])
+    text, heading, source, stance = parts_of(record)
+    link = source if is_link(source) else None
+    return [ShownText(heading, _STANCES[stance], _paragraphs(text), link)]
+
+
+def _paragraphs(text: str) -> list[str]:
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return [line for line in map(str.strip, cut.splitlines()) if line]

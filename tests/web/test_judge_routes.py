@@ -1,0 +1,304 @@
+"""The page Judge over HTTP: forms, scripts, tokens, many assessors at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sicetnon
+from sicetnon.judging import JudgingFile
+from sicetnon.judging.votes import events, standing_votes
+from sicetnon.web.settings import Settings
+from support.debates import both_sides
+from support.judging_cases import key
+from support.judging_pages import TOPICS, Assessor, form_of, forms, sample_pool
+from support.served import served
+
+IDS = [str(number) for number in range(8)]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> sicetnon.Index:
+    return both_sides(tmp_path_factory.mktemp("web") / "index")
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    return sample_pool(tmp_path / "pool.sqlite", IDS, dimensions=("relevance", "side"))
+
+
+@pytest.fixture
+def anna(index: sicetnon.Index, pool: Path) -> Iterator[Assessor]:
+    with served(index, Settings(judging=pool)) as client:
+        yield Assessor(client.url, "anna")
+
+
+def votes(pool: Path) -> list[tuple[str, str]]:
+    with JudgingFile(pool) as file:
+        return [(each.dimension, each.label) for each in standing_votes(file)]
+
+
+class TestForms:
+    def test_a_vote_leads_to_what_comes_next(self, anna: Assessor, pool: Path) -> None:
+        page = anna.page()
+        first = form_of(page, "vote")
+        assert any(title.split("<")[0] in page for title in TOPICS.values())
+        answer = anna.submit(first | {"label": "2"})
+        assert (answer.status, answer.headers["location"]) == (303, "/judge?assessor=anna")
+        assert votes(pool) == [("relevance", "2")]
+        again = anna.page()
+        assert form_of(again, "vote")["item"] == first["item"]
+        second = next(each for each in forms(again) if each.get("dimension") == "side")
+        assert anna.submit(second | {"label": "FOR"}).status == 303
+        assert form_of(anna.page(), "vote")["item"] != first["item"]
+        # a form that is sent again, as by a reload, changes nothing
+        assert anna.submit(second | {"label": "FOR"}).status == 303
+        assert votes(pool) == [("relevance", "2"), ("side", "FOR")]
+
+    def test_undo_skip_and_note(self, anna: Assessor, pool: Path) -> None:
+        page = anna.page()
+        item = form_of(page, "skip")["item"]
+        note = anna.submit(form_of(page, "note") | {"note": "a\r\n<b>"})
+        assert note.headers["location"] == f"/judge?assessor=anna&item={item}"
+        assert "a\n&lt;b&gt;</textarea>" in anna.page(note.headers["location"])
+        assert anna.submit(form_of(page, "skip")).status == 303
+        page = anna.page()
+        assert form_of(page, "skip")["item"] != item
+        undone = anna.submit(form_of(page, "undo"))
+        assert undone.headers["location"] == f"/judge?assessor=anna&item={item}"
+        assert form_of(anna.page(undone.headers["location"]), "vote")["item"] == item
+        with JudgingFile(pool) as file:
+            assert [each["kind"] for each in events(file)] == ["note", "skip", "undo"]
+
+    def test_texts_are_escaped(self, anna: Assessor) -> None:
+        found = anna.ahead(16)
+        assert len(found["items"]) == 16
+        pages = "".join(each["html"] for each in found["items"])
+        assert "Is homework &lt;b&gt;useful&lt;/b&gt;?" in pages
+        assert "<b>useful" not in pages
+
+    def test_the_rank_is_hidden(self, anna: Assessor) -> None:
+        pages = "".join(each["html"] for each in anna.ahead(16)["items"])
+        assert not re.search(r"\brank\b|\bscore\b", pages)
+        order = re.findall(r"<code><bdi>(\d+)</bdi></code>", pages)
+        assert sorted(order[:8]) == IDS != order[:8]
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"csrf": ""}, {"csrf": "0" * 64}, {"label": "7"}, {"item": "x"}, {"item": "999"}],
+    )
+    def test_what_cannot_be_saved(self, anna: Assessor, pool: Path, change: dict[str, str]) -> None:
+        form = form_of(anna.page(), "vote") | {"label": "1"} | change
+        assert anna.submit(form).status in (403, 409, 422)
+        assert votes(pool) == []
+
+    def test_a_form_of_another_browser_is_refused(self, anna: Assessor, pool: Path) -> None:
+        form = form_of(anna.page(), "vote") | {"label": "1"}
+        anna.cookie = "sicetnon-session=mine"
+        assert anna.submit(form).status == 403
+        anna.cookie = ""
+        assert anna.submit(form).status == 403
+        assert votes(pool) == []
+
+    def test_pages_without_a_pool(self, index: sicetnon.Index) -> None:
+        with served(index) as client:
+            visitor = Assessor(client.url, "anna")
+            assert "Nothing to judge" in visitor.page()
+            assert visitor.ask("GET", "/judge/next?assessor=anna").status == 404
+            assert visitor.ask("GET", "/judge/agreement").status == 404
+
+    def test_progress_and_agreement(self, anna: Assessor) -> None:
+        assert "Who judges?" in anna.page("/judge")
+        anna.submit(form_of(anna.page(), "vote") | {"label": "2"})
+        assert "anna" in anna.page("/judge")
+        assert "No two assessors differ" in anna.page("/judge/agreement")
+        assert anna.ask("GET", "/judge?assessor=%00").status == 422
+
+
+class TestScripts:
+    def test_actions_have_receipts(self, anna: Assessor, pool: Path) -> None:
+        found = anna.ahead(3)
+        actions: list[dict[str, Any]] = [
+            {
+                "key": key(),
+                "kind": "vote",
+                "item": each["id"],
+                "dimension": "relevance",
+                "label": "1",
+            }
+            for each in found["items"]
+        ]
+        actions.append({"key": key(), "kind": "undo", "item": actions[0]["item"]})
+        actions[-1]["target"] = actions[0]["key"]
+        said = anna.send(actions, found["csrf"]).json()
+        assert [each["outcome"] for each in said["receipts"]] == ["saved"] * 4
+        again = anna.send(actions, found["csrf"]).json()
+        assert [each["outcome"] for each in again["receipts"]] == ["repeated"] * 4
+        assert len(votes(pool)) == 2
+
+    @pytest.mark.parametrize(
+        "body", [b"", b"[]", b"{", b"\xff", b'{"assessor":"a","actions":[{"key":1}]}']
+    )
+    def test_bodies_that_cannot_be_read(self, anna: Assessor, body: bytes) -> None:
+        headers = {"X-CSRF-Token": anna.ahead()["csrf"]}
+        answer = anna.ask("POST", "/judge/actions", body=body, headers=headers)
+        assert answer.status == 422
+        many = [{"key": key(), "kind": "skip", "item": 1}] * 201
+        assert anna.send(many, headers["X-CSRF-Token"]).status == 422
+
+    def test_a_full_disk_is_said(self, index: sicetnon.Index, small_disk: Path) -> None:
+        pool = sample_pool(small_disk / "pool", IDS, votes=9)
+        acknowledged: set[str] = set()
+        with served(index, Settings(judging=pool)) as client:
+            anna = Assessor(client.url, "anna")
+            found = anna.ahead(8)
+            for _ in range(200):
+                action = {"key": key(), "kind": "note", "item": 1, "note": "why? " * 390}
+                answer = anna.send([action] * 1, found["csrf"])
+                if answer.status != 200:
+                    break
+                acknowledged.add(action["key"])
+            assert answer.status == 507
+            assert "nothing was saved" in answer.json()["detail"]
+            assert anna.page()
+        with JudgingFile(pool) as file:
+            assert len(list(events(file))) == len(acknowledged) > 10
+
+
+def judge(assessor: Assessor, most: int) -> set[str]:
+    """Judge what is there; the keys that were acknowledged."""
+    acknowledged: set[str] = set()
+    while len(acknowledged) < most and (found := assessor.ahead(3))["items"]:
+        label = str(hash(assessor.name) % 3)
+        actions = [
+            {"key": key(), "kind": "vote", "item": each["id"], "dimension": "relevance"}
+            | {"label": label}
+            for each in found["items"]
+        ]
+        # each is sent twice, as by a browser that has not heard of the first
+        for _ in range(2):
+            answer = assessor.send(actions, found["csrf"])
+            assert answer.status == 200, answer.data
+        assert {each["outcome"] for each in answer.json()["receipts"]} == {"repeated"}
+        acknowledged |= {action["key"] for action in actions}
+    return acknowledged
+
+
+@pytest.mark.parametrize(("wanted", "quota"), [(1, None), (3, 5)])
+def test_eight_assessors_at_once(
+    index: sicetnon.Index, tmp_path: Path, wanted: int, quota: int | None
+) -> None:
+    pool = sample_pool(tmp_path / "pool.sqlite", IDS, votes=wanted, quota=quota)
+    with served(index, Settings(judging=pool)) as client, ThreadPoolExecutor(8) as threads:
+        people = [Assessor(client.url, f"a{number}") for number in range(8)]
+        keys = list(threads.map(lambda each: judge(each, 99), people))
+    with JudgingFile(pool) as file:
+        found = standing_votes(file)
+        saved = len(list(events(file)))
+    assert saved == len(found) == sum(map(len, keys))
+    assert max(Counter((each.topic, each.document) for each in found).values()) <= wanted
+    assert max(Counter(each.assessor for each in found).values()) <= (quota or 16)
+    assert len(found) == min(16 * wanted, 8 * (quota or 16))
+
+
+def test_a_killed_server_has_all_it_acknowledged(
+    index: sicetnon.Index, pool: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "sicetnon", "serve", "--port", "0", "--judge", str(pool)]
+    command += ["--index", str(index.folder)]
+    acknowledged = set()
+    for _ in range(1):
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr
+            address = re.match(r"(http://\S+) answers", process.stderr.readline())
+            assert address
+            acknowledged |= judge(Assessor(address[1], "anna"), 6)
+            os.kill(process.pid, signal.SIGKILL)
+    with sqlite3.connect(pool) as database:
+        assert acknowledged == {row[0] for row in database.execute("SELECT key FROM events")}
+
+
+class TestTokens:
+    @pytest.fixture
+    def opened(self, index: sicetnon.Index, pool: Path) -> Iterator[Assessor]:
+        # bound to this machine by the test, and to others by its settings
+        with served(index, Settings("0.0.0.0", token="a secret", judging=pool)) as client:
+            yield Assessor(client.url, "anna")
+
+    def test_pages_lead_to_the_token(self, opened: Assessor) -> None:
+        answer = opened.ask("GET", "/judge?assessor=anna", headers={"Accept": "text/html"})
+        assert answer.status == 303
+        where = answer.headers["location"]
+        assert where == "/token?next=%2Fjudge%3Fassessor%3Danna"
+        assert 'value="/judge?assessor=anna"' in opened.page(where)
+        wrong = opened.ask("POST", "/token", fields={"token": "another"}, encode_multipart=False)
+        assert wrong.status == 403
+        fields = {"token": "a secret", "next": "/judge?assessor=anna"}
+        right = opened.ask("POST", "/token", fields=fields, encode_multipart=False)
+        assert (right.status, right.headers["location"]) == (303, "/judge?assessor=anna")
+        cookie = right.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        opened.cookie = cookie.partition(";")[0]
+        assert opened.ask("GET", "/judge?assessor=anna").status == 200
+
+    @pytest.mark.parametrize("place", ["https://example.org", "//example.org", "/\\e", "/judges"])
+    def test_the_token_leads_nowhere_else(self, opened: Assessor, place: str) -> None:
+        fields = {"token": "a secret", "next": place}
+        answer = opened.ask("POST", "/token", fields=fields, encode_multipart=False)
+        assert answer.headers["location"] == "/judge"
+
+    @pytest.mark.parametrize(
+        ("method", "path"),
+        [
+            ("GET", "/judge"),
+            ("GET", "/judge/next?assessor=anna"),
+            ("GET", "/judge/agreement"),
+            ("POST", "/judge"),
+            ("POST", "/judge/actions"),
+            ("POST", "/api/v1/evaluate"),
+            ("POST", "/api/v1/validate"),
+        ],
+    )
+    def test_nothing_else_works_without_it(self, opened: Assessor, method: str, path: str) -> None:
+        for token in ("", "another", "a secret "):
+            opened.token = token.strip() if token == "a secret " else token
+            status = opened.ask(method, path, body=b"{}" if method == "POST" else None).status
+            assert (status == 401) == (token != "a secret ")
+
+    def test_reading_needs_none(self, opened: Assessor) -> None:
+        assert opened.ask("GET", "/api/v1/health").status == 200
+        assert opened.ask("GET", "/").status == 200
+
+    def test_the_start_says_so(self, pool: Path, capsys: Any, monkeypatch: Any, index: Any) -> None:
+        from sicetnon.web import server
+
+        told: list[str] = []
+        monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
+        settings = replace(Settings("0.0.0.0", judging=pool), token=uuid.uuid4().hex)
+        server.serve(index, settings, 0, told.append)
+        assert [line for line in told if settings.token in line]
+        assert settings.token not in repr(settings)
+        told.clear()
+        server.serve(index, Settings(judging=pool), 0, told.append)
+        assert not [line for line in told if "token" in line]
+
+
+def test_a_damaged_pool_is_one_line(pool: Path, index: sicetnon.Index, failing: Any) -> None:
+    pool.write_bytes(pool.read_bytes()[:5000])
+    line = failing("serve", "--index", index.folder, "--judge", pool, "--port", "0")
+    assert line[0] == 1
+    assert "pool.sqlite" in line[1]

@@ -1,0 +1,341 @@
+"""The page Judge as assessors use it: keys, forms, lost connections, in a real browser."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sicetnon
+from sicetnon.judging import Action, JudgingFile
+from sicetnon.judging.votes import events, standing_votes
+from sicetnon.web.settings import Settings
+from support import browser as browsers
+from support.browser import MIDDLE, NARROW, WIDE, Visitor
+from support.debates import both_sides
+from support.judging_cases import key
+from support.judging_pages import sample_pool
+from support.served import served
+
+pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
+
+IDS = [str(number) for number in range(8)]
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsers.started() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> sicetnon.Index:
+    return both_sides(tmp_path_factory.mktemp("web") / "index")
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    return sample_pool(tmp_path / "pool.sqlite", IDS, dimensions=("relevance", "side"), votes=2)
+
+
+@pytest.fixture
+def visit(browser: Any, index: sicetnon.Index, pool: Path) -> Iterator[Visit]:
+    """Opens a page of a server with a pool."""
+    with ExitStack() as stack:
+        url = stack.enter_context(served(index, Settings(judging=pool))).url
+
+        def opened(path: str = "/judge?assessor=anna", **setting: Any) -> Visitor:
+            found = stack.enter_context(browsers.visitor(browser, url, **setting))
+            found.page.goto(path)
+            return found
+
+        yield opened
+
+
+def saved(pool: Path) -> list[tuple[str, str, str]]:
+    """Documents, dimensions and labels of the votes that stand."""
+    with JudgingFile(pool) as file:
+        return [(each.document, each.dimension, each.label) for each in standing_votes(file)]
+
+
+def document(page: Any) -> str:
+    """Topic and id of the document on the page."""
+    title = page.locator(".judged h1").inner_text()
+    return f"{title} {page.locator('.judged .text code').inner_text()}"
+
+
+def waits_until_saved(page: Any) -> None:
+    """Wait until nothing waits on the device."""
+    kept = "() => Object.entries(localStorage)"
+    for _ in range(200):
+        waiting = dict(page.evaluate(kept))
+        if all(value == "[]" for name, value in waiting.items() if name.endswith(("anna", "bert"))):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(waiting)
+
+
+class TestEachState:
+    @pytest.mark.parametrize("state", ["start", "card", "end", "agreement", "token"])
+    def test_it_is_accessible_and_fits_the_window(
+        self, visit: Visit, pool: Path, state: str
+    ) -> None:
+        with JudgingFile(pool) as file:
+            for name, label in (("anna", "0"), ("bert", "2")):
+                for item in file.assigned(name, 16 if name == "anna" else 3):
+                    for dimension, value in (("relevance", label), ("side", "FOR")):
+                        file.record(name, [Action(key(), "vote", item.id, dimension, value)])
+                file.record(name, [Action(key(), "note", 1, note="what does it claim?")])
+        path = {
+            "start": "/judge",
+            "card": "/judge?assessor=bert",
+            "end": "/judge?assessor=anna",
+            "agreement": "/judge/agreement",
+            "token": "/token",
+        }[state]
+        visitor = visit(path)
+        if state in ("card", "end"):
+            visitor.page.wait_for_load_state("networkidle")
+        visitor.page.locator("details").evaluate_all("all => all.forEach(e => { e.open = true })")
+        for width in (MIDDLE, NARROW, WIDE):
+            visitor.page.set_viewport_size({"width": width, "height": 900})
+            assert not visitor.overflows
+        assert visitor.findings() == []
+        visitor.page.set_viewport_size({"width": NARROW, "height": 900})
+        visitor.page.emulate_media(color_scheme="dark")
+        assert visitor.findings() == []
+        assert visitor.complaints == []
+
+
+class TestKeys:
+    def test_one_key_saves_and_goes_on(self, visit: Visit, pool: Path) -> None:
+        page = visit().page
+        first = document(page)
+        page.keyboard.press("2")
+        assert document(page) == first
+        assert page.locator(".step.now").get_attribute("data-dimension") == "side"
+        page.keyboard.press("1")
+        assert document(page) != first
+        page.get_by_text("1 of 16 judged").wait_for()
+        assert sorted(label for _, _, label in saved(pool)) == ["2", "FOR"]
+        # the heading of the next document is where a screen reader goes on
+        assert page.evaluate("document.activeElement.tagName") == "H1"
+
+    def test_the_whole_pool_by_keys(self, visit: Visit, pool: Path) -> None:
+        page = visit().page
+        seen = []
+        for _ in range(16):
+            seen.append(document(page))
+            page.keyboard.press("1")
+            page.keyboard.press("2")
+        page.get_by_role("heading", name="Nothing left for you").wait_for()
+        waits_until_saved(page)
+        assert len(set(seen)) == 16
+        assert len(saved(pool)) == 32
+        topics = [each.rpartition(" ")[0] for each in seen]
+        assert topics == sorted(topics, key=topics.index)
+
+    def test_undo_skip_and_note(self, visit: Visit, pool: Path) -> None:
+        page = visit().page
+        first = document(page)
+        page.keyboard.press("s")
+        second = document(page)
+        assert second != first
+        page.keyboard.press("1")
+        page.keyboard.press("2")
+        third = document(page)
+        page.keyboard.press("u")
+        assert document(page) == second
+        page.keyboard.press("u")
+        page.keyboard.press("u")
+        assert document(page) == first
+        page.keyboard.press("n")
+        page.keyboard.type("u1s is no shortcut here")
+        page.get_by_role("button", name="Save the note").click()
+        page.keyboard.press("0")
+        page.keyboard.press("4")
+        assert document(page) == second
+        assert third != second
+        waits_until_saved(page)
+        assert sorted(label for _, _, label in saved(pool)) == ["0", "NONE"]
+        with JudgingFile(pool) as file:
+            kinds = Counter(each["kind"] for each in events(file))
+            notes = [each["note"] for each in events(file) if each["kind"] == "note"]
+        assert kinds == {"vote": 4, "skip": 1, "undo": 3, "note": 1}
+        assert notes == ["u1s is no shortcut here"]
+
+    def test_what_was_done_before_a_reload_can_be_undone(self, visit: Visit, pool: Path) -> None:
+        page = visit().page
+        first = document(page)
+        page.keyboard.press("2")
+        waits_until_saved(page)
+        page.reload()
+        page.wait_for_load_state("networkidle")
+        assert page.locator(".step.now").get_attribute("data-dimension") == "side"
+        page.keyboard.press("u")
+        page.wait_for_url("**item=*")
+        assert document(page) == first
+        assert saved(pool) == []
+
+    def test_shortcuts_can_be_turned_off(self, visit: Visit, pool: Path) -> None:
+        page = visit().page
+        page.get_by_label("Keyboard shortcuts").uncheck()
+        page.locator(".judged h1").focus()
+        for letter in "2su":
+            page.keyboard.press(letter)
+        page.reload()
+        assert not page.get_by_label("Keyboard shortcuts").is_checked()
+        page.get_by_role("button", name="Highly relevant").click()
+        waits_until_saved(page)
+        assert len(saved(pool)) == 1
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_from_a_name_to_votes(visit: Visit, pool: Path, scripts: bool, width: int) -> None:
+    documents = 10 if scripts else 3
+    page = visit("/judge", scripts=scripts, width=width).page
+    page.get_by_label("Your name").fill("bert")
+    page.keyboard.press("Enter")
+    for _ in range(documents):
+        page.get_by_role("button", name="Highly relevant").click()
+        page.get_by_role("button", name=re.compile("^3?\\s*Both")).click()
+    page.get_by_text(f"{documents} of 16 judged").wait_for()
+    page.get_by_role("button", name="Skip").click()
+    page.get_by_text("1 skipped").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    if scripts:
+        waits_until_saved(page)
+    with JudgingFile(pool) as file:
+        kinds = Counter(each["kind"] for each in events(file))
+    assert kinds == {"vote": 2 * documents, "skip": 1, "undo": 1}
+    assert len(saved(pool)) == 2 * documents
+
+
+class TestLostConnections:
+    def test_votes_wait_and_are_sent_once(self, visit: Visit, pool: Path) -> None:
+        visitor = visit()
+        page = visitor.page
+        page.wait_for_load_state("networkidle")
+        page.context.set_offline(True)
+        for _ in range(8):
+            page.keyboard.press("2")
+            page.keyboard.press("1")
+        page.keyboard.press("u")
+        page.get_by_text("No connection: 17 actions wait on this device").wait_for()
+        assert saved(pool) == []
+        page.context.set_offline(False)
+        waits_until_saved(page)
+        assert len(saved(pool)) == 15
+        with JudgingFile(pool) as file:
+            assert len(list(events(file))) == 17
+
+    def test_more_than_was_fetched(self, visit: Visit, pool: Path) -> None:
+        page = visit().page
+        page.wait_for_load_state("networkidle")
+        page.context.set_offline(True)
+        for _ in range(20):
+            page.keyboard.press("2")
+            page.keyboard.press("1")
+        page.get_by_text("Your votes wait on this device").wait_for()
+        page.context.set_offline(False)
+        waits_until_saved(page)
+        assert len(saved(pool)) == 32
+        page.get_by_text("Every document in the pool has its votes").wait_for()
+
+    def test_a_page_that_is_closed_keeps_its_votes(self, visit: Visit, pool: Path) -> None:
+        page = visit().page
+        page.wait_for_load_state("networkidle")
+        page.context.set_offline(True)
+        first = document(page)
+        page.keyboard.press("2")
+        page.keyboard.press("1")
+        context, address = page.context, page.url
+        page.close()
+        assert saved(pool) == []
+        context.set_offline(False)
+        page = context.new_page()
+        page.goto(address)
+        waits_until_saved(page)
+        assert document(page) != first
+        assert len(saved(pool)) == 2
+
+    def test_an_answer_that_is_lost(self, visit: Visit, pool: Path) -> None:
+        page = visit().page
+        lost = []
+
+        def lose(route: Any) -> None:
+            if len(lost) < 3:
+                lost.append(route.fetch().json())
+                route.abort()
+            else:
+                route.continue_()
+
+        page.route("**/judge/actions", lose)
+        page.keyboard.press("2")
+        page.keyboard.press("1")
+        waits_until_saved(page)
+        assert len(lost) == 3
+        assert len(saved(pool)) == 2
+        with JudgingFile(pool) as file:
+            assert len(list(events(file))) == 2
+
+    def test_a_vote_that_came_too_late_is_said(self, visit: Visit, pool: Path) -> None:
+        page = visit().page
+        page.wait_for_load_state("networkidle")
+        page.context.set_offline(True)
+        page.keyboard.press("2")
+        item = int(page.locator(".judged").get_attribute("data-item"))
+        with JudgingFile(pool, hold_seconds=0) as file:
+            with file.reading() as database:
+                database.execute("DELETE FROM reservations")
+            for name in ("bert", "cleo"):
+                file.record(name, [Action(key(), "vote", item, "relevance", "0")])
+        page.context.set_offline(False)
+        page.get_by_text("has all its votes from others meanwhile").wait_for()
+        waits_until_saved(page)
+        assert [label for _, _, label in saved(pool)] == ["0", "0"]
+
+
+@contextmanager
+def program(index: Path, pool: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "sicetnon", "serve", "--port", str(port), "--judge", str(pool)]
+    with subprocess.Popen(
+        [*command, "--index", str(index)], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        assert "answers" in process.stderr.readline()
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_server_that_is_killed_and_started_again(
+    browser: Any, index: sicetnon.Index, pool: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = found.getsockname()[1]
+    with browsers.visitor(browser, f"http://127.0.0.1:{port}") as visitor:
+        page = visitor.page
+        with program(index.folder, pool, port):
+            page.goto("/judge?assessor=anna")
+            page.wait_for_load_state("networkidle")
+            page.keyboard.press("2")
+            waits_until_saved(page)
+        page.keyboard.press("1")
+        page.keyboard.press("0")
+        page.get_by_text("No connection: 2 actions wait on this device").wait_for()
+        assert len(saved(pool)) == 1
+        with program(index.folder, pool, port):
+            waits_until_saved(page)
+    assert sorted(label for _, _, label in saved(pool)) == ["0", "2", "FOR"]
