@@ -36,8 +36,8 @@ _REPEATED, _REPEATING = 0.8, -0.5
 _ABOUT = 0.35
 # the model reads so many sentences of an argument, and judges the side of the best of them
 _READ, _JUDGED = 8, 3
-# sentences of an argument that are read where a page must come at once
-_SKIMMED = 3
+# sentences of an argument whose quality is read where a page must come at once
+_SKIMMED = 2
 _LONGEST_TEXT, _MOST_LETTERS = 100_000, 600
 # addresses, and names of the speakers of a debate
 _OF_THE_DEBATE = re.compile(r"https?:|www\.|\b(?:Pro|Con|PRO|CON)\b")
@@ -142,25 +142,39 @@ def reasons_of(question: str, answers: Sequence[Answer]) -> dict[str, list[Reaso
 def key_sentences(question: str, answers: Sequence[Answer]) -> dict[str, str]:
     """The sentence of each answer that best carries its reason, by the answer's id.
 
-    It is what `reasons_of` finds, at a fifth of its cost: of each answer, the model reads the three
-    sentences that are strongest by rules, and judges no side.
+    It is nearly what `reasons_of` finds, at half of its cost: the model reads the quality of the
+    two sentences of an answer that are most about the question, and judges no side.
 
     Args:
         question: The question, or a claim.
         answers: Answers to it. Those without a side, or without a sentence that can be read alone,
             have no such sentence.
     """
-    candidates = [
-        (answer, side, sentence)
+    # it loads the model
+    from sicetnon.arguments.model.classifiers import read_all
+
+    every = [
+        (answer.id, sentence)
         for answer in answers
-        if (side := side_of(answer))
-        for sentence in _candidates(answer)[:_SKIMMED]
+        if side_of(answer)
+        for sentence in _candidates(answer)
     ]
-    found = sorted(_read(question, candidates), key=_by_worth) if candidates else []
-    best: dict[str, str] = {}
-    for reason in found:
-        best.setdefault(reason.answer.id, reason.sentence)
-    return best
+    if not every:
+        return {}
+    vectors = read_all([*(text for _, text in every), question], ["embedding"])["embedding"]
+    worth: dict[str, list[tuple[float, str]]] = {}
+    for (name, text), likeness in zip(every, (vectors[:-1] @ vectors[-1]).tolist(), strict=True):
+        if likeness >= _ABOUT:
+            # a sentence is as like the claim as it is like the question, as far as is known
+            measures = np.array([[strength(text), 0.0, likeness, likeness, 0.0]])
+            worth.setdefault(name, []).append((float(worths(measures)[0]), text))
+    best = {name: sorted(found, reverse=True)[:_SKIMMED] for name, found in worth.items()}
+    texts = [text for found in best.values() for _, text in found]
+    qualities = iter(read_all(texts, ["quality"])["quality"].tolist() if texts else [])
+    return {
+        name: max((value + WEIGHTS["quality"] * next(qualities), text) for value, text in found)[1]
+        for name, found in best.items()
+    }
 
 
 def _by_worth(reason: Reason) -> float:
