@@ -17,7 +17,6 @@ from sicetnon.web.encoding import page_answer
 from sicetnon.web.pages.ask import ask_page
 from sicetnon.web.pages.asked import PAGE, Asked, address_of, asked
 from sicetnon.web.pages.document import document_page, place_of
-from sicetnon.web.pages.examples import examples
 from sicetnon.web.pages.finding import Found, find
 from sicetnon.web.pages.forms import as_json, as_markdown
 from sicetnon.web.problems import Problem
@@ -60,9 +59,8 @@ def _known(index: Index, identifier: str) -> str:
 
 async def _start(served: State) -> Response:
     index, _ = served.shelf.current()
-    shown = await served.on_index(examples, "examples")
     return await page_answer(
-        "start.html.jinja", section="Ask", documents=len(index), examples=shown
+        "start.html.jinja", section="Ask", documents=len(index), examples=await served.examples()
     )
 
 

@@ -13,6 +13,8 @@ from fastapi import Depends, Request
 from sicetnon.library.index import Index
 from sicetnon.web.desk import Desk
 from sicetnon.web.metrics import Metrics
+from sicetnon.web.pages.examples import examples
+from sicetnon.web.pages.finding import find
 from sicetnon.web.problems import Problem
 from sicetnon.web.settings import Settings
 from sicetnon.web.shelf import Shelf
@@ -50,9 +52,9 @@ class State:
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
-        """Keep the workers while the server runs; the first search is made beforehand.
+        """Keep the workers while the server runs; a first question is asked beforehand.
 
-        It loads the model, and compiles kernels once per machine.
+        It loads the models, and compiles kernels once per machine.
         """
         warming = asyncio.ensure_future(self._warm())
         try:
@@ -62,9 +64,14 @@ class State:
             self.workers.close()
             self.desk.close()
 
+    async def examples(self) -> list[str]:
+        """Questions for the first visit."""
+        return await self.on_index(examples, "examples")
+
     async def _warm(self) -> None:
         with contextlib.suppress(Problem):
-            await self.on_index(lambda index: index.search("warm", 1))
+            question = next(iter(await self.examples()), "warm")
+            await self.on_index(lambda index: find(index, question, 1))
         self.ready.set()
 
     async def on_index(self, work: Callable[[Index], Result], *key: str | int | None) -> Result:

@@ -6,21 +6,26 @@ import re
 
 import numpy as np
 
+from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.arguments.side.questions import has_sides
 from sicetnon.library.answers import parts_of
 from sicetnon.library.index import Index
 from sicetnon.records import title_of
+from sicetnon.text.sentences import sentences
 
 _MOST = 6
-_READ = 300
-_SHORTEST, _LONGEST, _FEWEST_WORDS = 18, 72, 4
+_READ, _LETTERS = 300, 5000
+# titles that are asked, answers of each that are counted, and when one is about it
+_TRIED, _FIRST, _ON_TOPIC = 12, 8, 0.5
+_SHORTEST, _LONGEST, _FEWEST_WORDS = 16, 72, 4
 _LEAD = re.compile(r"^(?:debate|topic|resolved|motion)\s*[:–-]\s*", re.IGNORECASE)
 
 
 def examples(index: Index) -> list[str]:
     """Questions and claims that the documents of an index are about, at most six.
 
-    They are titles of debates, or claims, of documents from all over the index.
+    They are titles of debates, or claims, of documents from all over the index; where documents
+    have none, questions in them that compare. Those with the most answers come first.
     """
     numbers = np.unique(np.linspace(0, index.size - 1, _READ).astype(np.int64))
     live = [
@@ -28,15 +33,32 @@ def examples(index: Index) -> list[str]:
         for number, identifier in zip(numbers, index.identifiers(numbers), strict=True)
         if index.number(identifier) == number
     ]
-    named = (title_of(record) or parts_of(record)[1] for record in index.records_at(live))
+    records = index.records_at(live)
+    named = [title_of(record) or parts_of(record)[1] for record in records]
     titles = (_LEAD.sub("", " ".join(title.split())) for title in named)
     good = list(dict.fromkeys(filter(_is_good, titles)))
+    if not any(named):
+        texts = (record.default_text() for record in records)
+        good = list(dict.fromkeys(each for text in texts for each in _compared(text)))
     # questions say best what can be asked
-    good.sort(key=lambda title: not title.endswith("?"))
     asked = [title for title in good if title.endswith("?")]
     chosen = asked if len(asked) >= _MOST else good
-    step = max(1, len(chosen) // _MOST)
-    return chosen[::step][:_MOST]
+    tried = chosen[:: max(1, len(chosen) // _TRIED)][:_TRIED]
+    answered = {title: _answers(index, title) for title in tried}
+    best = sorted(filter(answered.get, tried), key=lambda title: -answered[title])
+    return best[:_MOST]
+
+
+def _compared(text: str) -> list[str]:
+    """The questions of a text that compare two things."""
+    asked = (each for each in sentences(text[:_LETTERS]) if each.endswith("?"))
+    return [each for each in asked if len(each) <= _LONGEST and parse_question(each).second]
+
+
+def _answers(index: Index, title: str) -> int:
+    """The number of the first answers that are about a title."""
+    found = index.search(title, _FIRST, sides=False, balance=False)
+    return sum((answer.reasons or {}).get("on_topic", 1.0) >= _ON_TOPIC for answer in found)
 
 
 def _is_good(title: str) -> bool:
