@@ -48,7 +48,10 @@ def _shared(record: Record) -> str:
 def _run(index: Index, numbers: range, name: str, most: int) -> Iterator[str]:
     """The ids at some places as long as they begin with a name; deleted ones are passed over."""
     for number in numbers[:most]:
-        (identifier,) = index.identifiers([number])
+        try:
+            (identifier,) = index.identifiers([number])
+        except IndexError:  # a deleted document of an index on a cluster
+            continue
         if not identifier.startswith(name):
             return
         if index.number(identifier) == number:

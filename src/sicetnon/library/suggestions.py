@@ -44,7 +44,11 @@ def suggest(index: Index, question: str, is_answered: bool) -> Suggestions:
         index: Where it was asked.
         question: The question.
         is_answered: Whether it has answers; then only unknown words are looked at.
+
+    An index on a cluster is not asked for its words: each costs a request.
     """
+    if not index.segments:
+        return Suggestions(nearest=() if is_answered else tuple(index.nearest_topics(question)))
     words = _Words(index)
     asked = list(dict.fromkeys(filter(_counts, words_of(question)[:_MOST_WORDS])))
     unknown = tuple(word for word in asked if not words.frequency(word))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.arguments.side.questions import has_sides
 from sicetnon.library.answers import parts_of
 from sicetnon.library.index import Index
-from sicetnon.records import title_of
+from sicetnon.records import Record, title_of
 from sicetnon.text.sentences import sentences
 
 _MOST = 6
@@ -28,12 +29,10 @@ def examples(index: Index) -> list[str]:
     have none, questions in them that compare. Those with the most answers come first.
     """
     numbers = np.unique(np.linspace(0, index.size - 1, _READ).astype(np.int64))
-    live = [
-        number
-        for number, identifier in zip(numbers, index.identifiers(numbers), strict=True)
-        if index.number(identifier) == number
-    ]
-    records = index.records_at(live)
+    try:
+        records = _live(index, numbers)
+    except IndexError:  # an index on a cluster has forgotten its deleted documents
+        return []
     named = [title_of(record) or parts_of(record)[1] for record in records]
     titles = (_LEAD.sub("", " ".join(title.split())) for title in named)
     good = list(dict.fromkeys(filter(_is_good, titles)))
@@ -47,6 +46,15 @@ def examples(index: Index) -> list[str]:
     answered = {title: _answers(index, title) for title in tried}
     best = sorted(filter(answered.get, tried), key=lambda title: -answered[title])
     return best[:_MOST]
+
+
+def _live(index: Index, numbers: NDArray[np.int64]) -> list[Record]:
+    """The documents at some places that are not deleted."""
+    if index.document_count < index.size:
+        ids = index.identifiers(numbers)
+        pairs = zip(ids, numbers.tolist(), strict=True)
+        numbers = np.array([n for name, n in pairs if index.number(name) == n], dtype=np.int64)
+    return index.records_at(numbers)
 
 
 def _compared(text: str) -> list[str]:
