@@ -140,6 +140,10 @@ class TestComparisons:
             assert found["aspects"]["price"] == 2
             # what names neither object is about something else
             assert found["found"] == 5
+            # bars count all that was found, however few are shown
+            few = client.json("/", q=BOATS, format="json", n=2)
+            assert (few["shown"], few["bars"]) == (2, found["bars"])
+            assert "n=14" in client.get("/", q=BOATS, n=2).data.decode()
 
 
 class TestDocuments:

@@ -115,7 +115,7 @@ class AskPage:
     @property
     def summary(self) -> str:
         """How many answers there are."""
-        if self.asked.is_filtered:
+        if self.shown < self.found:
             return f"{self.shown:,} of {counted(self.found, 'answer')}"
         return counted(self.found, "answer")
 
@@ -132,7 +132,9 @@ def ask_page(asked: Asked, found: Found) -> AskPage:
     if found.comparison:
         named = {each.answer.id for each in found.comparison.passages if each.names_one}
         every = [each for each in every if each.answer.id in named]
-    shown = _ordered([each for each in every if _passes(each, asked)], asked)
+    passing = _ordered([each for each in every if _passes(each, asked)], asked)
+    shown = passing[: asked.n]
+    is_more = len(passing) > len(shown) or found.is_more
     first, second, neither = (
         tuple(each for each in shown if each.kind == kind) for kind in ("for", "against", "neither")
     )
@@ -154,9 +156,7 @@ def ask_page(asked: Asked, found: Found) -> AskPage:
         aspects=_aspects(found, asked),
         suggestions=found.suggestions,
         corrected=address_of("/", q=corrected) if corrected else None,
-        more=asked.address(n=min(asked.n + PAGE, MOST))
-        if found.is_more and asked.n < MOST
-        else None,
+        more=asked.address(n=min(asked.n + PAGE, MOST)) if is_more and asked.n < MOST else None,
         brief=address_of("/brief", q=found.question),
     )
 

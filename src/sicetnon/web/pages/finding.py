@@ -14,6 +14,9 @@ from sicetnon.library.reasons import key_sentences
 from sicetnon.library.suggestions import Suggestions, suggest
 from sicetnon.text.snippets import Snippet
 
+# passages that bars of a comparison count; they cost little, since rules find their stances
+_COUNTED = 50
+
 
 @dataclass(frozen=True)
 class Found:
@@ -49,10 +52,16 @@ def find(index: Index, question: str, n: int) -> Found:
     Args:
         index: The index.
         question: The question.
-        n: Number of answers.
+        n: Number of answers; there are more where they are counted, and not only shown.
     """
-    answers = index.search(question, n)
+    compares = index.manifest.records == "passages" and parse_question(question).second
+    wanted = max(n, _COUNTED) if compares else n
+    answers = index.search(question, wanted)
     comparison = compared(answers)
+    # what names neither object is about something else
+    is_answered = (
+        any(each.names_one for each in comparison.passages) if comparison else bool(answers)
+    )
     # passages are short: they are shown whole
     carrying = {} if comparison else key_sentences(question, answers)
     sentences = marked(question, list(carrying.values()), index.analysis.analyzer())
@@ -66,8 +75,8 @@ def find(index: Index, question: str, n: int) -> Found:
         comparison,
         _names(question, comparison),
         comparison is not None or has_sides(question),
-        suggest(index, question, bool(answers)),
-        len(answers) >= n,
+        suggest(index, question, is_answered),
+        len(answers) >= wanted,
     )
 
 
