@@ -46,7 +46,7 @@ class TestTerminal:
     def test_indexes(self, documents: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["index", "info", str(documents)]) == 0
         assert main(["search", f"tea {STEERING}", "--index", str(documents)]) == 0
-        (documents / "segment-000001" / "documents.sqlite").write_bytes(b"damaged")
+        (documents / "segment-000001" / "records").write_bytes(b"damaged")
         assert main(["index", "verify", str(documents)]) == 1
         shown, told = capsys.readouterr()
         assert hidden(shown + told) == "''"
