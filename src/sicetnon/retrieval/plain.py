@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.retrieval import formulas
 from sicetnon.retrieval.formulas import UNSEEN, Accumulate, Formula, WindowPostings
 
 Reals = NDArray[np.float64]
@@ -55,6 +56,12 @@ def accumulator(formula: Formula) -> Accumulate:
 
 def _each(formula: Formula, tf: Reals, norms: Reals, a: float, b: float) -> Reals:
     """A formula's value for each posting; not a number where a damaged index allows none."""
+    if formula in _ARITHMETIC:
+        # numpy divides and adds as compiled code does; its logarithms may differ in the last bit
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(formula(tf, norms, a, b), tf.shape)  # type: ignore[arg-type]
+    if formula is formulas.log_ratio_matched:
+        return _each_log_ratio_matched(tf, norms, a, b)
 
     def value(tf: float, norm: float) -> float:
         try:
@@ -64,6 +71,25 @@ def _each(formula: Formula, tf: Reals, norms: Reals, a: float, b: float) -> Real
 
     pairs = zip(tf.tolist(), norms.tolist(), strict=True)
     return np.array([value(*pair) for pair in pairs], dtype=np.float64)
+
+
+_ARITHMETIC: tuple[Formula, ...] = (
+    formulas.saturation,
+    formulas.normalised,
+    formulas.presence,
+)
+"""Formulas without logarithms, which take arrays as well as numbers."""
+
+
+def _each_log_ratio_matched(tf: Reals, norms: Reals, a: float, b: float) -> Reals:
+    """`formulas.log_ratio_matched`, with one logarithm for each distinct frequency."""
+    known, places = np.unique(tf, return_inverse=True)
+    logarithms = np.array([_logarithm(1.0 + a * each) for each in known.tolist()], dtype=np.float64)
+    return np.maximum(b, logarithms[places] + norms)
+
+
+def _logarithm(value: float) -> float:
+    return math.log(value) if value > 0 else math.nan
 
 
 def _add(scores: Reals, places: NDArray[np.int64], values: Reals) -> None:
