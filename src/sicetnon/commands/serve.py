@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sicetnon.commands.arguments import describe, existing_place, port
+from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
     from sicetnon.web.settings import Settings
@@ -26,10 +27,18 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon serve --open",
         "sicetnon serve --index my-index --port 8080 --verbose",
         "sicetnon serve --index my-index --judge pool.sqlite",
+        "sicetnon serve --runs a.txt b.txt --qrels relevance.qrels --topics topics.xml",
     )
     command.add_argument(
         "--judge", type=Path, metavar="FILE", help="a pool to judge in the browser"
     )
+    command.add_argument(
+        "--runs", nargs="+", type=Path, default=[], metavar="RUN", help="runs to look at"
+    )
+    command.add_argument(
+        "--qrels", nargs="+", type=Path, default=[], metavar="FILE", help="their judgments"
+    )
+    command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the runs")
     command.add_argument(
         "--index", type=existing_place, metavar="INDEX", help="an index (default: the sample)"
     )
@@ -60,6 +69,17 @@ def _settings(options: argparse.Namespace) -> Settings:
     """The limits, and what is served; the token is that of the environment, or a new one."""
     from sicetnon.web.settings import Settings
 
-    settings = Settings(options.host, judging=options.judge)
+    if bool(options.runs) != bool(options.qrels):
+        raise UsageError("found one of --runs and --qrels; expected both, or none")
+    for path in (*options.runs, *options.qrels, *filter(None, [options.topics])):
+        if not path.is_file():
+            raise UsageError(f"{path}: found no file")
+    settings = Settings(
+        options.host,
+        judging=options.judge,
+        runs=tuple(options.runs),
+        qrels=tuple(options.qrels),
+        topics=options.topics,
+    )
     token = os.environ.get("SICETNON_TOKEN", "")
     return replace(settings, token=token) if token else settings

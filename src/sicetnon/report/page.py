@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jinja2 import Environment
 from markupsafe import Markup
 
 from sicetnon._version import VERSION
@@ -73,23 +75,54 @@ def write_report(
     return path
 
 
+def sections_of(contents: Contents) -> Markup:
+    """The sections of a report, for another page: leaderboards, pictures, scores by topic."""
+    templates = _templates()
+    return Markup(templates.get_template("sections.html.jinja").render(_shown(contents)))
+
+
 def _render(contents: Contents, texts: Texts | None) -> str:
-    templates = environment("sicetnon.report")
-    templates.filters |= {each.__name__: each for each in (*FILTERS, counted)}
-    base, own, script = (source(templates, name) for name in ("base.css", "page.css", "page.js"))
+    templates = _templates()
+    style, script = style_of("base.css", "parts.css", "page.css"), script_of()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return templates.get_template("page.html.jinja").render(
-        contents=contents,
-        names=contents.names,
+        _shown(contents),
         topics=each_topic(contents, texts),
         top=TOP,
-        stances=STANCES,
-        found_stances=FOUND,
-        interval_scale=interval_scale,
-        heat_map=heat_map,
-        all_differences=all_differences,
         version=VERSION,
-        style=Markup(base + own),
+        style=Markup(style),
         script=Markup(script),
         digest=digest,
     )
+
+
+def style_of(*names: str) -> str:
+    """Style sheets of the report, one behind the other: `base.css`, `parts.css`, `page.css`."""
+    templates = _templates()
+    return "".join(source(templates, name) for name in names)
+
+
+def script_of() -> str:
+    """The script of the report: it sorts tables, and reads pictures aloud by keys."""
+    return source(_templates(), "page.js")
+
+
+@functools.cache
+def _templates() -> Environment:
+    templates = environment("sicetnon.report")
+    templates.filters |= {each.__name__: each for each in (*FILTERS, counted)}
+    return templates
+
+
+def _shown(contents: Contents) -> dict[str, object]:
+    """What the sections print."""
+    return {
+        "contents": contents,
+        "sections": contents.sections,
+        "names": contents.names,
+        "stances": STANCES,
+        "found_stances": FOUND,
+        "interval_scale": interval_scale,
+        "heat_map": heat_map,
+        "all_differences": all_differences,
+    }

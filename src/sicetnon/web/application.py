@@ -14,6 +14,7 @@ from sicetnon.web import (
     judge_routes,
     own_routes,
     page_routes,
+    runs_routes,
     service_routes,
     token_routes,
     upload_routes,
@@ -55,10 +56,11 @@ def application(index: Index, settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.served = state
-    app.state.sessions = Sessions()
+    app.state.sessions, app.state.results = Sessions(), runs_routes.Results()
     for routes in (
         page_routes,
         judge_routes,
+        runs_routes,
         token_routes,
         own_routes,
         upload_routes,

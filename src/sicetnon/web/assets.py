@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
-from sicetnon.report.environment import environment, source
+from sicetnon.report import script_of, style_of
 
 HTMX = "htmx-4.0.1.min.js"
 """The file of htmx (https://htmx.org), unchanged; its licence stands beside it."""
@@ -19,8 +19,6 @@ _MEDIA_TYPES = {
     "svg": "image/svg+xml",
 }
 _DIGITS = 12
-_SHEET = "site.css"
-"""The style sheet of every page, which has the colours and fonts."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +58,11 @@ def assets() -> Mapping[str, Asset]:
 def _files() -> Iterator[tuple[str, bytes]]:
     folder = resources.files("sicetnon.web") / "static"
     # pages, reports and briefs share colours and fonts
-    shared = source(environment("sicetnon.report"), "base.css").encode()
+    shared = {"site.css": style_of("base.css"), "runs.css": style_of("parts.css")}
     for file in folder.iterdir():
-        if file.name == _SHEET:
-            yield file.name, shared + file.read_bytes()
+        if file.name in shared:
+            yield file.name, shared[file.name].encode() + file.read_bytes()
         elif file.name.rpartition(".")[2] in _MEDIA_TYPES:
             yield file.name, file.read_bytes()
+    yield "report.js", script_of().encode()
     yield HTMX, (folder / "htmx" / HTMX).read_bytes()

@@ -18,7 +18,7 @@ from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import problem
 from sicetnon.web.settings import LOOPBACK, Settings
 
-UPLOADS = ("/api/v1/validate", "/api/v1/evaluate")
+UPLOADS = ("/api/v1/validate", "/api/v1/evaluate", "/runs")
 _LOG = logging.getLogger(__name__)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PORT = re.compile(r":\d+$")
@@ -63,7 +63,7 @@ class Guard:
         body = Body(receive, headers, self._limit(scope["path"]), seconds, reply)
         self._metrics.in_flight += 1
         try:
-            refused = self._refusal(scope["path"], headers)
+            refused = self._refusal(scope["method"], scope["path"], headers)
             if refused:
                 await problem(*refused, request_id)(scope, receive, reply.send)
             else:
@@ -101,12 +101,12 @@ class Guard:
         finally:
             watching.cancel()
 
-    def _refusal(self, path: str, headers: Headers) -> tuple[int, str] | None:
+    def _refusal(self, method: str, path: str, headers: Headers) -> tuple[int, str] | None:
         """Status and reason where a request is refused before it is read."""
         host = _PORT.sub("", headers.get("host", "")).lower()
         if self._settings.is_local and host not in LOOPBACK:
             return 421, "the Host header names another host; this server answers for localhost"
-        if path in UPLOADS and not may_change(self._settings, headers):
+        if method == "POST" and path in UPLOADS and not may_change(self._settings, headers):
             return 401, "uploads need the token that the server printed when it started"
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:18]) > self._limit(path):

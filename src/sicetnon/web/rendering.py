@@ -13,14 +13,17 @@ from sicetnon.errors import counted
 from sicetnon.report.environment import environment
 from sicetnon.web.assets import assets
 
-SECTIONS = (("Ask", "/"), ("Judge", "/judge"))
+SECTIONS = (("Ask", "/"), ("Runs", "/runs"), ("Judge", "/judge"))
 """The sections of the site, each with its address; every page links them."""
 
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Only files of this server; nothing inline runs or styles, whatever a text holds."""
+
 HEADERS = {
-    # only files of this server; nothing inline runs or styles, whatever a text holds
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'",
+    "Content-Security-Policy": CONTENT_POLICY,
     # the address holds the question
     "Referrer-Policy": "same-origin",
 }

@@ -1,4 +1,4 @@
-"""The page Judge as assessors use it: keys, forms, lost connections, in a real browser."""
+"""The pages Judge and Runs as people use them: keys, forms, lost connections, a real browser."""
 
 from __future__ import annotations
 
@@ -339,3 +339,45 @@ def test_a_server_that_is_killed_and_started_again(
         with program(index.folder, pool, port):
             waits_until_saved(page)
     assert sorted(label for _, _, label in saved(pool)) == ["0", "2", "FOR"]
+
+
+class TestRuns:
+    @pytest.fixture
+    def files(self, tmp_path: Path) -> dict[str, Path]:
+        lines = {
+            "one.txt": [f"{t} Q0 {n} {n + 1} {9 - n} one" for t in (1, 2) for n in range(8)],
+            "two.txt": [f"{t} Q0 {7 - n} {n + 1} {9 - n} two" for t in (1, 2) for n in range(8)],
+            "relevance.qrels": [f"{t} 0 {n} {n % 3}" for t in (1, 2) for n in range(8)],
+        }
+        for name, rows in lines.items():
+            (tmp_path / name).write_text("\n".join(rows) + "\n")
+        return {name: tmp_path / name for name in lines}
+
+    @pytest.mark.parametrize("scripts", [True, False])
+    @pytest.mark.parametrize("width", [WIDE, NARROW])
+    def test_from_files_to_two_runs_side_by_side(
+        self, visit: Visit, files: dict[str, Path], width: int, scripts: bool
+    ) -> None:
+        visitor = visit("/runs", width=width, scripts=scripts)
+        page = visitor.page
+        findings = visitor.findings if scripts else list[str]
+        assert findings() == []
+        page.get_by_label("Runs, up to 20").set_input_files([files["one.txt"], files["two.txt"]])
+        page.get_by_label("Judgments").set_input_files(files["relevance.qrels"])
+        page.get_by_role("button", name="Score").click()
+        page.get_by_role("heading", name="2 runs, 2 topics").wait_for()
+        assert page.locator("table.leaders tbody tr").count() == 2
+        assert findings() == []
+        assert not visitor.overflows
+        page.get_by_role("button", name="Side by side").click()
+        page.get_by_role("heading", name="Topic by topic").wait_for()
+        assert findings() == []
+        page.locator(".topics-of a").first.click()
+        assert page.locator(".pair-of-runs li").count() == 16
+        assert findings() == []
+        page.emulate_media(color_scheme="dark")
+        assert findings() == []
+        assert not visitor.overflows
+        page.get_by_role("link", name="→").click()
+        assert page.locator(".pair-of-runs li").count() == 16
+        assert visitor.complaints == []
