@@ -165,6 +165,14 @@ class TestAsking:
         page.wait_for_url(re.compile(r"tenure%3F$"))
         page.locator("#for .card").first.wait_for()
 
+    @pytest.mark.parametrize("scripts", [True, False])
+    def test_all_filters_are_cleared_at_once(self, visit: Visit, scripts: bool) -> None:
+        page = visit("filtered", scripts=scripts).page
+        page.get_by_role("link", name="Clear filters").click()
+        page.wait_for_url(re.compile(r"/\?q=[^&]*&sort=strongest$"))
+        page.locator("#for .card").first.wait_for()
+        assert page.get_by_role("link", name="Clear filters").count() == 0
+
     def test_a_filter_loads_no_page_where_scripts_run(self, visit: Visit) -> None:
         page = visit("answers").page
         page.evaluate("window.isSamePage = true")
@@ -247,6 +255,16 @@ class TestComparing:
         page.locator('.chips [aria-current="true"]', has_text="price").wait_for()
         assert page.locator(".bars .count").all_inner_texts()[:3] == ["1", "1", "0"]
         assert page.locator(".card").count() == 2
+
+    def test_more_passages_on_demand(self, visit: Visit) -> None:
+        page = visit("comparison").page
+        page.goto(page.url + "&n=3")
+        page.locator("#more").scroll_into_view_if_needed()
+        before = page.evaluate("scrollY")
+        page.locator("#more").click()
+        page.locator(".card >> nth=4").wait_for()
+        assert page.url.endswith("n=15")
+        assert page.evaluate("scrollY") >= before
 
     def test_what_names_no_object_is_not_shown(self, visit: Visit) -> None:
         text = visit("comparison").page.locator("main").inner_text()

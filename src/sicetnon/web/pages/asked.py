@@ -56,6 +56,11 @@ class Asked:
         return f"{self.address()}&format={name}"
 
     @property
+    def unfiltered(self) -> str:
+        """The address of the page with no answer left out."""
+        return Asked(self.q, self.n, sort=self.sort).address()
+
+    @property
     def is_filtered(self) -> bool:
         """Whether answers are left out."""
         return bool(self.side or self.source or self.length or self.strength or self.aspect)
