@@ -1,8 +1,9 @@
 """Neural re-rankers: a cross-encoder or a bi-encoder of Hugging Face orders the best results.
 
 Nogueira and Cho, "Passage Re-ranking with BERT", arXiv 1901.04085 (2019); Reimers and Gurevych,
-"Sentence-BERT", EMNLP 2019. They need sentence-transformers (extra `neural`). Weights are read from
-safetensors only, because other formats can run code. Code that comes with a model is never run.
+"Sentence-BERT", EMNLP 2019. They need sentence-transformers (extra `neural`). The weights of a
+transformer are read from safetensors only, because other formats can run code; those of layers
+behind it also by torch's reader of plain weights. Code that comes with a model is never run.
 """
 
 from __future__ import annotations
