@@ -45,6 +45,16 @@ def check_plain(path: Path) -> None:
         raise SicetnonError(f"{path}: found {found}; expected a plain file or none; remove it")
 
 
+def allow_many_files() -> None:
+    """Let this process open as many files and connections as it may, not as many as is usual."""
+    try:
+        resource: Any = importlib.import_module("resource")
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    except (ImportError, ValueError, OSError):  # Windows; macOS without an upper limit
+        return
+
+
 def resident_bytes() -> int | None:
     """Memory of this process that is not swapped out; None where the system does not say."""
     try:

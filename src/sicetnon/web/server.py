@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from sicetnon.errors import MissingExtraError, UsageError
 from sicetnon.library.index import Index
-from sicetnon.platforms import has_screen
+from sicetnon.platforms import allow_many_files, has_screen
 from sicetnon.web.settings import Settings
 
 _WAITING_CONNECTIONS = 128
@@ -83,6 +83,8 @@ def bound_socket(host: str, port: int) -> socket.socket:
         UsageError: The address cannot be bound.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # each connection is an open file
+    allow_many_files()
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
