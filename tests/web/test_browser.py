@@ -181,6 +181,8 @@ class TestAsking:
         page.wait_for_url(re.compile("sort=longest"))
         page.locator('#answers [aria-current="true"]', has_text="longest").wait_for()
         assert page.evaluate("window.isSamePage")
+        # the page in other forms is the filtered one
+        assert "sort=longest" in page.get_by_text("This page as JSON").get_attribute("href")
         # who goes on by keyboard stands where they were
         assert "longest" in page.evaluate("document.activeElement.textContent")
 

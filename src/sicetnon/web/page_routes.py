@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
+from sicetnon.arguments.side.questions import matter_of
 from sicetnon.library.brief import brief
 from sicetnon.library.brief_page import shown as shown_brief
 from sicetnon.library.index import Index
@@ -36,7 +38,8 @@ async def ask(
     """The page Ask: answers to a question; without one, a box and examples."""
     if not wanted.q.strip():
         return await _start(served)
-    question = served.question(wanted.q)
+    question = served.question(matter_of(wanted.q))
+    wanted = replace(wanted, q=question)
     found = await _found(served, question, wanted.n)
     shown = await asyncio.to_thread(ask_page, wanted, found)
     if form == "json":

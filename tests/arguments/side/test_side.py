@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sicetnon.arguments.side.classifier import Side
-from sicetnon.arguments.side.questions import has_sides
+from sicetnon.arguments.side.questions import has_sides, matter_of
 from sicetnon.arguments.side.weights import SHIPPED
 from sicetnon.errors import DataError, UsageError
 
@@ -90,6 +90,22 @@ def test_choices_favour_the_object_that_is_praised(judge: Side) -> None:
 )
 def test_questions_for_facts_have_no_sides(question: str, expected: bool) -> None:
     assert has_sides(question) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "matter"),
+    [
+        ("best argument against teacher tenure", "teacher tenure"),
+        ("What are the strongest arguments for school uniforms?", "school uniforms?"),
+        ("the case for and against nuclear power", "nuclear power"),
+        ("reasons in favour of zoos", "zoos"),
+        ("Should teachers get tenure?", "Should teachers get tenure?"),
+        ("Is there an argument for war?", "Is there an argument for war?"),
+        ("arguments against", "arguments against"),
+    ],
+)
+def test_a_question_for_arguments_is_about_its_matter(question: str, matter: str) -> None:
+    assert matter_of(question) == matter
 
 
 def test_columns_must_be_as_long_as_the_texts(judge: Side) -> None:

@@ -12,6 +12,22 @@ _ASKS_FOR_ARGUMENTS = re.compile(
     r"|advantages?|good|bad|wrong|right|better|worse|or)\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_ARGUMENTS_ON = re.compile(
+    r"^\W*(?:(?:what|which)(?:['’]s|\s+(?:is|are))?\s+|give\s+me\s+|show\s+me\s+|find\s+)?(?:the\s+)?"
+    r"(?:(?:best|strongest|main|top|good)\s+)?(?:arguments?|reasons|case)\s+"
+    r"(?:(?:both\s+)?for\s+and\s+against|for|against|in\s+favou?r\s+of)\s+(?P<matter>.*\w.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def matter_of(question: str) -> str:
+    """What a question for arguments is about; other questions as they are.
+
+    "The best arguments against school uniforms" is about school uniforms: an argument of the side
+    that is asked for is against them, not for the words of the question.
+    """
+    found = _ASKS_FOR_ARGUMENTS_ON.match(question)
+    return found["matter"].strip() if found else question
 
 
 def has_sides(question: str) -> bool:
