@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import uuid
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -126,6 +128,17 @@ class TestForms:
         assert "anna" in anna.page("/judge")
         assert "No two assessors differ" in anna.page("/judge/agreement")
         assert anna.ask("GET", "/judge?assessor=%00").status == 422
+
+    def test_judgments_are_downloaded(self, anna: Assessor) -> None:
+        assert anna.ask("GET", "/judge/judgments").status == 422  # there is no vote yet
+        anna.submit(form_of(anna.page(), "vote") | {"label": "2"})
+        assert "/judge/judgments" in anna.page("/judge")
+        packed = anna.ask("GET", "/judge/judgments?by=lowest")
+        with zipfile.ZipFile(io.BytesIO(packed.data)) as archive:
+            names = archive.namelist()
+            lines = [archive.read(name).decode() for name in names if name.endswith(".qrels")]
+        assert "votes.jsonl" in names
+        assert any(line.split()[3:] == ["2"] for text in lines for line in text.splitlines())
 
 
 class TestScripts:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import tempfile
+import zipfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -11,6 +15,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from sicetnon.judging import Action, Item, JudgingFile
+from sicetnon.judging.combining import Combination
+from sicetnon.judging.exchange import export_judgments
 from sicetnon.judging.store import LONGEST_NAME, check_name
 from sicetnon.judging.votes import agreement, disagreements, progress
 from sicetnon.web.access import CSRF_HEADER, NEEDS_TOKEN, OwnSession, Session, Sessions
@@ -132,6 +138,23 @@ async def shown_agreement(served: Served) -> Response:
     shown = found["differences"][:_MOST_ACTIONS]
     known = {each.document for each in shown if index.number(each.document) is not None}
     return page("judge_agreement.html.jinja", section="Judge", topics=topics, known=known, **found)
+
+
+@router.get("/judge/judgments")
+async def judgments(served: Served, by: Combination = "majority") -> Response:
+    """The judgments in the form of the official ones, and the raw votes, as one archive."""
+
+    def pack(file: JudgingFile) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="sicetnon-") as folder:
+            export_judgments(file, folder, by)
+            packed = io.BytesIO()
+            with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+                for path in sorted(Path(folder).iterdir()):
+                    archive.write(path, path.name)
+            return packed.getvalue()
+
+    headers = _NOT_KEPT | {"Content-Disposition": 'attachment; filename="judgments.zip"'}
+    return Response(await served.desk.run(pack), media_type="application/zip", headers=headers)
 
 
 async def _cards(
