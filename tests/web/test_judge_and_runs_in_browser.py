@@ -250,7 +250,7 @@ class TestLostConnections:
         page.context.set_offline(False)
         waits_until_saved(page)
         assert len(saved(pool)) == 32
-        page.get_by_text("Every document in the pool has its votes").wait_for()
+        page.get_by_text("You have judged every document").wait_for()
 
     def test_a_page_that_is_closed_keeps_its_votes(self, visit: Visit, pool: Path) -> None:
         page = visit().page

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 import sicetnon
+from sicetnon.cli import main
 from sicetnon.judging import JudgingFile
 from sicetnon.judging.votes import events, standing_votes
 from sicetnon.web.settings import Settings
@@ -308,6 +309,47 @@ class TestTokens:
         told.clear()
         server.serve(index, Settings(judging=pool), 0, told.append)
         assert not [line for line in told if "token" in line]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"quota": 2}, "your share of 2 documents"),
+        ({}, "Every document in the pool has its votes"),
+        ({"votes": 2}, "You have judged every document"),
+    ],
+)
+def test_the_end_says_why(
+    index: sicetnon.Index, tmp_path: Path, options: dict[str, int], said: str
+) -> None:
+    pool = sample_pool(tmp_path / "pool", IDS[:3], **options)
+    with served(index, Settings(judging=pool)) as client:
+        anna = Assessor(client.url, "anna")
+        judge(anna, 99)
+        assert said in anna.page()
+        assert said in anna.ahead()["end"]
+
+
+def test_what_others_have_is_said(index: sicetnon.Index, tmp_path: Path) -> None:
+    pool = sample_pool(tmp_path / "pool", IDS[:3])
+    with served(index, Settings(judging=pool)) as client:
+        anna, bert = (Assessor(client.url, name) for name in ("anna", "bert"))
+        anna.ahead(9)
+        assert "with other assessors now" in bert.page()
+
+
+def test_the_start_says_what_cannot_be_read(
+    index: sicetnon.Index, tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    pool = sample_pool(tmp_path / "pool", [*IDS, "elsewhere"])
+    monkeypatch.setattr("sicetnon.web.server.serve", lambda *_: None)
+    assert main(["serve", "--index", str(index.folder), "--judge", str(pool)]) == 0
+    assert "lacks the texts of 1 of 9 documents" in capsys.readouterr().err
+    found = Assessor("", "anna")
+    with served(index, Settings(judging=pool)) as client:
+        found.url = client.url
+        pages = "".join(each["html"] for each in found.ahead(18)["items"])
+    assert pages.count("does not hold this document") == 2
 
 
 def test_a_damaged_pool_is_one_line(pool: Path, index: sicetnon.Index, failing: Any) -> None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sicetnon.commands.arguments import describe, existing_place, port
-from sicetnon.errors import UsageError
+from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
+    from sicetnon.library.index import Index
     from sicetnon.web.settings import Settings
+
+_LOOKED_UP = 500
+"""Documents of a pool that are looked up in the index at the start."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -60,9 +65,26 @@ def _serve(options: argparse.Namespace) -> None:
 
     say = line_printer(console(stderr=True, quiet=options.quiet))
     index = opened_index(options.index, say)
+    if options.judge:
+        _say_missing(index, options.judge, say)
     # Ctrl-C is how a server is stopped, not an error
     with index, contextlib.suppress(KeyboardInterrupt):
         serve(index, _settings(options), options.port, say, options.open)
+
+
+def _say_missing(index: Index, judging: Path, say: Callable[[str], None]) -> None:
+    """Say how many documents of a pool assessors cannot read, since the index lacks them."""
+    from sicetnon.judging import JudgingFile
+    from sicetnon.report.texts import Texts
+
+    with JudgingFile(judging) as file:
+        documents = file.documents[:_LOOKED_UP]
+    missing = len(documents) - len(Texts(index).of(documents))
+    if missing:
+        say(
+            f"{judging}: the index lacks the texts of {missing:,} of "
+            f"{counted(len(documents), 'document')}; name their index with --index"
+        )
 
 
 def _settings(options: argparse.Namespace) -> Settings:

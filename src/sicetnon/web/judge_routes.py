@@ -6,6 +6,7 @@ import io
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -20,7 +21,7 @@ from sicetnon.judging.exchange import export_judgments
 from sicetnon.judging.store import LONGEST_NAME, check_name
 from sicetnon.judging.votes import agreement, disagreements, progress
 from sicetnon.web.access import CSRF_HEADER, NEEDS_TOKEN, OwnSession, Session, Sessions
-from sicetnon.web.pages.judge import JudgeCard, Standing, judge_cards, standing_of
+from sicetnon.web.pages.judge import JudgeCard, Standing, end_of, judge_cards, standing_of
 from sicetnon.web.problems import Problem
 from sicetnon.web.rendering import fragment, page
 from sicetnon.web.state import Served, State
@@ -79,7 +80,12 @@ async def ahead(
     check_name(assessor)
     cards, standing = await _cards(served, assessor, count)
     parts = [{"id": card.item, "html": _card_html(card, assessor, session)} for card in cards]
-    said = {"csrf": session.csrf, "items": parts, "progress": _progress(standing)}
+    said = {
+        "csrf": session.csrf,
+        "items": parts,
+        "end": standing.end,
+        "progress": _progress(standing),
+    }
     return session.keep(JSONResponse(said, headers=_NOT_KEPT))
 
 
@@ -165,7 +171,8 @@ async def _cards(
     def look(file: JudgingFile) -> tuple[Sequence[Item], Standing]:
         named = file.item(name, item) if item is not None else None
         found = [named] if named else file.assigned(name, count)
-        return found, standing_of(file, name)
+        standing = standing_of(file, name)
+        return found, standing if found else replace(standing, end=end_of(file, standing))
 
     items, standing = await served.desk.run(look)
     file = served.desk.file

@@ -6,11 +6,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sicetnon.errors import counted
 from sicetnon.formats.entries import is_link
 from sicetnon.formats.identifiers import SEPARATOR, is_pair
 from sicetnon.judging import Item, JudgingFile, Scale
 from sicetnon.judging.ledger import Action
-from sicetnon.judging.votes import AssessorProgress, progress_of
+from sicetnon.judging.votes import AssessorProgress, progress, progress_of
 from sicetnon.library.answers import parts_of
 from sicetnon.library.index import Index
 from sicetnon.records import PremiseStance, Topic
@@ -90,11 +91,13 @@ class Standing:
         own: The assessor's progress.
         most: Documents that they may judge.
         last: Their last vote or skip.
+        end: Why nothing is left for them; empty where something is.
     """
 
     own: AssessorProgress
     most: int
     last: Action | None
+    end: str = ""
 
 
 def standing_of(file: JudgingFile, name: str) -> Standing:
@@ -103,6 +106,21 @@ def standing_of(file: JudgingFile, name: str) -> Standing:
     quota = file.plan.quota
     return Standing(
         progress_of(file, name), size if quota is None else min(size, quota), file.last(name)
+    )
+
+
+def end_of(file: JudgingFile, standing: Standing) -> str:
+    """Why nothing is left for an assessor."""
+    found = progress(file)
+    if found.judged == found.documents:
+        return "Every document in the pool has its votes. Thank you."
+    if file.plan.quota is not None and standing.own.judged >= file.plan.quota:
+        return f"You have reached your share of {counted(file.plan.quota, 'document')}. Thank you."
+    if standing.own.judged + standing.own.skipped >= found.documents:
+        return "You have judged every document that you have not skipped. Thank you."
+    return (
+        "What is left is with other assessors now, or you have skipped it. Load the page again in "
+        "some minutes."
     )
 
 

@@ -39,6 +39,7 @@
   const past = []; // what was done here, for undo
   const known = new Set(); // numbers of documents that this page has had
   let isAway = false; // whether the last request found no server
+  let why = end.querySelector(".lead").textContent; // why nothing is left
 
   const steps = (card) => [...card.querySelectorAll(".step")];
   const open = (card) => steps(card).find((step) => !step.dataset.label);
@@ -76,7 +77,7 @@
 
   const tellEnd = () => {
     const words = end.querySelector(".lead");
-    words.textContent = isAway ? words.dataset.away : words.dataset.there;
+    words.textContent = isAway ? words.dataset.away : why || "Looking for the next document.";
   };
 
   const goOn = () => {
@@ -88,7 +89,8 @@
     show(shown);
     scrollTo(0, 0);
     (shown ?? end).querySelector("h1").focus({ preventScroll: true });
-    if (next.length < FEW) fetchMore();
+    // what waits is sent first, so that the server knows what is left
+    if (next.length < FEW) sent().then(fetchMore);
   };
 
   // --- what the assessor does ---
@@ -183,7 +185,7 @@
 
   const send = () => {
     sending ??= sendAll()
-      .then(() => { wait = 500; isAway = false; })
+      .then(() => { wait = 500; isAway = false; if (!shown) fetchMore(); })
       .catch((error) => lose(error))
       .finally(() => { sending = null; });
     return sending;
@@ -199,8 +201,8 @@
       say(`${votes} on this device: the server asks for its token; load the page again`, true);
       return;
     }
-    const why = error.status === 507 ? "The server's disk is full" : error.status ? "The server is busy" : "No connection";
-    say(`${why}: ${votes} on this device`, true);
+    const fault = error.status === 507 ? "The server's disk is full" : error.status ? "The server is busy" : "No connection";
+    say(`${fault}: ${votes} on this device`, true);
     // a server that was started again has new tokens for forms
     if (error.status === 403) await fetchMore();
     clearTimeout(timer);
@@ -214,6 +216,7 @@
       .then((said) => {
         csrf = said.csrf;
         isAway = false;
+        why = said.end || why;
         for (const { id, html } of said.items) {
           if (known.has(id)) continue;
           const holder = document.createElement("template");
@@ -269,7 +272,7 @@
     kept.write(shortcutsName, shortcuts.checked ? "on" : "off");
     tellKeys();
   });
-  addEventListener("online", () => { wait = 500; send(); fetchMore(); });
+  addEventListener("online", () => { wait = 500; sent().then(fetchMore); });
 
   at("keys").hidden = false;
   tellKeys();
