@@ -113,6 +113,11 @@ class AskPage:
         return tuple(card for each in (*self.columns, self.neither) for card in each.cards)
 
     @property
+    def are_objects(self) -> bool:
+        """Whether the sides are objects of a choice."""
+        return self.columns[0].name != "For"
+
+    @property
     def summary(self) -> str:
         """How many answers there are."""
         if self.shown < self.found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from sicetnon.text.sentences import sentences
 _MOST = 6
 _READ, _LETTERS = 300, 5000
 # titles that are asked, answers of each that are counted, and when one is about it
-_TRIED, _FIRST, _ON_TOPIC = 12, 8, 0.5
+_TRIED, _FIRST, _ON_TOPIC = 14, 8, 0.5
 _SHORTEST, _LONGEST, _FEWEST_WORDS = 16, 72, 4
 _LEAD = re.compile(r"^(?:debate|topic|resolved|motion)\s*[:–-]\s*", re.IGNORECASE)
 
@@ -34,18 +35,22 @@ def examples(index: Index) -> list[str]:
     except IndexError:  # an index on a cluster has forgotten its deleted documents
         return []
     named = [title_of(record) or parts_of(record)[1] for record in records]
-    titles = (_LEAD.sub("", " ".join(title.split())) for title in named)
-    good = list(dict.fromkeys(filter(_is_good, titles)))
+    titles = [_LEAD.sub("", " ".join(title.split())) for title in named]
+    good = Counter(filter(_is_good, titles))
     if not any(named):
         texts = (record.default_text() for record in records)
-        good = list(dict.fromkeys(each for text in texts for each in _compared(text)))
-    # questions say best what can be asked
-    asked = [title for title in good if title.endswith("?")]
-    chosen = asked if len(asked) >= _MOST else good
-    tried = chosen[:: max(1, len(chosen) // _TRIED)][:_TRIED]
-    answered = {title: _answers(index, title) for title in tried}
-    best = sorted(filter(answered.get, tried), key=lambda title: -answered[title])
-    return best[:_MOST]
+        good = Counter(each for text in texts for each in _compared(text))
+    # a title that was met often is that of a long debate
+    tried = [title for title, _ in good.most_common(_TRIED)]
+    chosen: dict[str, int] = {}
+    seen: set[str] = set()
+    for title in tried:
+        answers = _answers(index, title)
+        # each is about something else
+        if answers and answers[0] not in seen:
+            chosen[title] = len(answers)
+            seen.add(answers[0])
+    return sorted(chosen, key=lambda title: -chosen[title])[:_MOST]
 
 
 def _live(index: Index, numbers: NDArray[np.int64]) -> list[Record]:
@@ -63,10 +68,10 @@ def _compared(text: str) -> list[str]:
     return [each for each in asked if len(each) <= _LONGEST and parse_question(each).second]
 
 
-def _answers(index: Index, title: str) -> int:
-    """The number of the first answers that are about a title."""
+def _answers(index: Index, title: str) -> list[str]:
+    """The ids of those of the first answers that are about a title."""
     found = index.search(title, _FIRST, sides=False, balance=False)
-    return sum((answer.reasons or {}).get("on_topic", 1.0) >= _ON_TOPIC for answer in found)
+    return [each.id for each in found if (each.reasons or {}).get("on_topic", 1.0) >= _ON_TOPIC]
 
 
 def _is_good(title: str) -> bool:
@@ -74,6 +79,7 @@ def _is_good(title: str) -> bool:
         _SHORTEST <= len(title) <= _LONGEST
         and len(title.split()) >= _FEWEST_WORDS
         and title[0].isupper()
+        and ":" not in title
         and not title.isupper()
         and has_sides(title)
     )

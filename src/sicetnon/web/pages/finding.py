@@ -85,8 +85,8 @@ def _names(question: str, comparison: Comparison | None) -> tuple[str, str]:
     objects = comparison.objects if comparison else None
     if objects is None:
         parsed = parse_question(question)
-        # FOR favours the first object of "X or Y"
-        if not (parsed.first and parsed.second and " or " in question):
+        # FOR favours the first object of "X or Y"; "Zoos: education or prison?" is about zoos
+        if not (parsed.first and parsed.second and " or " in question) or ":" in question:
             return "For", "Against"
         objects = parsed.first, parsed.second
     return objects
