@@ -80,6 +80,16 @@ def test_answers_say_why_they_stand_where_they_stand(
     assert "on topic" not in capsys.readouterr().out
 
 
+def test_snippets_are_left_out_where_nobody_wants_them(index: Index) -> None:
+    for system in (None, "bm25"):
+        with_them, without = (
+            index.search(QUESTION, system=system, snippets=snippets) for snippets in (True, False)
+        )
+        assert all(answer.snippet.marks for answer in with_them)
+        assert not any(answer.snippet.text for answer in without)
+        assert [answer.id for answer in with_them] == [answer.id for answer in without]
+
+
 def test_sides_are_left_out_where_nobody_wants_them(
     index: Index, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,6 +27,7 @@ from sicetnon.text.snippets import Snippet, snippet, words_of
 from sicetnon.text.stopwords import stop_list
 
 SNIPPET_LENGTH = 300
+NO_SNIPPET = Snippet("", ())
 _PASSAGE_STANCES: tuple[ComparativeStance, ...] = get_args(ComparativeStance)
 
 
@@ -42,7 +43,8 @@ class Answer:
             passage that was found for a comparative question, `FIRST` or `SECOND` for the object
             that it favours, `NEUTRAL` where it weighs both, `NO` where it takes no side.
         heading: The conclusion, or the title, where there is one.
-        snippet: The part of its text that has most to do with the question.
+        snippet: The part of its text that has most to do with the question; empty where none was
+            asked for.
         source: Where it comes from, where that is known.
         record: All of it.
         objects: The first and the second object of the question, where the stance is about them.
@@ -111,34 +113,52 @@ class Answer:
         return fields | {"fields": dict(record.texts) | record.extra}
 
 
-def answers(index: IndexReader, ranking: Ranking) -> list[Answer]:
-    """The documents of a ranking as answers."""
-    return answers_of(ranking, index.records_of(ranking), index.analysis.analyzer())
+def answers(index: IndexReader, ranking: Ranking, snippets: bool = True) -> list[Answer]:
+    """The documents of a ranking as answers, with snippets or without."""
+    found = answers_of(ranking, index.records_of(ranking))
+    if not snippets:
+        return found
+    return with_snippets(ranking.topic.title, found, index.analysis.analyzer())
 
 
-def answers_of(ranking: Ranking, records: Sequence[Record], analyzer: Analyzer) -> list[Answer]:
-    """The documents of a ranking as answers.
+def with_snippets(question: str, answers: Sequence[Answer], analyzer: Analyzer) -> list[Answer]:
+    """The answers with their snippets.
+
+    Args:
+        question: The question.
+        answers: Its answers.
+        analyzer: Tells which words of a text are words of the question.
+    """
+    wanted = frozenset(analyzer.stems_of(_content(question)))
+    texts = [parts_of(answer.record)[0] for answer in answers]
+    # one call for the words of all texts takes a tenth of the time of a call for each
+    words = list({word for text in texts for word in words_of(text)})
+    stems = dict(zip(words, analyzer.stems_of_each(words), strict=True))
+    return [
+        replace(answer, snippet=snippet(text, wanted, stems.__getitem__, SNIPPET_LENGTH))
+        for answer, text in zip(answers, texts, strict=True)
+    ]
+
+
+def answers_of(ranking: Ranking, records: Sequence[Record]) -> list[Answer]:
+    """The documents of a ranking as answers without snippets.
 
     Args:
         ranking: What was found.
         records: Its documents.
-        analyzer: Tells which words of a text are words of the question.
     """
-    wanted = frozenset(analyzer.stems_of(_content(ranking.topic.title)))
-    parts = [parts_of(record) for record in records]
-    # one call for the words of all texts takes a tenth of the time of a call for each
-    words = list({word for text, *_ in parts for word in words_of(text)})
-    stems = dict(zip(words, analyzer.stems_of_each(words), strict=True))
     found = []
     every = ranking.reasons or [None] * len(ranking)
-    for rank, ((identifier, score), record, of_record, reasons) in enumerate(
-        zip(ranking, records, parts, every, strict=True), start=1
+    for rank, ((identifier, score), record, reasons) in enumerate(
+        zip(ranking, records, every, strict=True), start=1
     ):
-        text, heading, source, stance = of_record
-        part = snippet(text, wanted, stems.__getitem__, SNIPPET_LENGTH)
+        _, heading, source, stance = parts_of(record)
         found.append(
-            Answer(rank, score, identifier, stance, heading, part, source, record, reasons=reasons)
-        )
+            Answer(
+                rank, score, identifier, stance, heading, NO_SNIPPET, source, record,
+                reasons=reasons,
+            )
+        )  # fmt: skip
     return _with_stances(found, ranking)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, cast
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.answers import Answer, answers
+from sicetnon.library.answers import Answer, answers, with_snippets
 from sicetnon.library.showing import balanced, folded, is_one_sided
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
@@ -189,6 +189,7 @@ class Index(IndexReader):
         stance: str | None = None,
         sides: bool = True,
         balance: bool = True,
+        snippets: bool = True,
     ) -> list[Answer]:
         """The best answers to a question.
 
@@ -206,6 +207,7 @@ class Index(IndexReader):
             sides: Whether the sides of the answers are judged, which takes the model a few
                 milliseconds per answer.
             balance: Whether a third of the answers is of the weaker side, where there are as many.
+            snippets: Whether the answers have snippets, which take less than a millisecond each.
 
         Raises:
             UsageError: The question is no text, or there is no such system or stance classifier
@@ -217,7 +219,7 @@ class Index(IndexReader):
         topic = Topic("1", question)
         if system is not None:
             chosen = system if isinstance(system, System) else self.system(system, stance=stance)
-            best = answers(self, chosen.retrieve([topic], k)[0])
+            best = answers(self, chosen.retrieve([topic], k)[0], snippets)
             return _sided(question, best) if sides else best
         chosen = self.system(shown_system(self), stance=stance)
         finder = replace(chosen, labelling=None)
@@ -227,13 +229,14 @@ class Index(IndexReader):
             # the classifier may take a while for each result
             shown = shown.best(k).labelled(chosen.labelling)
         shown = shown.best(_BALANCED * k if balance else k)
-        found = shown.answers(self.analysis.analyzer())
+        found = shown.answers()
         first, rest = found[:k], found[k:]
         if sides:
             first = _sided(question, first)
             # to judge a side takes time: those of the rest count only where one side is short
             rest = _sided(question, rest) if is_one_sided(first, k) else rest
-        return balanced(first + rest, k) if balance else first
+        best = balanced(first + rest, k) if balance else first
+        return with_snippets(question, best, self.analysis.analyzer()) if snippets else best
 
     def nearest_topics(self, question: str, k: int = 5) -> list[str]:
         """Headings of the documents nearest to a question, each once, the nearest first.
@@ -244,7 +247,7 @@ class Index(IndexReader):
         """
         topic = Topic("1", question[:_LONGEST_QUESTION])
         ranking = self.system(shown_system(self)).retrieve([topic], _MOST_FOLDED * k)[0]
-        found = answers(self, ranking)
+        found = answers(self, ranking, snippets=False)
         found.sort(key=lambda answer: -(answer.reasons or {}).get("on_topic", 0.0))
         headings = (answer.heading for answer in found)
         return list(dict.fromkeys(filter(None, headings)))[:k]

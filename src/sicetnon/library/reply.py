@@ -103,7 +103,7 @@ def reply_to(index: Index, identifier: str, question: str = "", k: int = 3) -> D
     topic, side = claim or claim_of(checked_text(own)), _SIDES[is_denied]
     if question:
         ranking = Ranking(Topic("1", question), (identifier,), np.zeros(1))
-        taken = side_of(with_sides(question, answers(index, ranking))[0])
+        taken = side_of(with_sides(question, answers(index, ranking, snippets=False))[0])
         topic, side = (question, taken) if taken else (topic, side)
     other = _SIDES[side == "FOR"]
     found = replies(index, topic, topic, k, [own], other)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sicetnon.folders import cache_folder
-from sicetnon.library.answers import Answer, answers_of, as_json
+from sicetnon.library.answers import Answer, answers_of, as_json, with_snippets
 from sicetnon.library.sides import with_sides
 from sicetnon.records import PremiseStance, QuestionSide, Topic
 from sicetnon.services.argsme import ArgsMeRetriever
@@ -53,10 +53,12 @@ def search_service(
     if source == "chatnoir":
         with closing(ChatNoirRetriever(kept, say=say)) as pages:
             ranking = pages.retrieve([topic], k)[0]
-            return with_sides(question, answers_of(ranking, pages.hits(ranking), analyzer))
+            answers = answers_of(ranking, pages.hits(ranking))
+            return with_sides(question, with_snippets(question, answers, analyzer))
     with closing(ArgsMeRetriever(kept, say=say)) as arguments:
         ranking = arguments.retrieve([topic], k)[0]
-        answers = answers_of(ranking, arguments.records(ranking), analyzer)
+        answers = answers_of(ranking, arguments.records(ranking))
+        answers = with_snippets(question, answers, analyzer)
     found = []
     for answer, said in zip(answers, ranking.stances or (), strict=True):
         stance, side = _SIDES.get(said, (None, None))

@@ -13,7 +13,6 @@ from sicetnon.ranking.repeats import Shingles, shared, shingles
 from sicetnon.ranking.system import Labelling
 from sicetnon.records import QuestionSide, Ranking, Record, said
 from sicetnon.stopping import check_wanted
-from sicetnon.text.analysis import Analyzer
 
 # probabilities of being on topic: enough, and enough for one of the few that there are
 _ON_TOPIC, _NEAR_TOPIC, _FEW = 0.5, 0.3, 3
@@ -57,9 +56,9 @@ class Shown(NamedTuple):
         """The results with their stances."""
         return self._replace(ranking=labelling.apply(self.ranking.topic, self.ranking))
 
-    def answers(self, analyzer: Analyzer) -> list[Answer]:
-        """The results as answers; see `answers_of`."""
-        found = answers_of(self.ranking, self.records, analyzer)
+    def answers(self) -> list[Answer]:
+        """The results as answers without snippets; see `answers_of`."""
+        found = answers_of(self.ranking, self.records)
         return [
             replace(answer, similar=ids) for answer, ids in zip(found, self.similar, strict=True)
         ]
