@@ -41,12 +41,6 @@ Visit = Callable[..., Visitor]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsers.started() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def addresses(
     tmp_path_factory: pytest.TempPathFactory, index: Path
 ) -> Iterator[Callable[[str], str]]:

@@ -32,12 +32,6 @@ Visit = Callable[..., Visitor]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsers.started() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> sicetnon.Index:
     return both_sides(tmp_path_factory.mktemp("web") / "index")
 
