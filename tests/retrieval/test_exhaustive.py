@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.index.reader import IndexReader
-from sicetnon.retrieval import kernels, plain
+from sicetnon.retrieval import kernels, plain, tables
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
+from sicetnon.retrieval.tabulated import can_tabulate, search_tabulated
 from sicetnon.retrieval.weighting import BM25, DLH, DPH, PL2, TFIDF, DirichletLM, JelinekMercer
 from support.small_indexes import build
 
@@ -59,6 +60,10 @@ def found(
     parts = [score.bind(index)(query) for score in scores]
     best = Best.of(k)
     search_exhaustively(parts, index.segments, best, **how)  # type: ignore[arg-type]
+    return listed(best)
+
+
+def listed(best: Best) -> list[tuple[int, float]]:
     numbers, values = best.ordered()
     return list(zip(numbers.tolist(), values.tolist(), strict=True))
 
@@ -81,3 +86,58 @@ def test_windows_and_compiled_loops_change_no_bit(
     expected = found(index, scores, query, k, loops=plain)
     assert found(index, scores, query, k, loops=kernels, window=window) == expected
     assert found(index, scores, query, k, loops=plain, window=window) == expected
+
+
+ONE_MODEL: list[Scoring] = [
+    *(FieldScore(model) for model in (BM25(), DirichletLM(50), JelinekMercer(), DPH(), TFIDF())),
+    FieldScore(BM25(2.0, 0.3, "plus"), {"title": 0.7}),
+    FieldScore(DirichletLM(50, "full"), {"premise": 2.0, "conclusion": 2.0, "title": 2.0}),
+    FieldScore(DirichletLM(50, "matched"), {"premise": 0.7}),
+    FieldScore(DLH(), {"premise": 1.0}),
+    FieldScore(PL2(), {"premise": 1.0}),
+]
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
+    """40,000 documents in two segments, so that terms have tables, and samples are taken."""
+    random = np.random.default_rng(5)
+    shares = 1 / np.arange(1, len(WORDS) + 1)
+    words = random.choice(WORDS, 40_000 * 8, p=shares / shares.sum()).tolist()
+    ends = np.cumsum(random.integers(0, 16, 40_000)) % len(words)
+    made = [
+        {"conclusion": "", "premise": " ".join(words[end : end + place % 13]), "title": words[end]}
+        for place, end in enumerate(ends.tolist())
+    ]
+    made[7]["premise"] = " ".join(words[:700])
+    folder = tmp_path_factory.mktemp("large")
+    path = build(folder, made, "plain", (20_000,), range(5, 40_000, 97))
+    with IndexReader.open(path) as opened_index:
+        yield opened_index
+
+
+@pytest.mark.parametrize("score", ONE_MODEL, ids=str)
+@settings(max_examples=8, derandomize=True, deadline=None)
+@given(queries, st.sampled_from([1, 10, 200, 5000]), st.sampled_from([64, 1000, 1 << 14]))
+def test_tables_and_samples_change_no_bit(
+    large: IndexReader, score: Scoring, query: Mapping[str, float], k: int, window: int
+) -> None:
+    part = score.bind(large)(query)
+    expected = found(large, [score], query, k, loops=kernels)
+    if not part.terms:
+        assert expected == []
+        return
+    assert can_tabulate([part])
+    for sampled_from in (1 << 14, 1 << 30):
+        best = Best.of(k)
+        search_tabulated(part, large.segments, best, window, sampled_from)
+        assert listed(best) == expected
+
+
+def test_an_unfair_sample_is_noticed(large: IndexReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = FieldScore(BM25()).bind(large)({"vote": 1.0, "gun": 2.0})
+    expected = found(large, [FieldScore(BM25())], {"vote": 1.0, "gun": 2.0}, 300, loops=kernels)
+    monkeypatch.setattr(tables, "estimate", lambda *_: expected[120][1])
+    best = Best.of(300)
+    search_tabulated(part, large.segments, best, sampled_from=1)
+    assert listed(best) == expected

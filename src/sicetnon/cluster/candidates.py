@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from sicetnon.cluster.layout import MOST_FREQUENT, length_field
 from sicetnon.cluster.terms import ClusterPostings
 from sicetnon.compiled import is_small
+from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.segment import Segment
+from sicetnon.index.segment import CountedLengths, Segment, counted_lengths
 from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.formulas import WindowPostings
@@ -96,6 +97,13 @@ class _CandidateSegment:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def lengths_of(self, fields: tuple[int, ...]) -> CountedLengths:
+        """See `Segment.lengths_of`."""
+        counted = counted_lengths(self.lengths, fields)
+        if counted is None:
+            raise BrokenIndexError("the cluster gave a length that cannot be; verify the index")
+        return counted
 
 
 class _CandidatePostings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,24 @@ from sicetnon.index.manifest import Manifest, SegmentEntry
 from sicetnon.index.storage import REBUILD, MappedArray, damaged, ends_fit
 from sicetnon.index.store import DocumentReader
 from sicetnon.index.words import StoredWords
+
+_MOST_LENGTH = (1 << 31) - 1
+
+CountedLengths: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
+"""Numbers of terms, and the same in 16 bits: 65,535 for all that are higher."""
+
+
+def counted_lengths(lengths: NDArray[np.int32], fields: tuple[int, ...]) -> CountedLengths | None:
+    """The number of terms in some fields of each document; None where it can be no such number.
+
+    Args:
+        lengths: Terms by document and field, shape (documents, fields).
+        fields: The fields.
+    """
+    whole = lengths[:, list(fields)].sum(axis=1, dtype=np.int64)
+    if whole.min(initial=0) < 0 or whole.max(initial=0) > _MOST_LENGTH:
+        return None
+    return whole.astype(np.int32), np.minimum(whole, (1 << 16) - 1).astype(np.uint16)
 
 
 def mask_name(deleted: int) -> str:
@@ -61,6 +79,7 @@ class Segment:
         self.live = arrays[entry.deleted] if entry.deleted else None
         if not ends_fit(self.posting_offsets, len(self.documents)):
             raise damaged(folder / "posting_offsets", "they do not fit the postings")
+        self._lengths_of: dict[tuple[int, ...], CountedLengths] = {}
         self.store = DocumentReader(folder, self._mapped, manifest.records)
 
     def __len__(self) -> int:
@@ -136,6 +155,24 @@ class Segment:
             raise damaged(self.folder / "lengths", "found a length below 0")
         lengths = self.lengths if self.live is None else self.lengths[self.live != 0]
         return lengths.sum(axis=0, dtype=np.int64)  # type: ignore[no-any-return]
+
+    def lengths_of(self, fields: tuple[int, ...]) -> CountedLengths:
+        """The number of terms in some fields of each document, shape (documents,).
+
+        They are in memory, and made when they are first asked for.
+
+        Returns:
+            The numbers, and the same in 16 bits: 65,535 for all that are higher.
+
+        Raises:
+            BrokenIndexError: A length is below 0, or no length can be that high.
+        """
+        if fields not in self._lengths_of:
+            counted = counted_lengths(self.lengths, fields)
+            if counted is None:
+                raise damaged(self.folder / "lengths", "found a length that cannot be")
+            self._lengths_of[fields] = counted
+        return self._lengths_of[fields]
 
     def release(self) -> None:
         """Let the system take back the memory of what was read."""

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.retrieval.formulas import Accumulate, Formula
+from sicetnon.retrieval.lengths import DocumentValues
 from sicetnon.retrieval.postings import TermPostings
 
 Reals: TypeAlias = NDArray[np.float64]
+
+
+class Values(Protocol):
+    """A number for each document of an index."""
+
+    def __getitem__(self, place: int) -> Reals:
+        """The numbers of a segment's documents, shape (documents,)."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +29,14 @@ class Clause:
 
     Attributes:
         postings: The documents, and the frequencies of the term.
-        norms: The norms of the documents of each segment, shape (documents,) each.
+        norms: The norms of the documents.
         weight: The weight of the term.
         constants: What else the formula takes.
         formula: The formula, or the loop of a user's own model.
     """
 
     postings: TermPostings
-    norms: Sequence[Reals]
+    norms: Values
     weight: float
     constants: tuple[float, ...]
     formula: Formula | OwnLoop
@@ -55,11 +63,11 @@ class DocumentScore:
     """A score of each document with another score, such as the smoothing of query likelihood.
 
     Attributes:
-        scores: The scores of the documents of each segment, shape (documents,) each.
+        scores: The scores of the documents.
         weight: Their weight.
     """
 
-    scores: Sequence[Reals]
+    scores: DocumentValues
     weight: float
 
 

@@ -28,7 +28,7 @@ class Best:
 
     Attributes:
         k: Number of documents wanted, at least 1.
-        numbers: Document numbers, int64; only `filled` of them count.
+        numbers: Document numbers, int64, rising; only `filled` of them count.
         scores: Their scores.
         filled: Number of documents; it may be above k.
         threshold: A document with this score or a lower one cannot be among the best.
@@ -49,7 +49,8 @@ class Best:
     def ordered(self) -> tuple[NDArray[np.int64], Reals]:
         """Numbers and scores, best first, of equal ones the lower number first."""
         numbers, scores = self.numbers[: self.filled], self.scores[: self.filled]
-        order = np.lexsort((numbers, -scores))[: self.k]
+        # the numbers rise, so that documents with equal scores stay in their order
+        order = np.argsort(-scores, kind="stable")[: self.k]
         return numbers[order], scores[order]
 
 

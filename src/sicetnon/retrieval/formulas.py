@@ -92,3 +92,32 @@ def normalised(tf: float, norm: float, a: float, b: float) -> float:
 def presence(tf: float, norm: float, a: float, b: float) -> float:
     """a, wherever the term occurs."""
     return a
+
+
+FORMULAS: tuple[Formula, ...] = (
+    saturation, log_ratio, log_ratio_matched, hypergeometric_popper, hypergeometric_laplace,
+    poisson_laplace, pivoted, normalised, presence,
+)  # fmt: skip
+"""All formulas, by the number that `by_number` knows them by."""
+
+
+@inlined
+def by_number(number: int, tf: float, norm: float, a: float, b: float) -> float:
+    """The value of a formula, by its place in `FORMULAS`: one kernel serves all models."""
+    if number == 0:
+        return saturation(tf, norm, a, b)
+    if number == 1:
+        return log_ratio(tf, norm, a, b)
+    if number == 2:
+        return log_ratio_matched(tf, norm, a, b)
+    if number == 3:
+        return hypergeometric_popper(tf, norm, a, b)
+    if number == 4:
+        return hypergeometric_laplace(tf, norm, a, b)
+    if number == 5:
+        return poisson_laplace(tf, norm, a, b)
+    if number == 6:
+        return pivoted(tf, norm, a, b)
+    if number == 7:
+        return normalised(tf, norm, a, b)
+    return presence(tf, norm, a, b)

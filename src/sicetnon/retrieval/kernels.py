@@ -200,16 +200,58 @@ def best(
 @compiled
 def keep(k: int, found: NDArray[np.int64], found_scores: Reals, filled: int) -> tuple[float, int]:
     """Keep the k best of the documents found so far, in their order: the last score, and k."""
-    threshold = np.partition(found_scores[:filled], filled - k)[filled - k]
+    threshold = select(found_scores[:filled].copy(), k)
     equal = k
     for place in range(filled):
-        if found_scores[place] > threshold:
-            equal -= 1
+        equal -= found_scores[place] > threshold
     kept = 0
     for place in range(filled):
-        if found_scores[place] > threshold or (found_scores[place] == threshold and equal > 0):
-            if found_scores[place] == threshold:
-                equal -= 1
-            found[kept], found_scores[kept] = found[place], found_scores[place]
+        score = found_scores[place]
+        if score > threshold or (score == threshold and equal > 0):
+            equal -= score == threshold
+            found[kept], found_scores[kept] = found[place], score
             kept += 1
     return threshold, kept
+
+
+@compiled
+def select(values: Reals, rank: int) -> float:
+    """The value of a rank, the highest being 1; the values are reordered (Hoare's quickselect)."""
+    low, high, wanted = 0, values.size - 1, rank - 1
+    while low < high:
+        right, left = part(values, low, high)
+        if wanted <= right:
+            high = right
+        elif wanted >= left:
+            low = left
+        else:
+            break
+    return float(values[wanted])
+
+
+@compiled
+def part(values: Reals, low: int, high: int) -> tuple[int, int]:
+    """Move the higher values between two places, inclusive, before the lower ones.
+
+    Returns:
+        The last place of the higher values, and the first place of the lower ones.
+    """
+    middle = (low + high) >> 1
+    # the median of three is no outlier, and ends both inner loops
+    if values[middle] > values[low]:
+        values[middle], values[low] = values[low], values[middle]
+    if values[high] > values[low]:
+        values[high], values[low] = values[low], values[high]
+    if values[high] > values[middle]:
+        values[high], values[middle] = values[middle], values[high]
+    pivot, left, right = values[middle], low, high
+    while left <= right:
+        while values[left] > pivot:
+            left += 1
+        while values[right] < pivot:
+            right -= 1
+        if left <= right:
+            values[left], values[right] = values[right], values[left]
+            left += 1
+            right -= 1
+    return right, left

@@ -168,6 +168,6 @@ def best(
     places = np.flatnonzero(is_found)
     numbers = np.concatenate((found[:filled], places + first))
     values = np.concatenate((found_scores[:filled], scores[places]))
-    order = np.lexsort((numbers, -values))[:k]
+    order = np.sort(np.lexsort((numbers, -values))[:k])
     found[: len(order)], found_scores[: len(order)] = numbers[order], values[order]
     return len(order), threshold

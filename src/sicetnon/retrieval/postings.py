@@ -38,10 +38,13 @@ class TermPostings:
         segments: The documents of each segment, int32, rising, shape (n,), their frequencies,
             shape (n, columns), and the weight of each column. Deleted documents may be among
             them, and documents whose weighted frequency is 0.
+        places: The places of the postings in the arrays of each segment; empty where the postings
+            of several forms were merged.
     """
 
     statistics: TermStatistics
     segments: tuple[WindowPostings, ...]
+    places: tuple[slice, ...] = ()
 
     def __len__(self) -> int:
         return sum(len(documents) for documents, _, _ in self.segments)
@@ -149,7 +152,14 @@ class PostingsReader:
             documents = sum(len(documents) for documents, _, _ in segments)
         else:
             documents = sum(map(self._count, self._index.segments, segments))
-        return TermPostings(TermStatistics(documents, self._occurrences(term, forms)), segments)
+        statistics = TermStatistics(documents, self._occurrences(term, forms))
+        return TermPostings(statistics, segments, () if self._has_forms else self._places(forms))
+
+    def _places(self, forms: Sequence[Sequence[tuple[int, float]]]) -> tuple[slice, ...]:
+        return tuple(
+            segment.postings(found[0][0]) if found else slice(0, 0)
+            for segment, found in zip(self._index.segments, forms, strict=True)
+        )
 
     def _occurrences(self, term: str, forms: Sequence[Sequence[tuple[int, float]]]) -> float:
         """The weighted occurrences of a term's forms in live documents.

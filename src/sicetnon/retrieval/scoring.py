@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas
 from sicetnon.retrieval.clauses import Clause, DocumentScore, Part, Saturated
+from sicetnon.retrieval.lengths import DocumentValues, Lengths
 from sicetnon.retrieval.postings import field_weights, postings_of
 from sicetnon.retrieval.weighting import WeightingModel, inverse_document_frequency
 
@@ -57,10 +58,10 @@ class FieldScore:
     def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
         model, reader = self.model, postings_of(index, self.fields, self.other_forms)
-        lengths = [segment.lengths @ reader.weights for segment in index.segments]
-        norms = [model.norms(each, reader.collection) for each in lengths]
-        of_documents = model.document_scores
-        document_scores = [of_documents(each) for each in lengths] if of_documents else None
+        lengths = Lengths(index.segments, reader.weights)
+        norms = DocumentValues(lengths, lambda some: model.norms(some, reader.collection))
+        of_document = model.document_scores
+        document_scores = DocumentValues(lengths, of_document) if of_document else None
 
         def part(query: Mapping[str, float]) -> Part:
             query_length, clauses = 0.0, []

@@ -23,6 +23,7 @@ from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.feedback import Feedback
 from sicetnon.retrieval.postings import Postings, postings_of
 from sicetnon.retrieval.scoring import Scoring
+from sicetnon.retrieval.tabulated import can_tabulate, search_tabulated
 
 _PLAIN_POSTING_SECONDS = 500e-9
 _PLAIN_FOUND_SECONDS = 200e-9
@@ -82,8 +83,12 @@ class _Worker:
         if k > 0 and clauses:
             postings = sum(len(clause.postings) for clause in clauses)
             seconds = postings * _PLAIN_POSTING_SECONDS + k * _PLAIN_FOUND_SECONDS
-            loops = plain if is_small(seconds) else kernels
-            search_exhaustively(parts, self._index.segments, best, loops)
+            if is_small(seconds):
+                search_exhaustively(parts, self._index.segments, best, plain)
+            elif can_tabulate(parts):
+                search_tabulated(parts[0], self._index.segments, best)
+            else:
+                search_exhaustively(parts, self._index.segments, best, kernels)
         return best.ordered()
 
 
