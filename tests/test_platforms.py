@@ -17,8 +17,15 @@ for name in missing:
     if hasattr(os, name):
         delattr(os, name)
 """
+# this library asks for the platform itself
+LOADED_BEFORE = """
+import contextlib
+with contextlib.suppress(ModuleNotFoundError):
+    import mcp.server
+"""
 IMPORT_ALL = (
-    ELSEWHERE
+    LOADED_BEFORE
+    + ELSEWHERE
     + """
 import sicetnon
 faults = []
