@@ -27,7 +27,7 @@ class _Announcement(event.Listener):
 
     def on_start(self, event: Any) -> None:
         if not self._made:
-            _LOG.info("compiling for this machine, once; some seconds …")
+            _LOG.info("compiling for this machine, once: about 20 seconds …")
         self._made = True
 
     def on_end(self, event: Any) -> None:

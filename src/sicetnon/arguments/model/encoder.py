@@ -116,6 +116,7 @@ class DebateEncoder:
         self.description = _described(self.folder)
         self._portion_characters = portion_characters
         self._sessions: dict[str, Any] = {}
+        self._checked: set[str] = set()
         self._opening = threading.Lock()
         self.classes: Mapping[str, tuple[str, ...]] = {
             "stance": self.description.stances,
@@ -272,10 +273,13 @@ class DebateEncoder:
         return tokenizer
 
     def _check(self, name: str) -> None:
-        """Compare the checksum of a file with that of `model.json`."""
+        """Compare the checksum of a file with that of `model.json`, once."""
+        if name in self._checked:
+            return
         found, expected = _crc32(self.folder / name), self.description.checksums.get(name)
         if expected is not None and f"{found:08x}" != expected:
             raise _damaged(self.folder / name, f"its checksum is {found:08x}, not {expected}")
+        self._checked.add(name)
 
     def _session(self, graph: str) -> Any:
         with self._opening:
