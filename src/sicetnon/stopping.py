@@ -16,15 +16,15 @@ _CURRENT: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
 
 class Stop:
-    """Says when work has to end. Threads may share it.
+    """Says when work has to end. Threads may share it."""
 
-    Args:
-        seconds: Seconds from now until the time is up; None for no limit.
-    """
-
-    def __init__(self, seconds: float | None = None):
-        self._end = None if seconds is None else time.monotonic() + seconds
+    def __init__(self) -> None:
+        self._end: float | None = None
         self._is_unwanted = False
+
+    def after(self, seconds: float) -> None:
+        """Let the work end at its first check that is so many seconds from now."""
+        self._end = time.monotonic() + seconds
 
     def now(self) -> None:
         """Let the work end at its next check."""

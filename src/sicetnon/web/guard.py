@@ -94,10 +94,13 @@ class Guard:
         try:
             await self._app(scope, body.receive, reply.send)
         except asyncio.CancelledError:
-            if not body.has_gone:
+            if not body.has_gone and reply.status:
                 raise
             task.uncancel()
-            self._metrics.hung_up += 1
+            if body.has_gone:
+                self._metrics.hung_up += 1
+            else:
+                reply.instead = 503, "the server stops; send it again when it is back"
         finally:
             watching.cancel()
 

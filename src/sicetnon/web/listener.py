@@ -12,7 +12,6 @@ from sicetnon.web.application import application
 from sicetnon.web.connections import impatient
 from sicetnon.web.settings import Settings
 
-_GRACE_SECONDS = 10
 _KEPT_ALIVE_SECONDS = 5
 _LONGEST_HEAD = 1 << 16
 
@@ -43,7 +42,7 @@ def uvicorn_server(app: ASGIApp, settings: Settings) -> uvicorn.Server:
         log_level=logging.CRITICAL,
         server_header=False,
         timeout_keep_alive=_KEPT_ALIVE_SECONDS,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_graceful_shutdown=settings.grace_seconds,
         h11_max_incomplete_event_size=_LONGEST_HEAD,
     )
     return uvicorn.Server(config)

@@ -17,8 +17,10 @@ class Settings:
         host: The address that it is bound to.
         threads: Requests that are worked on at once.
         waiting: Requests that may wait for a thread; more are refused with 503.
-        seconds: Seconds after which the work on a request is stopped (503), after which its body
-            must be whole (408), and within which the client must take a part of the answer.
+        seconds: Seconds within which the work on a request must begin (503), after which it is
+            stopped (503), after which its body must be whole (408), and within which the client
+            must take a part of the answer.
+        grace_seconds: Seconds that requests have to end in when the server is stopped.
         head_seconds: Seconds within which a connection must have sent the head of a request.
         cached: Answers that are kept until the index changes.
         cached_letters: Letters of the texts of all of them at most.
@@ -38,6 +40,7 @@ class Settings:
     threads: int = 2
     waiting: int = 32
     seconds: float = 30.0
+    grace_seconds: int = 10
     head_seconds: float = 10.0
     cached: int = 256
     cached_letters: int = 1 << 24

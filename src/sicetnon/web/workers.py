@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -51,7 +52,7 @@ class Workers:
             key: What the result depends on; None for work that is not cached.
 
         Raises:
-            Problem: Too many requests wait (503), or the work takes too long (503).
+            Problem: Too many requests wait, it is not begun in time, or it takes too long (503).
         """
         if key is not None and key in self._cache:
             self._metrics.cache_hits += 1
@@ -59,11 +60,14 @@ class Workers:
             return found
         job = self._shared.get(key) or self._started(work, key)
         job.waiting += 1
+        advice = "to be begun; send it again later"
         try:
+            await asyncio.wait_for(job.begun.wait(), self._seconds)
+            advice = "of work; ask for less"
             # the work has the same limit: this one holds where the work does not look at it
             done = await asyncio.wait_for(asyncio.shield(job.done), self._seconds)
         except (TimeoutError, StoppedError):
-            text = f"the request took longer than {self._seconds:g} s; ask for less"
+            text = f"the request took longer than {self._seconds:g} s {advice}"
             raise Problem(503, text, _RETRY_AFTER) from None
         finally:
             job.waiting -= 1
@@ -83,15 +87,19 @@ class Workers:
         if self.busy >= self._most:
             self._metrics.refused += 1
             raise Problem(503, "too many requests wait; send it again later", _RETRY_AFTER)
-        stop = Stop(self._seconds)
+        stop, begun = Stop(), asyncio.Event()
+        loop = asyncio.get_running_loop()
 
         def watched() -> tuple[Any, int]:
+            stop.after(self._seconds)
+            with contextlib.suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(begun.set)
             with stop.watched():
                 stop.check()
                 result = work()
             return result, 0 if key is None else letters_of(result)
 
-        job = _Job(self._executor.submit(watched), stop, key)
+        job = _Job(self._executor.submit(watched), stop, begun, key)
         self._jobs.add(job)
         if key is not None:
             self._shared[key] = job
@@ -131,11 +139,12 @@ class _Job:
 
     Attributes:
         future: The thread's.
+        begun: Set once a thread works on it.
         done: The event loop's; the result, and its size.
         waiting: Requests that wait for it.
     """
 
-    def __init__(self, future: Future[Any], stop: Stop, key: Hashable):
-        self.future, self.stop, self.key = future, stop, key
+    def __init__(self, future: Future[Any], stop: Stop, begun: asyncio.Event, key: Hashable):
+        self.future, self.stop, self.begun, self.key = future, stop, begun, key
         self.done = asyncio.wrap_future(future)
         self.waiting = 0
