@@ -26,6 +26,7 @@ ROOMS = {
     "cluster": "Clusters",
     "evaluation": "Evaluation",
     "validation": "Validation",
+    "judging": "Judging",
     "records": "Records",
     "formats": "Files",
     "arguments": "Questions and annotations",
