@@ -360,6 +360,8 @@ class TestRuns:
         page.get_by_label("Judgments").set_input_files(files["relevance.qrels"])
         page.get_by_role("button", name="Score").click()
         page.get_by_role("heading", name="2 runs, 2 topics").wait_for()
+        # a width is one of the page only once its style sheet has come
+        page.wait_for_load_state()
         assert page.locator("table.leaders tbody tr").count() == 2
         assert findings() == []
         assert not visitor.overflows
@@ -367,11 +369,13 @@ class TestRuns:
         page.get_by_role("heading", name="Topic by topic").wait_for()
         assert findings() == []
         page.locator(".topics-of a").first.click()
+        page.wait_for_load_state()
         assert page.locator(".pair-of-runs li").count() == 16
         assert findings() == []
         page.emulate_media(color_scheme="dark")
         assert findings() == []
         assert not visitor.overflows
         page.get_by_role("link", name="→").click()
+        page.wait_for_load_state()
         assert page.locator(".pair-of-runs li").count() == 16
         assert visitor.complaints == []
