@@ -23,7 +23,7 @@ import pytest
 import sicetnon
 from sicetnon.cli import main
 from sicetnon.judging import JudgingFile
-from sicetnon.judging.votes import events, standing_votes
+from sicetnon.judging.votes import events, progress, standing_votes
 from sicetnon.web.settings import Settings
 from support.debates import both_sides
 from support.judging_cases import key
@@ -115,6 +115,15 @@ class TestForms:
         anna.cookie = ""
         assert anna.submit(form).status == 403
         assert votes(pool) == []
+
+    @pytest.mark.parametrize("site", ["cross-site", "same-site"])
+    def test_another_site_takes_no_documents(self, anna: Assessor, pool: Path, site: str) -> None:
+        headers = {"Sec-Fetch-Site": site}
+        page = anna.ask("GET", "/judge?assessor=eve", headers=headers)
+        assert b"Who judges?" in page.data
+        assert anna.ask("GET", "/judge/next?assessor=eve", headers=headers).status == 403
+        with JudgingFile(pool) as file:
+            assert progress(file).assessors == []
 
     def test_pages_without_a_pool(self, index: sicetnon.Index) -> None:
         with served(index) as client:

@@ -117,6 +117,11 @@ class Sessions:
         return hmac.new(self._secret, name.encode(), hashlib.sha256).hexdigest()
 
 
+def is_of_another_site(request: Request) -> bool:
+    """Whether a page of another site made the browser ask, as browsers say of their requests."""
+    return request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+
+
 def _session(request: Request) -> Session:
     sessions: Sessions = request.app.state.sessions
     return sessions.of(request)

@@ -20,7 +20,14 @@ from sicetnon.judging.combining import Combination
 from sicetnon.judging.exchange import export_judgments
 from sicetnon.judging.store import LONGEST_NAME, check_name
 from sicetnon.judging.votes import agreement, disagreements, progress
-from sicetnon.web.access import CSRF_HEADER, NEEDS_TOKEN, OwnSession, Session, Sessions
+from sicetnon.web.access import (
+    CSRF_HEADER,
+    NEEDS_TOKEN,
+    OwnSession,
+    Session,
+    Sessions,
+    is_of_another_site,
+)
 from sicetnon.web.pages.judge import JudgeCard, Standing, end_of, judge_cards, standing_of
 from sicetnon.web.problems import Problem
 from sicetnon.web.rendering import fragment, page
@@ -44,12 +51,17 @@ class _Batch(msgspec.Struct):
 
 @router.get("/judge")
 async def judge(
-    served: Served, session: OwnSession, assessor: Name = "", item: int | None = None
+    served: Served,
+    request: Request,
+    session: OwnSession,
+    assessor: Name = "",
+    item: int | None = None,
 ) -> Response:
     """The page Judge: the next document of an assessor; without a name, who judges."""
     if not served.desk.is_open:
         return page("judge_none.html.jinja", section="Judge")
-    name = " ".join(assessor.split())
+    # a document that is shown is kept for the assessor, which no other site may cause
+    name = "" if is_of_another_site(request) else " ".join(assessor.split())
     if not name:
         found = await served.desk.run(progress)
         plan = served.desk.file.plan
@@ -72,12 +84,15 @@ async def judge(
 @router.get("/judge/next")
 async def ahead(
     served: Served,
+    request: Request,
     session: OwnSession,
     assessor: Name,
     count: Annotated[int, Query(ge=1, le=_MOST_AHEAD)] = 1,
 ) -> Response:
     """The next documents of an assessor as parts of the page, for a script that works ahead."""
     check_name(assessor)
+    if is_of_another_site(request):
+        raise Problem(403, "a page of another site asks; expected the page Judge")
     cards, standing = await _cards(served, assessor, count)
     parts = [{"id": card.item, "html": _card_html(card, assessor, session)} for card in cards]
     said = {
