@@ -34,7 +34,7 @@ from sicetnon.library.sample import opened_index
 CLIENTS = (1, 8, 32, 128)
 _WORDS = 6
 _TIMEOUT = 60.0
-_STARTED = re.compile(r"http://127\.0\.0\.1:(\d+)")
+STARTED = re.compile(r"http://127\.0\.0\.1:(\d+)")
 _MIXED = {"search": 0.05, "brief": 0.005, "documents": 0.345, "parse": 0.3, "health": 0.3}
 _POOL = 2_000
 
@@ -99,7 +99,7 @@ def server(folder: Path | None) -> Iterator[int]:
         try:
             assert process.stderr
             line = process.stderr.readline()
-            found = _STARTED.match(line)
+            found = STARTED.match(line)
             if not found:
                 raise SystemExit(f"the server does not start: {line}")
             asyncio.run(_ready(int(found[1])))
