@@ -2,8 +2,8 @@
 
     python -m benchmarks.stops
 
-It prints the seconds until `/api/v1/health` answers, on the clock and of the processor, three times;
-then for texts of 100,000 sentences and words of 1 MB how long after its limit each work ends.
+It prints the seconds until `/api/v1/health` answers, on the clock and of the processor, three
+times; then for texts of 100,000 sentences and words of 1 MB how long after its limit work ends.
 """
 
 from __future__ import annotations
