@@ -1,4 +1,4 @@
-"""One browser for all tests of the pages."""
+"""A browser for the tests of the pages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 from support import browser as browsers
 
 
-@pytest.fixture(scope="session")
+# not of the session: as long as it runs, no other test of its thread can have an event loop
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A running browser; a test without one is skipped."""
+    """A running browser, for the tests of a module; they are skipped without one."""
     if missing := browsers.missing():
         pytest.skip(missing)
     with browsers.started() as running:
