@@ -1,6 +1,7 @@
 """Kernels for exhaustive scoring by one weighting model, window after window.
 
-BM25 is computed. Of other formulas, values are looked up. A formula sees a document only by its
+BM25 is computed, and so is `DirichletLM` but for its logarithms. Of other formulas, values are
+looked up. A formula sees a document only by its
 length, and most frequencies are small. A long list of postings therefore holds far fewer pairs of
 frequency and length than postings. The formula's value for each such pair is put into a table once
 per term and query, and looked up for each posting. The value of a pair is the same number wherever
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled, inlined
-from sicetnon.retrieval.formulas import UNSEEN, by_number, saturation
+from sicetnon.retrieval.formulas import UNSEEN, by_number, log_ratio_matched, saturation
 from sicetnon.retrieval.kernels import keep, select
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -53,11 +54,18 @@ def is_none(score: float) -> bool:
 
 @compiled
 def fill_tables(terms: Terms, norms: Reals) -> None:
-    """Fill the tables of the terms that have one."""
+    """Fill the tables of the terms that have one.
+
+    For `log_ratio_matched` a table holds the logarithm for each frequency.
+    """
     number, constants, has_table, tables = terms
     lengths = min(tables.shape[2], norms.size)
     for term in range(tables.shape[0]):
-        if has_table[term]:
+        if number == 2:
+            _, a, _, occurrence = constants[term]
+            for frequency in range(tables.shape[2]):
+                tables[term, 0, frequency] = math.log(1.0 + a * (occurrence * frequency))
+        elif has_table[term]:
             weight, a, b, occurrence = constants[term]
             tables[term, 0, :] = NONE
             for frequency in range(1, tables.shape[1]):
@@ -99,6 +107,11 @@ def add_window(
                 postings, documents_of, terms, term, places[term], ends[term], first, threshold,
                 scores, marks,
             )  # fmt: skip
+        elif terms[0] == 2:
+            places[term] = add_log_ratio(
+                postings, documents_of, terms, term, places[term], ends[term], first, threshold,
+                scores, marks,
+            )  # fmt: skip
         else:
             places[term] = add_looked_up(
                 postings, documents_of, terms, term, places[term], ends[term], first, threshold,
@@ -106,9 +119,9 @@ def add_window(
             )  # fmt: skip
 
 
-# In the two loops below, places are unsigned: numba takes negative ones to count from the end,
-# which costs a quarter of the time. They stay apart since the call of other formulas, were it never
-# made, costs the first of them a third.
+# In the loops below, places are unsigned: numba takes negative ones to count from the end, which
+# costs a quarter of the time. They stay apart since the call of other formulas, were it never made,
+# costs the first two a third.
 
 
 @compiled
@@ -148,6 +161,53 @@ def add_saturated(
             length = np.uint64(lengths[start + document])
         tf = occurrence * np.float64(frequency)
         score = weight * saturation(tf, norms[length], a, b) + 0.0 + scores[document]
+        scores[document] = score
+        if score > threshold:
+            marks[document >> np.uint64(GROUP_BITS)] = 1
+    return int(place)
+
+
+@compiled
+def add_log_ratio(
+    postings: Postings,
+    documents_of: Documents,
+    terms: Terms,
+    term: int,
+    begin: int,
+    end: int,
+    first: int,
+    threshold: float,
+    scores: Reals,
+    marks: NDArray[np.uint8],
+) -> int:
+    """Add a term's scores, by `log_ratio_matched`, to those of a window.
+
+    Returns:
+        The place of the first posting behind the window.
+    """
+    documents, frequencies, (column, columns) = postings
+    lengths, short_lengths, norms = documents_of[:3]
+    weight, a, b, occurrence = terms[1][term]
+    start, size = np.uint64(first), np.uint64(scores.size)
+    place, stop = np.uint64(begin), np.uint64(end)
+    logarithms = terms[3][term].ravel()
+    while place < stop:
+        # a lower number than the first becomes a high one, and ends the loop
+        document = np.uint64(np.int64(documents[place]) - first)
+        if document >= size:
+            break
+        frequency = np.uint64(frequencies[place * np.uint64(columns) + np.uint64(column)])
+        length = np.uint64(short_lengths[start + document])
+        place += np.uint64(1)
+        if frequency == 0:
+            continue
+        if length == MOST_SHORT:
+            length = np.uint64(lengths[start + document])
+        if frequency < logarithms.size:
+            score = max(b, logarithms[frequency] + norms[length])
+        else:
+            score = log_ratio_matched(occurrence * np.float64(frequency), norms[length], a, b)
+        score = weight * score + 0.0 + scores[document]
         scores[document] = score
         if score > threshold:
             marks[document >> np.uint64(GROUP_BITS)] = 1

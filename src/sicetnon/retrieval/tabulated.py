@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval import tables
+from sicetnon.retrieval import formulas, tables
 from sicetnon.retrieval.clauses import Clause, Part
 from sicetnon.retrieval.exhaustive import Best
 from sicetnon.retrieval.formulas import FORMULAS, UNSEEN
@@ -18,10 +18,14 @@ from sicetnon.retrieval.postings import ALL_LIVE
 
 Reals: TypeAlias = NDArray[np.float64]
 
-WINDOW = 1 << 14
+WINDOW = 1 << 15
 """Documents per window: their scores and lengths fit into a core's cache."""
 _FREQUENCIES, _LENGTHS = 5, 512
 """The size of a table; of higher frequencies and lengths, values are computed one by one."""
+_LOGARITHMS = 32
+"""The logarithms of `DirichletLM` for lower frequencies are computed once."""
+_SATURATION = FORMULAS.index(formulas.saturation)
+_LOG_RATIO_MATCHED = FORMULAS.index(formulas.log_ratio_matched)
 _LONG = 2 * _FREQUENCIES * _LENGTHS
 _SAMPLED_FROM, _SAMPLED_FOR = 1 << 17, 200
 
@@ -88,10 +92,7 @@ class _SegmentSearch:
         ranges = [(p.start, p.stop) for p in (c.postings.places[place] for c in held)]
         self._ranges = np.array(ranges, np.int64).reshape(-1, 2)
         number = FORMULAS.index(first.formula)
-        has_table = (
-            self._ranges[:, 1] - self._ranges[:, 0] > _LONG if number else np.zeros(len(held), bool)
-        )
-        shape = (_FREQUENCIES, _LENGTHS) if has_table.any() else (1, 1)
+        has_table, shape = _tables(number, self._ranges)
         rows = [(c.weight, *c.constants, norms.lengths.weight) for c in held]
         self._terms = (
             number,
@@ -129,6 +130,16 @@ class _SegmentSearch:
         if filled < 0:
             raise self._segment.wrong_document()
         return filled, threshold
+
+
+def _tables(number: int, ranges: NDArray[np.int64]) -> tuple[NDArray[np.bool_], tuple[int, int]]:
+    """The terms that have a table, and the shape of the tables, for a formula."""
+    if number == _SATURATION:
+        return np.zeros(len(ranges), dtype=bool), (1, 1)
+    if number == _LOG_RATIO_MATCHED:
+        return np.ones(len(ranges), dtype=bool), (1, _LOGARITHMS)
+    is_long = ranges[:, 1] - ranges[:, 0] > _LONG
+    return is_long, (_FREQUENCIES, _LENGTHS) if is_long.any() else (1, 1)
 
 
 def _document_scores(part: Part) -> tuple[Reals, float]:
