@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import math
 import random
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.credentials import PREFIX, Credentials, read_credentials
-from sicetnon.errors import MissingExtraError, ServiceError, UsageError
+from sicetnon.cluster.hosts import Host, Hosts, client
+from sicetnon.errors import ServiceError
 
 if TYPE_CHECKING:
-    from opensearchpy import OpenSearch, TransportError
+    from opensearchpy import TransportError
 
 GUIDE = "docs/how-to/search-a-cluster.md"
 BUSY = (429, 502, 503, 504)
 """Statuses of a cluster that may answer a little later."""
 
-_DEAD_SECONDS = 10
 _LOG = logging.getLogger("sicetnon.cluster")
 _LONGEST_PAUSE = 8.0
 
@@ -51,10 +55,13 @@ class Patience(msgspec.Struct, frozen=True):
     Attributes:
         attempt: Seconds for one host; then another one is asked.
         total: Seconds for all attempts.
+        is_hedged: Whether the first host may still answer while another one is asked; for requests
+            that change nothing.
     """
 
     attempt: float
     total: float
+    is_hedged: bool = False
 
 
 USUAL = Patience(30.0, 60.0)
@@ -77,7 +84,11 @@ class Connection:
     ):
         self.address = address
         self.credentials = credentials or read_credentials(address)
-        self._client = _client(address, self.credentials, concurrency)
+        clients = [client(address, place, self.credentials, concurrency)
+                   for place in range(len(address.hosts))]  # fmt: skip
+        self._hosts = Hosts(clients)
+        self._limits = threading.local()
+        self._threads = ThreadPoolExecutor(3 * concurrency)
 
     def ask(
         self,
@@ -102,15 +113,43 @@ class Connection:
         Raises:
             ClusterError: There is no usable answer.
         """
+        is_ready = body is None or isinstance(body, bytes)
+        data = body if is_ready else msgspec.json.encode(body)
+        request = _Request(method, path, data, dict(params or {}))
+        try:
+            if patience.is_hedged:
+                return self._hedged(request, patience)
+            return self._in_turn(request, patience)
+        except ClusterError as error:
+            if error.status == 404 and is_missing_fine:
+                return None
+            raise
+
+    @contextlib.contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Limit the seconds of all hedged requests of this thread together."""
+        before = getattr(self._limits, "end", math.inf)
+        self._limits.end = min(before, time.monotonic() + seconds)
+        try:
+            yield
+        finally:
+            self._limits.end = before
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._hosts.close()
+
+    def _in_turn(self, request: _Request, patience: Patience) -> Any:
+        """Ask one host after the other."""
         end = time.monotonic() + patience.total
         attempt = 0
         while True:
             left = max(end - time.monotonic(), 0.05)
+            host = self._hosts.next()
             try:
-                return self._once(method, path, body, params, min(patience.attempt, left))
+                return self._once(host, request, min(patience.attempt, left))
             except ClusterError as error:
-                if error.status == 404 and is_missing_fine:
-                    return None
                 attempt += 1
                 pause = 0.0 if attempt < len(self.address.hosts) else paused(attempt)
                 if not error.may_pass or time.monotonic() + pause >= end:
@@ -118,28 +157,46 @@ class Connection:
                 _LOG.info("trying again: %s", error)
                 time.sleep(pause)
 
-    def close(self) -> None:
-        """Close all connections."""
-        self._client.close()
+    def _hedged(self, request: _Request, patience: Patience) -> Any:
+        """Ask one host, and another one when it takes long; the first answer counts."""
+        end = min(time.monotonic() + patience.total, getattr(self._limits, "end", math.inf))
+        waiting: set[Future[Any]] = set()
+        last = ClusterError(f"{self.address}: gave no answer in {patience.total:g} s")
+        while (left := end - time.monotonic()) > 0:
+            if len(waiting) <= len(self.address.hosts):
+                host = self._hosts.next()
+                asked = request.at(self._hosts.preference())
+                waiting.add(self._threads.submit(self._once, host, asked, left))
+            done, waiting = wait(waiting, min(patience.attempt, left), return_when=FIRST_COMPLETED)
+            for future in done:
+                try:
+                    return future.result()
+                except ClusterError as error:
+                    if not error.may_pass:
+                        raise
+                    last = error
+            if done:
+                time.sleep(min(paused(0), max(end - time.monotonic(), 0.0)))
+            else:
+                self._hosts.probe(self._threads)
+        raise last
 
-    def _once(
-        self, method: str, path: str, body: Any, params: Mapping[str, str] | None, seconds: float
-    ) -> Any:
+    def _once(self, host: Host, request: _Request, seconds: float) -> Any:
         from opensearchpy.exceptions import SerializationError, TransportError
 
-        is_ready = body is None or isinstance(body, bytes)
         try:
-            return self._client.transport.perform_request(
-                method,
-                path,
-                params=dict(params or {}),
-                body=body if is_ready else msgspec.json.encode(body),
+            answer = host.client.transport.perform_request(
+                request.method, request.path, params=dict(request.params), body=request.body,
                 timeout=seconds,
-            )
+            )  # fmt: skip
         except TransportError as error:
-            raise self._translated(error) from None
+            translated = self._translated(error)
+            if translated.status == 0:
+                host.leave()
+            raise translated from None
         except SerializationError:
             raise ClusterError(f"{self.address}: the answer is no JSON") from None
+        return answer
 
     def _translated(self, error: TransportError) -> ClusterError:
         from opensearchpy.exceptions import ConnectionTimeout, SSLError
@@ -163,6 +220,22 @@ class Connection:
         return ClusterError(self.credentials.hide(f"{self.address}: {what}"), status, kind)
 
 
+class _Request(msgspec.Struct, frozen=True):
+    """A request, wherever it is sent."""
+
+    method: str
+    path: str
+    body: bytes | None
+    params: dict[str, str]
+
+    def at(self, preference: str) -> _Request:
+        """The request with the nodes that may work on it."""
+        # a point in time has its nodes already
+        if not preference or self.path.startswith("/_search") or self.method == "DELETE":
+            return self
+        return msgspec.structs.replace(self, params={**self.params, "preference": preference})
+
+
 def paused(attempt: int, shortest: float = 0.1) -> float:
     """Seconds to wait before an attempt: twice as many each time, with jitter."""
     return min(shortest * 2.0**attempt, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)
@@ -182,53 +255,3 @@ def _reason(error: TransportError) -> tuple[str, str]:
         cause = causes[0] if isinstance(causes[0], dict) else told
         return str(cause.get("type", "")), str(cause.get("reason", ""))[:300]
     return "", str(told or error.error)[:300]
-
-
-def _client(address: Address, credentials: Credentials, concurrency: int) -> OpenSearch:
-    try:
-        from opensearchpy import JSONSerializer, OpenSearch
-    except ImportError:
-        raise MissingExtraError("an index on a cluster", "cluster") from None
-
-    class Serializer(JSONSerializer):
-        def loads(self, s: str) -> Any:
-            from opensearchpy.exceptions import SerializationError
-
-            try:
-                return msgspec.json.decode(s)
-            except msgspec.DecodeError as error:
-                raise SerializationError(s[:200], error) from None
-
-        def dumps(self, data: Any) -> Any:
-            return data
-
-    # what it logs would reach people through the interpreter's last resort
-    logging.getLogger("opensearch").addHandler(logging.NullHandler())
-    settings: dict[str, Any] = {}
-    if address.scheme == "https":
-        settings |= {"use_ssl": True, "verify_certs": credentials.verify, "ssl_show_warn": False}
-        settings |= {
-            "ca_certs": credentials.ca or None,
-            "client_cert": credentials.certificate or None,
-            "client_key": credentials.key or None,
-        }
-        if not credentials.verify:
-            settings["ssl_assert_hostname"] = False
-    if credentials.user:
-        settings["http_auth"] = (credentials.user, credentials.password.reveal())
-    elif credentials.api_key:
-        settings["headers"] = {"Authorization": f"ApiKey {credentials.api_key.reveal()}"}
-    try:
-        return OpenSearch(
-            hosts=[{"host": host.strip("[]"), "port": port} for host, port in address.hosts],
-            serializer=Serializer(),
-            max_retries=0,
-            retry_on_timeout=True,
-            dead_timeout=_DEAD_SECONDS,
-            timeout_cutoff=1,
-            pool_maxsize=concurrency,
-            http_compress=False,
-            **settings,
-        )
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{address}: the certificates cannot be used: {error}") from None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sicetnon.cluster.connection import ClusterError, Connection, Patience
+from sicetnon.cluster.connection import USUAL, ClusterError, Connection, Patience
 from sicetnon.cluster.layout import length_field, live
 
 _LONG = Patience(120.0, 240.0)
@@ -107,6 +107,7 @@ def numbers_of(
     ids: Sequence[str],
     change: int,
     pending: Sequence[int] = (),
+    patience: Patience = USUAL,
 ) -> dict[str, int]:
     """The numbers of documents by id; those that the index does not have are left out.
 
@@ -116,6 +117,7 @@ def numbers_of(
         ids: The ids.
         change: The change after which it is asked.
         pending: See `layout.live`.
+        patience: How long a request is tried.
     """
     found: dict[str, int] = {}
     for part in _parts(ids):
@@ -124,7 +126,7 @@ def numbers_of(
             "size": len(part), "query": {"bool": {"filter": query}}, "_source": False,
             "stored_fields": "_none_", "docvalue_fields": ["id", "number"],
         }  # fmt: skip
-        answer = connection.ask("POST", f"/{index}/_search", body)
+        answer = connection.ask("POST", f"/{index}/_search", body, patience=patience)
         for hit in whole(answer, connection.address)["hits"]["hits"]:
             found[hit["fields"]["id"][0]] = hit["fields"]["number"][0]
     return found

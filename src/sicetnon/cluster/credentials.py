@@ -16,8 +16,10 @@ from sicetnon.services.api_key import ApiKey
 PREFIX = "SICETNON_CLUSTER_"
 FILE = f"{PREFIX}FILE"
 _TEXTS = ("user", "password", "api_key", "ca", "certificate", "key")
+_OTHERS = ("verify", "seconds")
 _FILES = ("ca", "certificate", "key")
 _NO = ("no", "false", "0")
+SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Credentials:
         certificate: A file with the client's own certificate, or the empty string.
         key: The file with its private key.
         verify: Whether the certificates of hosts are verified.
+        seconds: The most seconds that a search waits for the cluster.
     """
 
     user: str
@@ -41,6 +44,7 @@ class Credentials:
     certificate: str = ""
     key: str = ""
     verify: bool = True
+    seconds: float = SECONDS
 
     def hide(self, text: str) -> str:
         """A text without the secrets."""
@@ -65,7 +69,7 @@ def read_credentials(address: Address, environ: Mapping[str, str] = os.environ) 
     settings: dict[str, Any] = {}
     if environ.get(FILE):
         settings = _read(Path(environ[FILE]))
-    for name in (*_TEXTS, "verify"):
+    for name in (*_TEXTS, *_OTHERS):
         if value := environ.get(f"{PREFIX}{name.upper()}"):
             settings[name] = value
     texts = {name: str(settings.get(name, "")) for name in _TEXTS}
@@ -77,6 +81,7 @@ def read_credentials(address: Address, environ: Mapping[str, str] = os.environ) 
         texts["certificate"],
         texts["key"],
         str(settings.get("verify", "yes")).lower() not in _NO,
+        _seconds(settings.get("seconds", SECONDS)),
     )
     _check(found, address)
     return found
@@ -92,6 +97,16 @@ def _password(text: str) -> ApiKey:
         ) from None
 
 
+def _seconds(value: object) -> float:
+    try:
+        seconds = float(str(value))
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= 3600:
+        raise UsageError(f"found {value!r} as {PREFIX}SECONDS; expected seconds from 0.1 to 3600")
+    return seconds
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -99,8 +114,10 @@ def _read(path: Path) -> dict[str, Any]:
         # the parser's message may quote a line with a secret
         why = error.strerror if isinstance(error, OSError) else "is no TOML"
         raise DataError(f"cannot be read as the credentials of a cluster: {why}", path) from None
-    if unknown := sorted(settings.keys() - {*_TEXTS, "verify"}):
-        raise DataError(f"found {', '.join(unknown)}; expected {', '.join(_TEXTS)} or verify", path)
+    if unknown := sorted(settings.keys() - {*_TEXTS, *_OTHERS}):
+        raise DataError(
+            f"found {', '.join(unknown)}; expected some of {', '.join((*_TEXTS, *_OTHERS))}", path
+        )
     return settings
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.cluster.address import Place, parse_address
-from sicetnon.cluster.connection import ClusterError, Connection, Patience
+from sicetnon.cluster.connection import BUSY, ClusterError, Connection, Patience
 from sicetnon.cluster.counting import numbers_of, whole
 from sicetnon.cluster.searching import CandidateSearch, Found
 from sicetnon.cluster.state import read_state, required_index
@@ -28,7 +28,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.records import Record
 from sicetnon.retrieval.scoring import Scoring
 
-SEARCH = Patience(5.0, 15.0)
+_HEDGE_SECONDS, _PAUSE_SECONDS = 1.0, 0.1
 _MOST_IDS = 500_000
 _AT_ONCE = 1000
 _ATTEMPTS = 5
@@ -49,8 +49,10 @@ class ClusterReader(IndexReader):
 
     concurrency = 8
 
-    def __init__(self, connection: Connection, patience: Patience = SEARCH):
-        self._connection, self._patience = connection, patience
+    def __init__(self, connection: Connection):
+        self._connection = connection
+        total = connection.credentials.seconds
+        self._patience = Patience(min(_HEDGE_SECONDS, total), total, is_hedged=True)
         self.folder = cast(Any, connection.address)
         self.segments = []
         self._is_closed = False
@@ -169,8 +171,8 @@ class ClusterReader(IndexReader):
 
     def _read_view(self) -> View:
         connection = self._connection
-        physical = required_index(connection)
-        stored = read_state(connection, physical)
+        physical = required_index(connection, self._patience)
+        stored = read_state(connection, physical, self._patience)
         if stored is None or not stored.state.is_finished:
             raise BrokenIndexError(f"{connection.address}: was not loaded whole; build it again")
         analysis = recorded_analysis(cast(Any, connection.address), stored.state.manifest())
@@ -188,7 +190,7 @@ class ClusterReader(IndexReader):
 
     def _refresh(self) -> bool:
         """Take over the index as it is now. Whether it has changed."""
-        stored = read_state(self._connection, self._view.physical)
+        stored = read_state(self._connection, self._view.physical, self._patience)
         if stored is not None and stored.state.change == self._view.state.change:
             return False
         before = self._view.physical
@@ -202,16 +204,23 @@ class ClusterReader(IndexReader):
             self._refresh()
 
     def _of_one_state(self, work: Callable[[View], Result]) -> Result:
-        for _ in range(_ATTEMPTS):
-            try:
-                result = work(self._view)
-            except ClusterError as error:
-                # the index was built anew, and the old one is gone
-                if error.status != 404 or not self._refresh():
-                    raise
-                continue
-            if not self._refresh():
-                return result
+        end, changes = time.monotonic() + self._patience.total, 0
+        with self._connection.within(self._patience.total):
+            while changes < _ATTEMPTS:
+                try:
+                    result = work(self._view)
+                    if not self._refresh():
+                        return result
+                    changes += 1
+                except ClusterError as error:
+                    # the index was built anew, and the old one is gone
+                    if error.status == 404 and self._refresh():
+                        changes += 1
+                    elif error.status not in BUSY or time.monotonic() > end:
+                        raise
+                    else:
+                        # shards move to other nodes, where one is gone
+                        time.sleep(_PAUSE_SECONDS)
         raise ClusterError(f"{self.folder}: the index changes faster than it can be searched")
 
     def _keep_ids(self, numbers: Sequence[int], ids: Sequence[str]) -> None:
@@ -222,7 +231,14 @@ class ClusterReader(IndexReader):
     def _numbers_by_id(self, ids: Sequence[str]) -> dict[str, int]:
         def work(view: View) -> dict[str, int]:
             state = view.state
-            return numbers_of(self._connection, view.physical, ids, state.change, state.pending)
+            return numbers_of(
+                self._connection,
+                view.physical,
+                ids,
+                state.change,
+                state.pending,
+                self._patience,
+            )
 
         return self._of_one_state(work)
 

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from sicetnon._version import VERSION
-from sicetnon.cluster.connection import ClusterError, Connection
+from sicetnon.cluster.connection import USUAL, ClusterError, Connection, Patience
 from sicetnon.cluster.layout import LOCK, STATE
 from sicetnon.errors import BrokenIndexError, SicetnonError
 from sicetnon.index.documents import RECORD_TYPES
@@ -88,14 +88,15 @@ class Stored(msgspec.Struct, frozen=True):
     sequence: _Sequence
 
 
-def physical_index(connection: Connection) -> str | None:
+def physical_index(connection: Connection, patience: Patience = USUAL) -> str | None:
     """The index that the name of an address stands for now; None where there is none.
 
     Raises:
         BrokenIndexError: The name is taken by something else.
     """
     address = connection.address
-    found = connection.ask("GET", f"/_alias/{address.name}", is_missing_fine=True)
+    path = f"/_alias/{address.name}"
+    found = connection.ask("GET", path, is_missing_fine=True, patience=patience)
     names: list[str] = sorted(found or {})
     if not names:
         if connection.ask("GET", f"/{address.name}", is_missing_fine=True) is not None:
@@ -106,13 +107,13 @@ def physical_index(connection: Connection) -> str | None:
     return names[0]
 
 
-def required_index(connection: Connection) -> str:
+def required_index(connection: Connection, patience: Patience = USUAL) -> str:
     """As `physical_index`.
 
     Raises:
         BrokenIndexError: There is no index of this name.
     """
-    found = physical_index(connection)
+    found = physical_index(connection, patience)
     if found is None:
         address = connection.address
         raise BrokenIndexError(
@@ -121,13 +122,13 @@ def required_index(connection: Connection) -> str:
     return found
 
 
-def read_state(connection: Connection, index: str) -> Stored | None:
+def read_state(connection: Connection, index: str, patience: Patience = USUAL) -> Stored | None:
     """The state of an index; None where the index or its state is not there.
 
     Raises:
         BrokenIndexError: It is damaged, or of another version.
     """
-    found = _read(connection, index, STATE)
+    found = _read(connection, index, STATE, patience)
     if found is None:
         return None
     record, sequence = found
@@ -244,8 +245,11 @@ def _path(index: str, identifier: str) -> str:
     return f"/{index}/_doc/{identifier.replace(' ', '%20')}"
 
 
-def _read(connection: Connection, index: str, identifier: str) -> tuple[str, _Sequence] | None:
-    found = connection.ask("GET", _path(index, identifier), is_missing_fine=True)
+def _read(
+    connection: Connection, index: str, identifier: str, patience: Patience = USUAL
+) -> tuple[str, _Sequence] | None:
+    path = _path(index, identifier)
+    found = connection.ask("GET", path, is_missing_fine=True, patience=patience)
     if not found or not found.get("found"):
         return None
     return found["_source"]["record"], _Sequence(found["_seq_no"], found["_primary_term"])

@@ -24,7 +24,7 @@ MOST_CLAUSES = 900
 """Clauses of a query; the engine's usual limit is 1,024."""
 
 _MOST_KNOWN = 200_000
-_AT_ONCE = 200
+_AT_ONCE = 50
 _MOST_FORMS = 10_000
 
 

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,10 @@ class Feedback(Protocol):
     @property
     def documents(self) -> int:
         """Number of documents that are taken as relevant."""
+
+    @property
+    def needs_statistics(self) -> bool:
+        """Whether it reads statistics of the documents' terms."""
 
     def expand(
         self,
@@ -56,6 +60,7 @@ class RM3:
     documents: int = 10
     terms: int = 20
     original: float = 0.7
+    needs_statistics: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_number(self.documents, "documents", 1)
@@ -96,6 +101,7 @@ class Bo1:
 
     documents: int = 3
     terms: int = 10
+    needs_statistics: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_number(self.documents, "documents", 1)

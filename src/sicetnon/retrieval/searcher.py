@@ -22,8 +22,9 @@ from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.feedback import Feedback
 from sicetnon.retrieval.postings import Postings, postings_of
-from sicetnon.retrieval.scoring import Scoring
+from sicetnon.retrieval.scoring import FieldScore, Scoring
 from sicetnon.retrieval.tabulated import can_tabulate, search_tabulated
+from sicetnon.retrieval.weighting import BM25
 
 _PLAIN_POSTING_SECONDS = 500e-9
 _PLAIN_FOUND_SECONDS = 200e-9
@@ -174,6 +175,8 @@ class LocalRetriever:
         first, scores = self.search(query, feedback.documents)
         texts = [record.default_text() for record in self.index.records_at(first)]
         documents = [self.terms(text) for text in texts]
+        if isinstance(self.index, SearchesItself) and feedback.needs_statistics:
+            self.index.prepare_search([FieldScore(BM25())], documents)
         with self._worker() as worker:
             return feedback.expand(query, documents, scores, worker.statistics)
 

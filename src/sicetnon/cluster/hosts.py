@@ -1,0 +1,175 @@
+"""The hosts of a cluster: which one is asked next, and which ones are left for a while."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Executor, wait
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sicetnon.cluster.address import Address
+from sicetnon.cluster.credentials import Credentials
+from sicetnon.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
+
+_LEFT_SECONDS = 10.0
+_PROBE_SECONDS = 0.4
+_LOG = logging.getLogger("sicetnon.cluster")
+
+
+class Host:
+    """One host.
+
+    Attributes:
+        client: Sends requests to it.
+        node: The engine's id for its node, once it is known.
+    """
+
+    def __init__(self, opened: OpenSearch):
+        self.client, self.node = opened, ""
+        self._left_until = 0.0
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it is not asked for a while."""
+        return time.monotonic() < self._left_until
+
+    def leave(self) -> None:
+        """Ask it no more for a while."""
+        self._left_until = time.monotonic() + _LEFT_SECONDS
+
+    def probe(self) -> bool:
+        """Whether the host answers; the id of its node is kept."""
+        from opensearchpy.exceptions import OpenSearchException, TransportError
+
+        try:
+            answer = self.client.transport.perform_request(
+                "GET",
+                "/_nodes/_local",
+                params={"filter_path": "nodes.*.name"},
+                timeout=_PROBE_SECONDS,
+            )
+            self.node = next(iter(answer["nodes"]))
+        except TransportError as error:
+            # a refusal is an answer
+            return isinstance(error.status_code, int)
+        except (OpenSearchException, LookupError, StopIteration):
+            return False
+        return True
+
+
+class Hosts:
+    """All hosts of an address. Threads may share them."""
+
+    def __init__(self, clients: Sequence[OpenSearch]):
+        self._hosts = [Host(each) for each in clients]
+        self._turn = itertools.count()
+        self._lock = threading.Lock()
+        self._probed = 0.0
+
+    def next(self) -> Host:
+        """The host that is asked next: by turns, those that are left last."""
+        turn = next(self._turn)
+        hosts = [
+            self._hosts[(turn + place) % len(self._hosts)] for place in range(len(self._hosts))
+        ]
+        return next((host for host in hosts if not host.is_left), hosts[0])
+
+    def preference(self) -> str:
+        """The nodes that may search, where some are left; empty where all may."""
+        nodes = [host.node for host in self._hosts if not host.is_left]
+        if len(nodes) == len(self._hosts) or not all(nodes) or not nodes:
+            return ""
+        return f"_only_nodes:{','.join(nodes)}"
+
+    def probe(self, threads: Executor) -> None:
+        """Find the hosts that do not answer, and leave them for a while."""
+        with self._lock:
+            if time.monotonic() - self._probed < _PROBE_SECONDS:
+                return
+            futures = {threads.submit(host.probe): host for host in self._hosts}
+            done, late = wait(futures, _PROBE_SECONDS + 0.1)
+            gone = [futures[future] for future in late]
+            gone += [futures[future] for future in done if not future.result()]
+            # where none answers, this machine or the network is slow
+            for host in gone if len(gone) < len(self._hosts) else ():
+                _LOG.info("a host does not answer, and is left for %g s", _LEFT_SECONDS)
+                host.leave()
+            self._probed = time.monotonic()
+
+    def close(self) -> None:
+        """Close all connections."""
+        for host in self._hosts:
+            host.client.close()
+
+
+def client(address: Address, place: int, credentials: Credentials, concurrency: int) -> OpenSearch:
+    """The client for one host of an address.
+
+    Args:
+        address: The address.
+        place: The place of the host in it.
+        credentials: The secrets.
+        concurrency: Number of connections that are kept.
+
+    Raises:
+        MissingExtraError: The client is not installed.
+        UsageError: The certificates cannot be used.
+    """
+    try:
+        from opensearchpy import JSONSerializer, OpenSearch
+    except ImportError:
+        raise MissingExtraError("an index on a cluster", "cluster") from None
+
+    class Serializer(JSONSerializer):
+        def loads(self, s: str) -> Any:
+            from opensearchpy.exceptions import SerializationError
+
+            try:
+                return msgspec.json.decode(s)
+            except msgspec.DecodeError as error:
+                raise SerializationError(s[:200], error) from None
+
+        def dumps(self, data: Any) -> Any:
+            return data
+
+    # what it logs would reach people through the interpreter's last resort
+    logging.getLogger("opensearch").addHandler(logging.NullHandler())
+    host, port = address.hosts[place]
+    try:
+        return OpenSearch(
+            hosts=[{"host": host.strip("[]"), "port": port}],
+            serializer=Serializer(),
+            max_retries=0,
+            pool_maxsize=concurrency,
+            **_secured(address, credentials),
+        )
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{address}: the certificates cannot be used: {error}") from None
+
+
+def _secured(address: Address, credentials: Credentials) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if address.scheme == "https":
+        settings = {
+            "use_ssl": True,
+            "verify_certs": credentials.verify,
+            "ssl_show_warn": False,
+            "ca_certs": credentials.ca or None,
+            "client_cert": credentials.certificate or None,
+            "client_key": credentials.key or None,
+        }
+        if not credentials.verify:
+            settings["ssl_assert_hostname"] = False
+    if credentials.user:
+        settings["http_auth"] = (credentials.user, credentials.password.reveal())
+    elif credentials.api_key:
+        settings["headers"] = {"Authorization": f"ApiKey {credentials.api_key.reveal()}"}
+    return settings
