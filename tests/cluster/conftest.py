@@ -89,8 +89,14 @@ def breakable(cluster_of_session: Cluster, shared_folder: Path) -> Iterator[Clus
     if not cluster_of_session.nodes:
         pytest.skip("a cluster of one's own is not broken")
     with _held(shared_folder, fcntl.LOCK_EX):
+        with _users(shared_folder) as users:
+            for node, known in zip(cluster_of_session.nodes, users["nodes"], strict=True):
+                node.pid = known[4]
         yield cluster_of_session
         cluster_of_session.mend()
+        with _users(shared_folder) as users:
+            for node, known in zip(cluster_of_session.nodes, users["nodes"], strict=True):
+                known[4] = node.pid
 
 
 @contextmanager
@@ -114,3 +120,9 @@ def new_address(cluster: Cluster) -> Iterator[Callable[[], str]]:
         found = cluster.ask(f"{name}.*?expand_wildcards=all")
         for index in found:
             cluster.ask(index, "DELETE")
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let busy machines take their time; the tests of faults take three seconds."""
+    monkeypatch.setenv("SICETNON_CLUSTER_SECONDS", "30")

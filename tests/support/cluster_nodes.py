@@ -26,6 +26,9 @@ HOME = Path(os.environ.get("SICETNON_OPENSEARCH", ROOT.parent / "shared" / "open
 HEAP = "384m"
 _OLDEST_JDK = 21
 _START_SECONDS = 150
+_STARTED: list[subprocess.Popen[bytes]] = []
+"""Kept until the end, since other processes may still use the nodes."""
+
 _LOG = """status = error
 appender.console.type = Console
 appender.console.name = console
@@ -102,6 +105,7 @@ class Node:
                 self.command, stdout=log, stderr=log, start_new_session=True
             )
         self.pid = self.process.pid
+        _STARTED.append(self.process)
 
     def kill(self) -> None:
         """End the process at once."""
@@ -122,9 +126,14 @@ class Node:
     @property
     def is_running(self) -> bool:
         """Whether its process is there."""
-        if self.process is not None:
-            return self.process.poll() is None
-        return self.pid > 0 and Path(f"/proc/{self.pid}").exists()
+        for process in _STARTED:
+            process.poll()
+        try:
+            state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return False
+        # one that has ended stays until the process that started it asks for its status
+        return self.pid > 0 and state != "Z"
 
     def _end(self, how: signal.Signals) -> None:
         if not self.is_running:

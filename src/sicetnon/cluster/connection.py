@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from opensearchpy import TransportError
 
 GUIDE = "docs/how-to/search-a-cluster.md"
-BUSY = (429, 502, 503, 504)
-"""Statuses of a cluster that may answer a little later."""
+BUSY = (429, 500, 502, 503, 504)
+"""Statuses of a cluster that may answer a little later; 500 where a node has just gone."""
 
 _LOG = logging.getLogger("sicetnon.cluster")
 _LONGEST_PAUSE = 8.0
@@ -229,10 +229,15 @@ class _Request(msgspec.Struct, frozen=True):
     params: dict[str, str]
 
     def at(self, preference: str) -> _Request:
-        """The request with the nodes that may work on it."""
+        """The request with the nodes that work on it where they can."""
         # a point in time has its nodes already
         if not preference or self.path.startswith("/_search") or self.method == "DELETE":
             return self
+        if self.path == "/_msearch":
+            # each search has a line of its own for this
+            start = b'{"preference":%s,"index":' % msgspec.json.encode(preference)
+            body = (self.body or b"").replace(b'{"index":', start)
+            return msgspec.structs.replace(self, body=body)
         return msgspec.structs.replace(self, params={**self.params, "preference": preference})
 
 

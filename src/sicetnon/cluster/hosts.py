@@ -83,11 +83,11 @@ class Hosts:
         return next((host for host in hosts if not host.is_left), hosts[0])
 
     def preference(self) -> str:
-        """The nodes that may search, where some are left; empty where all may."""
+        """The nodes that search where they can, while some are left; empty where all may."""
         nodes = [host.node for host in self._hosts if not host.is_left]
         if len(nodes) == len(self._hosts) or not all(nodes) or not nodes:
             return ""
-        return f"_only_nodes:{','.join(nodes)}"
+        return f"_prefer_nodes:{','.join(nodes)}"
 
     def probe(self, threads: Executor) -> None:
         """Find the hosts that do not answer, and leave them for a while."""

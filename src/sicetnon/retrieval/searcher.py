@@ -175,7 +175,7 @@ class LocalRetriever:
         first, scores = self.search(query, feedback.documents)
         texts = [record.default_text() for record in self.index.records_at(first)]
         documents = [self.terms(text) for text in texts]
-        if isinstance(self.index, SearchesItself) and feedback.needs_statistics:
+        if isinstance(self.index, SearchesItself) and getattr(feedback, "needs_statistics", True):
             self.index.prepare_search([FieldScore(BM25())], documents)
         with self._worker() as worker:
             return feedback.expand(query, documents, scores, worker.statistics)

@@ -1,0 +1,1 @@
+"""An index on a cluster beside the same index in a folder."""
