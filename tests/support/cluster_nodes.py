@@ -219,13 +219,21 @@ class Cluster:
             node.kill()
 
 
-def start_cluster(folder: Path, count: int = 3, settings: dict[str, Any] | None = None) -> Cluster:
+def start_cluster(
+    folder: Path,
+    count: int = 3,
+    settings: dict[str, Any] | None = None,
+    prepare: Callable[[Path], None] | None = None,
+    opener: Callable[..., Any] | None = None,
+) -> Cluster:
     """Start nodes and wait until they are a cluster.
 
     Args:
         folder: An empty folder for the nodes.
         count: Number of nodes.
         settings: Further settings of every node.
+        prepare: Called with the folder of each node before it starts.
+        opener: Opens URLs of a secured cluster.
     """
     program = required_java()
     ports = free_ports(2 * count)
@@ -243,8 +251,12 @@ def start_cluster(folder: Path, count: int = 3, settings: dict[str, Any] | None 
         for place, name in enumerate(names)
     ]
     cluster = Cluster(nodes, [f"127.0.0.1:{node.port}" for node in nodes])
+    if opener is not None:
+        cluster = Cluster(nodes, [f"localhost:{node.port}" for node in nodes], "https", opener)
     try:
         for node in nodes:
+            if prepare is not None:
+                prepare(node.folder)
             node.start()
         cluster.wait()
     except BaseException:

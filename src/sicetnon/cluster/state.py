@@ -95,7 +95,8 @@ def physical_index(connection: Connection, patience: Patience = USUAL) -> str | 
         BrokenIndexError: The name is taken by something else.
     """
     address = connection.address
-    path = f"/_alias/{address.name}"
+    # the name stands before the alias, too, so that rights on other indexes are not needed
+    path = f"/{address.name}/_alias/{address.name}"
     found = connection.ask("GET", path, is_missing_fine=True, patience=patience)
     names: list[str] = sorted(found or {})
     if not names:
