@@ -122,7 +122,9 @@ def new_address(cluster: Cluster) -> Iterator[Callable[[], str]]:
             cluster.ask(index, "DELETE")
 
 
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _patient() -> Iterator[None]:
     """Let busy machines take their time; the tests of faults take three seconds."""
-    monkeypatch.setenv("SICETNON_CLUSTER_SECONDS", "30")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SICETNON_CLUSTER_SECONDS", "60")
+        yield
