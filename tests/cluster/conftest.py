@@ -11,15 +11,13 @@ import os
 import signal
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
 from sicetnon.cluster.building import ClusterOptions
 from support.cluster_nodes import Cluster, Node, required_java, start_cluster
-
-pytest.importorskip("opensearchpy", reason="no cluster: install the extra cluster")
 
 LOADING = ClusterOptions(shards=2, replicas=0, lease=1.0)
 """Small indexes need no copies, and a dead writer is noticed soon."""
@@ -37,6 +35,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def cluster_of_session(shared_folder: Path) -> Iterator[Cluster]:
     """A cluster of three nodes: started by the first process that asks, stopped by the last."""
+    pytest.importorskip("opensearchpy", reason="no cluster: install the extra cluster")
     if hosts := os.environ.get("SICETNON_TEST_CLUSTER"):
         yield Cluster([], hosts.split(","))
         return
@@ -79,7 +78,7 @@ def _users(folder: Path) -> Iterator[dict]:
 @pytest.fixture
 def cluster(cluster_of_session: Cluster, shared_folder: Path) -> Iterator[Cluster]:
     """The cluster, which nobody breaks meanwhile."""
-    with _held(shared_folder, fcntl.LOCK_SH):
+    with whole(shared_folder):
         yield cluster_of_session
 
 
@@ -97,6 +96,11 @@ def breakable(cluster_of_session: Cluster, shared_folder: Path) -> Iterator[Clus
         with _users(shared_folder) as users:
             for node, known in zip(cluster_of_session.nodes, users["nodes"], strict=True):
                 known[4] = node.pid
+
+
+def whole(folder: Path) -> AbstractContextManager[None]:
+    """Keep other processes from breaking the cluster meanwhile."""
+    return _held(folder, fcntl.LOCK_SH)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cluster.conftest import LOADING
+from cluster.conftest import LOADING, whole
 from sicetnon.cluster.building import ClusterOptions
 from sicetnon.library.index import Index
 from sicetnon.records import Topic
@@ -131,13 +131,23 @@ def test_any_corpus_is_ranked_the_same(
 
 @pytest.fixture(scope="module")
 def places(
-    cluster_of_session: Cluster, sample: Path, tmp_path_factory: pytest.TempPathFactory
+    cluster_of_session: Cluster,
+    sample: Path,
+    shared_folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Sequence[Index]:
     """The sample in a folder and on the cluster."""
     folder = tmp_path_factory.mktemp("sample") / "index"
     address = cluster_of_session.address(f"sample-{uuid.uuid4().hex[:8]}")
     source = sample / "input"
-    return [Index.build(source, place, cluster=LOADING) for place in (folder, address)]
+    with whole(shared_folder):
+        return [Index.build(source, place, cluster=LOADING) for place in (folder, address)]
+
+
+@pytest.fixture(autouse=True)
+def _is_whole(cluster: Cluster) -> Cluster:
+    """No test of this file meets a cluster that another process is breaking."""
+    return cluster
 
 
 QUESTIONS = ["Should teachers get tenure?", "Is vaping with e-cigarettes safe?", "", "zzz the of"]
