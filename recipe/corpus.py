@@ -19,7 +19,8 @@ PATTERNS = 12_000
 PROPOSITIONS = 6_000
 """The number of conclusions that are made from templates."""
 
-BY_FOLDS = ("compsent", "stackexchange", "webis", "conclusions", "passages")
+BY_FOLDS = ("compsent", "stackexchange", "webis", "conclusions", "more-conclusions", "reworded",
+           "passages")
 """Data sets without a held-out part: each of five folds of their groups is left out once."""
 
 
@@ -98,8 +99,11 @@ def _all(most_unlabelled: int) -> Iterator[Example]:
         sources.comparative_sentences,
         sources.comparative_answers,
         more_sources.conclusions,
+        more_sources.further_conclusions,
+        more_sources.reworded_conclusions,
         more_sources.further_stances,
         more_sources.further_arguments,
+        more_sources.portal_arguments,
         more_sources.comparative_passages,
     ):
         for each in source():

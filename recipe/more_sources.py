@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from recipe.examples import Example, Split
+from recipe.side_labels import arguments_of
 from recipe.sources import data_folder, plain, rows
+from sicetnon.arguments.side.words import overlap
+from sicetnon.formats.topics import read_topics
 
 _LABELS = {"PRO": 0, "CON": 1, "NONE": 2}
 _SIDES = {"FOR": 0, "AGAINST": 1, "BOTH": 2, "NONE": 2}
+_TURNED = {0: 1, 1: 0, 2: 2}
+_REWORDED = ("same", "same2", "opposite", "opposite2")
 _FLAGS = ("inner_test", "inner_topic", "held_topic", "already")
 _MOST_WORDS = 160
+_FEWEST_WORDS, _FEWEST_WORDS_OF_A_CLAIM = 8, 3
+_END_WORDS = 40
+_KEPT_SHARE = 12
+_SAME_SUBJECT = 0.6
 
 SETS = (
     "arc-reasons",
@@ -36,6 +48,38 @@ def conclusions() -> Iterator[Example]:
     for row in rows(data_folder() / "train/sides/conclusions.tsv", "\t", quoted=False):
         label, text = _SIDES[row["side"]], plain(row["conclusion"])
         yield Example("stance", "conclusions", text, label, row["domain"], row["question"])
+
+
+def further_conclusions() -> Iterator[Example]:
+    """Conclusions with their side of further questions, labelled as those of `conclusions`.
+
+    `conclusion-labels.tsv` names the argument that has the conclusion.
+    """
+    folder = data_folder() / "touche-2020-task-1/input"
+    stated = {record.id: record.conclusion for record in arguments_of(folder)}
+    path = Path(__file__).with_name("conclusion-labels.tsv")
+    for row in rows(path, "\t", quoted=False):
+        label, text = _SIDES[row["side"]], plain(stated[row["id"]])
+        yield Example("stance", "more-conclusions", text, label, row["domain"], row["question"])
+
+
+def reworded_conclusions() -> Iterator[Example]:
+    """Labelled conclusions under other words of their question, and under its opposite.
+
+    `reworded-questions.tsv` has two questions of each kind. Under an opposite, FOR and AGAINST
+    change places. Conclusions without a side come under one other question, in turn.
+    """
+    path = Path(__file__).with_name("reworded-questions.tsv")
+    reworded = {row["question"]: row for row in rows(path, "\t", quoted=False)}
+    for place, each in enumerate([*conclusions(), *further_conclusions()]):
+        row = reworded.get(each.context)
+        if row is None:
+            continue
+        label = int(each.label)
+        kinds = _REWORDED if label != _LABELS["NONE"] else [_REWORDED[place % len(_REWORDED)]]
+        for kind in kinds:
+            turned = _TURNED[label] if kind.startswith("opposite") else label
+            yield replace(each, dataset="reworded", label=turned, context=row[kind])
 
 
 def further_stances() -> Iterator[Example]:
@@ -79,6 +123,57 @@ def further_arguments() -> Iterator[Example]:
         # which document a sentence is of is not told: each stands for itself
         group = f"{row['part']}: {text}"
         yield Example("argumentativeness", dataset, text, label, group, split=split)
+
+
+def portal_arguments() -> Iterator[Example]:
+    """The first and last words of portals' arguments, with their stance on their conclusion.
+
+    Arguments that are judged anywhere, or that share their debate with one, are left out; so are
+    those on the subject of a topic.
+    """
+    folder = data_folder() / "touche-2020-task-1"
+    judged = _judged_ids()
+    topics = [topic.title for topic in read_topics(folder / "input/topics.xml")]
+    unknown = set((folder / "unknown-stance-ids.txt").read_text(encoding="utf-8").split())
+    debates = {_debate(identifier) for identifier in judged}
+    for record in arguments_of(folder / "input"):
+        if record.id in unknown or _debate(record.id) in debates or record.stance is None:
+            continue
+        words = plain(record.premise).split()
+        if len(words) < _FEWEST_WORDS or len(record.conclusion.split()) < _FEWEST_WORDS_OF_A_CLAIM:
+            continue
+        claim = plain(record.conclusion)
+        if any(overlap(topic, claim) > _SAME_SUBJECT for topic in topics):
+            continue
+        group = f"argsme {_debate(record.id)}"
+        split: Split = "held-out" if _is_kept(group) else "train"
+        label = _LABELS[record.stance]
+        yield Example("stance", "argsme", ends_of(words), label, group, claim, split=split)
+
+
+def ends_of(words: Sequence[str]) -> str:
+    """The first and the last words of a text."""
+    if len(words) <= 2 * _END_WORDS:
+        return " ".join(words)
+    return " ".join([*words[:_END_WORDS], "…", *words[-_END_WORDS:]])
+
+
+def _judged_ids() -> set[str]:
+    found = set()
+    for path in (data_folder() / "qrels").glob("*2020-task-1*"):
+        found |= {line.split()[2] for line in path.read_text(encoding="utf-8").splitlines()}
+    for name in ("odd-topics", "more-questions"):
+        path = data_folder() / f"sides/{name}.tsv"
+        found |= {row["id"] for row in rows(path, "\t", quoted=False)}
+    return found
+
+
+def _debate(identifier: str) -> str:
+    return identifier.split("-")[0]
+
+
+def _is_kept(group: str) -> bool:
+    return int(hashlib.sha256(group.encode()).hexdigest(), 16) % _KEPT_SHARE == 0
 
 
 def comparative_passages() -> Iterator[Example]:

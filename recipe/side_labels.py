@@ -69,7 +69,11 @@ def labelled_arguments() -> list[LabelledArgument]:
         (MORE, row["question"], row) for row in _rows(folder / "sides/more-questions.tsv")
     ]
     wanted = {row["id"] for _, _, row in rows}
-    records = {each.id: each for each in _arguments(folder) if each.id in wanted}
+    records = {
+        each.id: each
+        for each in arguments_of(folder / "touche-2020-task-1/input")
+        if each.id in wanted
+    }
     found = []
     for name, question, row in rows:
         record = records[row["id"]]
@@ -88,8 +92,9 @@ def labelled_arguments() -> list[LabelledArgument]:
     return found
 
 
-def _arguments(folder: Path) -> Iterator[Argument]:
-    corpus = open_corpus([folder / "touche-2020-task-1/input"])
+def arguments_of(folder: Path) -> Iterator[Argument]:
+    """The arguments of an input folder."""
+    corpus = open_corpus([folder])
     for file in corpus.files:
         for record in corpus.read(file, Reading()):
             if isinstance(record, Argument):
