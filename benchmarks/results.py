@@ -80,7 +80,7 @@ class Section(msgspec.Struct, frozen=True):
 
 PROGRAMS = (
     Program("arguments", "Arguments (2020 and 2021, task 1)"),
-    Program("answers", "The system `answers`: strength, families of features, stages, cost", ("--cost",)),
+    Program("answers", "The system `answers`, its parts and its cost", ("--cost",)),
     Program("sides", "Sides of questions", (), FOLDS),
     Program("claims", "Stance towards held-out claims"),
     Program("sentences", "The sentence that carries a reason"),

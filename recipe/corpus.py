@@ -19,8 +19,15 @@ PATTERNS = 12_000
 PROPOSITIONS = 6_000
 """The number of conclusions that are made from templates."""
 
-BY_FOLDS = ("compsent", "stackexchange", "webis", "conclusions", "more-conclusions", "reworded",
-           "passages")
+BY_FOLDS = (
+    "compsent",
+    "stackexchange",
+    "webis",
+    "conclusions",
+    "more-conclusions",
+    "reworded",
+    "passages",
+)
 """Data sets without a held-out part: each of five folds of their groups is left out once."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from typing import Any
 from recipe.examples import Example, Split
 from recipe.side_labels import arguments_of
 from recipe.sources import data_folder, plain, rows
-from sicetnon.arguments.side.words import overlap
+from sicetnon.arguments.side.evidence import END_WORDS
+from sicetnon.arguments.side.words import ends, overlap
 from sicetnon.formats.topics import read_topics
 
 _LABELS = {"PRO": 0, "CON": 1, "NONE": 2}
@@ -23,7 +24,6 @@ _REWORDED = ("same", "same2", "opposite", "opposite2")
 _FLAGS = ("inner_test", "inner_topic", "held_topic", "already")
 _MOST_WORDS = 160
 _FEWEST_WORDS, _FEWEST_WORDS_OF_A_CLAIM = 8, 3
-_END_WORDS = 40
 _KEPT_SHARE = 12
 _SAME_SUBJECT = 0.6
 
@@ -139,8 +139,11 @@ def portal_arguments() -> Iterator[Example]:
     for record in arguments_of(folder / "input"):
         if record.id in unknown or _debate(record.id) in debates or record.stance is None:
             continue
-        words = plain(record.premise).split()
-        if len(words) < _FEWEST_WORDS or len(record.conclusion.split()) < _FEWEST_WORDS_OF_A_CLAIM:
+        text = plain(record.premise)
+        if (
+            len(text.split()) < _FEWEST_WORDS
+            or len(record.conclusion.split()) < _FEWEST_WORDS_OF_A_CLAIM
+        ):
             continue
         claim = plain(record.conclusion)
         if any(overlap(topic, claim) > _SAME_SUBJECT for topic in topics):
@@ -148,14 +151,8 @@ def portal_arguments() -> Iterator[Example]:
         group = f"argsme {_debate(record.id)}"
         split: Split = "held-out" if _is_kept(group) else "train"
         label = _LABELS[record.stance]
-        yield Example("stance", "argsme", ends_of(words), label, group, claim, split=split)
-
-
-def ends_of(words: Sequence[str]) -> str:
-    """The first and the last words of a text."""
-    if len(words) <= 2 * _END_WORDS:
-        return " ".join(words)
-    return " ".join([*words[:_END_WORDS], "…", *words[-_END_WORDS:]])
+        read = ends(text, END_WORDS, "…")
+        yield Example("stance", "argsme", read, label, group, claim, split=split)
 
 
 def _judged_ids() -> set[str]:
@@ -166,6 +163,10 @@ def _judged_ids() -> set[str]:
         path = data_folder() / f"sides/{name}.tsv"
         found |= {row["id"] for row in rows(path, "\t", quoted=False)}
     return found
+
+
+def _is_shorter(text: str, words: int) -> bool:
+    return len(text.split()) < words
 
 
 def _debate(identifier: str) -> str:

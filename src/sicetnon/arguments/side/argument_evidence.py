@@ -31,6 +31,8 @@ class ArgumentEvidence:
         points: Whether the conclusion is a point of the debate, and not its resolution.
         own_words: See `words.own_words`.
         overlaps: Lexical measures by name.
+        agreements: Log odds that their texts agree with the conclusion, the title and the question;
+            0 where the stance is known.
         weighing: Whether they say that they weigh both sides.
     """
 
@@ -43,6 +45,7 @@ class ArgumentEvidence:
     points: Reals
     own_words: Reals
     overlaps: dict[str, Reals]
+    agreements: tuple[Reals, Reals, Reals]
     weighing: NDArray[np.bool_]
 
     def combined(self, conclusion: Reals, title: Reals) -> Evidence:
@@ -56,6 +59,7 @@ class ArgumentEvidence:
         title_sides, title_leaning = _log_odds(title), title[:, _FOR] - title[:, _AGAINST]
         raw, title_raw = self.conclusion.favours["stance"], self.title.favours["stance"]
         tags, points, own = self.tags, self.points, 1 - self.points
+        concluding, titled, asked = self.agreements
         none, title_none = conclusion[:, _NONE], title[:, _NONE]
         favours = {
             "text": self.stance,
@@ -71,6 +75,11 @@ class ArgumentEvidence:
             "title × tag": points * tags * title_sides,
             "leaning of title × tag": points * tags * title_leaning,
             "stance of title × tag": points * tags * title_raw,
+            "agreement × conclusion": own * concluding * sides,
+            "agreement × leaning": own * concluding * leaning,
+            "agreement × title": points * titled * title_sides,
+            "agreement × leaning of title": points * titled * title_leaning,
+            "agreement with question": asked,
             "own words × conclusion": self.own_words * own * sides,
             "own words × leaning": self.own_words * own * leaning,
             "own words × title": self.own_words * points * title_leaning,
@@ -126,6 +135,7 @@ def read_arguments(
             words.overlap(q, head) for q, head in zip(questions, heads, strict=True)
         ],
     }
+    unknown = tags == 0
     statements = reader.conclusions([*conclusions, *named], [*questions, *questions])
     return ArgumentEvidence(
         conclusion=statements.rows(slice(0, len(texts))),
@@ -137,6 +147,11 @@ def read_arguments(
         points=points.astype(np.float64),
         own_words=np.array([words.own_words(text) for text in texts]),
         overlaps={name: np.array(column) for name, column in overlaps.items()},
+        agreements=(
+            reader.agreement(texts, conclusions, unknown),
+            reader.agreement(texts, named, unknown & (points > 0)),
+            reader.agreement(texts, questions, unknown),
+        ),
         weighing=np.array([words.weighs(text) for text in texts], dtype=bool),
     )
 

@@ -31,6 +31,8 @@ _FIRST, _SECOND, _, _NO = range(4)
 _SMALL = 1e-3
 _SMALL_COMPARISON = 1e-2
 _WINDOW_WORDS, _WINDOWS = 30, 5
+END_WORDS = 40
+"""How many of the first and of the last words of a text are held against a claim."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,24 @@ class EvidenceReader:
         stance = np.bincount(owners, weights=log_odds(found), minlength=len(texts)) / counts
         none = np.bincount(owners, weights=log_odds_of_none(found), minlength=len(texts)) / counts
         return stance, none
+
+    def agreement(
+        self, texts: Sequence[str], statements: Sequence[str], wanted: NDArray[np.bool_]
+    ) -> Reals:
+        """Log odds that the first and last words of a text agree with a statement, else oppose it.
+
+        Args:
+            texts: Any texts.
+            statements: A claim or a question for each.
+            wanted: Which of them are read; the others get 0.
+        """
+        found = np.zeros(len(texts))
+        at = [place for place in np.flatnonzero(wanted).tolist() if statements[place].strip()]
+        if at:
+            read = [words.ends(texts[place], END_WORDS, "…") for place in at]
+            asked = [statements[place] for place in at]
+            found[at] = log_odds(_distinct(self._conclusion_stance, read, asked))
+        return found
 
     def similarity(
         self, texts: Sequence[str], questions: Sequence[str], wanted: NDArray[np.bool_]

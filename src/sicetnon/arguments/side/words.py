@@ -100,10 +100,23 @@ def own_words(text: str) -> float:
     "Vote Con", "I negate" and "Pro claims" are words of the opponent of a resolution. The first and
     the last 150 words are read.
     """
-    words = text.split()
-    read = " ".join(words if len(words) <= 2 * _ENDS else [*words[:_ENDS], *words[-_ENDS:]])
+    read = ends(text, _ENDS)
     found = sum(weight for pattern, weight in _OWN if pattern.search(read))
     return max(-2.0, min(2.0, found))
+
+
+def ends(text: str, count: int, between: str = "") -> str:
+    """The first and the last words of a text.
+
+    Args:
+        text: Any text.
+        count: The number of words at each end; a text of at most twice as many is whole.
+        between: A mark for what is left out.
+    """
+    found = text.split()
+    if len(found) <= 2 * count:
+        return " ".join(found)
+    return " ".join([*found[:count], *filter(None, [between]), *found[-count:]])
 
 
 def stems(statement: str) -> frozenset[str]:
