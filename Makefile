@@ -1,6 +1,7 @@
 # make run   sets everything up and does the main job on the sample
 # make serve  sets everything up and opens the pages in a browser; PORT=8080
 # make test  sets everything up and runs the tests; with COVERAGE=yes, also measures their coverage
+# make results  prints all figures into docs/figures/results.md; takes an hour
 # make docs  builds the documentation's site in build/docs
 # make release VERSION=0.2.0  tries a release; with CONFIRM=yes, commits and tags it
 PYTHON ?= python3
@@ -13,7 +14,7 @@ MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=90
 # compiled kernels and the sample's index stay in this folder, which `make clean` removes
 export SICETNON_CACHE ?= $(CURDIR)/.cache/sicetnon
 
-.PHONY: run serve test docs release clean
+.PHONY: run serve test results docs release clean
 
 run: .venv/ready
 	$(BIN)/sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out --index .cache/sample
@@ -31,6 +32,9 @@ test: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+results: .venv/ready-dev
+	$(BIN)/python -m benchmarks.results
 
 docs: .venv/ready-docs
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs

@@ -86,6 +86,7 @@ PROGRAMS = (
     Program("sentences", "The sentence that carries a reason"),
     Program("replies", "Replies"),
     Program("pairs", "Pairs of sentences (2022, task 1)", ("--learned",)),
+    Program("pair_stances", "Stances of pairs of sentences"),
     Program("passages", "Comparative passages (2022, task 2)"),
     Program("stance", "Stance towards two objects", (), COMPARISON_FOLDS),
     Program("comparison", "Stance towards two objects, by rules"),
@@ -122,13 +123,14 @@ def code_digest(root: Path = ROOT) -> str:
     return found.hexdigest()
 
 
-def run(program: Program, key: str, folder: Path = KEPT) -> Section:
+def run(program: Program, key: str, folder: Path = KEPT, root: Path = ROOT) -> Section:
     """What a program prints; the kept text where nothing has changed.
 
     Args:
         program: The program.
         key: The digest of the data and the code.
         folder: The folder of what is kept.
+        root: The folder that the program runs in.
 
     Raises:
         SystemExit: The program failed; it names the command.
@@ -143,7 +145,7 @@ def run(program: Program, key: str, folder: Path = KEPT) -> Section:
     print(f"{program.name} …", file=sys.stderr, flush=True)
     began = time.monotonic()
     done = subprocess.run(
-        [sys.executable, *command[1:]], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False
+        [sys.executable, *command[1:]], cwd=root, stdout=subprocess.PIPE, text=True, check=False
     )
     if done.returncode:
         raise SystemExit(f"{shlex.join(command)} ended with exit status {done.returncode}")
