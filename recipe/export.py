@@ -163,7 +163,7 @@ def add_graph(network: Network, stage: str, folder: Path, version: str) -> None:
     path = folder / "model.json"
     description = json.loads(path.read_text(encoding="utf-8"))
     description["version"] = version
-    for changed in (graph.name, WEIGHTS):
+    for changed in (*(each.name for each in sorted(folder.glob("*.onnx"))), WEIGHTS):
         description["checksums"][changed] = f"{zlib.crc32((folder / changed).read_bytes()):08x}"
     path.write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
 
@@ -288,19 +288,27 @@ class Weights:
 
     @classmethod
     def of(cls, graphs: Sequence[Path]) -> Weights:
-        """The weights of graphs that stay; what no graph of these uses is left out at the end."""
-        from onnx import load
-        from onnx.external_data_helper import ExternalDataInfo
+        """The weights of graphs that stay, without what none of them uses.
+
+        The graphs are written again, since their weights may stand elsewhere now.
+        """
+        import onnx
+        from onnx.external_data_helper import ExternalDataInfo, set_external_data
 
         found = cls()
         content = (graphs[0].parent / WEIGHTS).read_bytes()
         for path in graphs:
-            for each in load(path, load_external_data=False).graph.initializer:
+            model = onnx.load(path, load_external_data=False)
+            for each in model.graph.initializer:
                 if each.external_data:
                     place = ExternalDataInfo(each)
                     start, length = int(place.offset or 0), int(place.length)
-                    found._places[content[start : start + length]] = start
-                    found.content = content[: max(len(found.content), start + length)]
+                    offset = found._place(content[start : start + length])
+                    # it refuses a tensor without content
+                    each.raw_data = b""
+                    set_external_data(each, WEIGHTS, offset=offset, length=length)
+                    each.ClearField("raw_data")
+            onnx.save(model, path)
         return found
 
     def take_from(self, path: Path, target: Path) -> None:

@@ -209,6 +209,32 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
     return network.eval()
 
 
+def mean_of_folds(settings: Configuration, name: str, folder: Path) -> Network:
+    """The mean of the networks of a stage that leave out folds, number by number.
+
+    They began with the same network, and each example was learnt by all of them but one, so the
+    mean has learnt from all examples (Wortsman et al. 2022).
+
+    Args:
+        settings: The settings.
+        name: The name of the stage.
+        folder: The folder of all stages.
+    """
+    stage = settings.stages[name]
+    folders = dict.fromkeys(settings.folder_of(name, fold) for fold in range(settings.folds))
+    states = [finished_checkpoint(folder / each)["network"] for each in folders]
+    network = _untrained(settings, stage, folder)
+    network.take(
+        {
+            key: sum(state[key] for state in states) / len(states)
+            if value.is_floating_point()
+            else value
+            for key, value in states[0].items()
+        }
+    )
+    return network.eval()
+
+
 def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:
     heads, reads, dropout = stage.heads(), stage.reads, settings.dropout
     if stage.encoder == "larger":

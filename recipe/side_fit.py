@@ -260,5 +260,6 @@ def _joined(parts: Sequence[ArgumentEvidence]) -> ArgumentEvidence:
         conclusion=_joined_evidence([part.conclusion for part in parts]),
         title=_joined_evidence([part.title for part in parts]),
         overlaps=dict(_stacked([part.overlaps for part in parts])),
+        agreements=dict(_stacked([part.agreements for part in parts])),
         **arrays,
     )

@@ -15,12 +15,19 @@ from sicetnon.records import Argument, PremiseStance
 
 ODD, MORE = "odd topics", "48 questions"
 SETS = (ODD, MORE)
+FIRST, FURTHER = "first", "further"
+CONCLUSION_SETS = (FIRST, FURTHER)
+"""Those of the data, and those of `conclusion-labels.tsv`."""
 
 
 @dataclass(frozen=True)
 class LabelledConclusion:
-    """A conclusion with its side of a question; the domains are the folds."""
+    """A conclusion with its side of a question; the domains are the folds.
 
+    `set` is one of `CONCLUSION_SETS`.
+    """
+
+    set: str
     question: str
     conclusion: str
     side: str
@@ -54,9 +61,18 @@ class LabelledArgument:
 
 def labelled_conclusions() -> list[LabelledConclusion]:
     """All labelled conclusions."""
+    folder = data_folder()
+    first = [
+        (FIRST, row, row["conclusion"]) for row in _rows(folder / "train/sides/conclusions.tsv")
+    ]
+    stated = {
+        record.id: record.conclusion for record in arguments_of(folder / "touche-2020-task-1/input")
+    }
+    rows = _rows(Path(__file__).with_name("conclusion-labels.tsv"))
+    further = [(FURTHER, row, stated[row["id"]]) for row in rows]
     return [
-        LabelledConclusion(row["question"], row["conclusion"], row["side"], row["domain"])
-        for row in _rows(data_folder() / "train/sides/conclusions.tsv")
+        LabelledConclusion(name, row["question"], conclusion, row["side"], row["domain"])
+        for name, row, conclusion in first + further
     ]
 
 

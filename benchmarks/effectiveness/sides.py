@@ -30,7 +30,7 @@ from recipe.side_fit import (
     read_conclusions,
     read_labelled_arguments,
 )
-from recipe.side_labels import MORE, ODD
+from recipe.side_labels import FIRST, MORE, ODD
 
 Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -86,10 +86,14 @@ def show_conclusions(read: ReadConclusions) -> None:
     negative = np.array([bool(_NEGATIVE.search(each.question)) for each in read.rows])
     print("\n| conclusions | with a side | right side | macro-F1 | F1 | confusion |")
     print("|---|---|---|---|---|---|")
+    first = np.array([each.set == FIRST for each in read.rows])
     for name, rows in (
-        ("all", np.ones(len(choice), dtype=bool)),
-        ("of questions that name two objects", choice),
-        ("of negatively posed questions", negative),
+        ("2,148 of the data", first),
+        ("of questions that name two objects", first & choice),
+        ("of negatively posed questions", first & negative),
+        ("further ones", ~first),
+        ("of questions that name two objects", ~first & choice),
+        ("of negatively posed questions", ~first & negative),
     ):
         print(row(name, found, read.sides, rows), flush=True)
 

@@ -45,7 +45,7 @@ class ArgumentEvidence:
     points: Reals
     own_words: Reals
     overlaps: dict[str, Reals]
-    agreements: tuple[Reals, Reals, Reals]
+    agreements: dict[str, Reals]
     weighing: NDArray[np.bool_]
 
     def combined(self, conclusion: Reals, title: Reals) -> Evidence:
@@ -59,7 +59,7 @@ class ArgumentEvidence:
         title_sides, title_leaning = _log_odds(title), title[:, _FOR] - title[:, _AGAINST]
         raw, title_raw = self.conclusion.favours["stance"], self.title.favours["stance"]
         tags, points, own = self.tags, self.points, 1 - self.points
-        concluding, titled, asked = self.agreements
+        concluding, titled = self.agreements["conclusion"], self.agreements["title"]
         none, title_none = conclusion[:, _NONE], title[:, _NONE]
         favours = {
             "text": self.stance,
@@ -79,7 +79,7 @@ class ArgumentEvidence:
             "agreement × leaning": own * concluding * leaning,
             "agreement × title": points * titled * title_sides,
             "agreement × leaning of title": points * titled * title_leaning,
-            "agreement with question": asked,
+            "agreement with question": self.agreements["question"],
             "own words × conclusion": self.own_words * own * sides,
             "own words × leaning": self.own_words * own * leaning,
             "own words × title": self.own_words * points * title_leaning,
@@ -147,11 +147,11 @@ def read_arguments(
         points=points.astype(np.float64),
         own_words=np.array([words.own_words(text) for text in texts]),
         overlaps={name: np.array(column) for name, column in overlaps.items()},
-        agreements=(
-            reader.agreement(texts, conclusions, unknown),
-            reader.agreement(texts, named, unknown & (points > 0)),
-            reader.agreement(texts, questions, unknown),
-        ),
+        agreements={
+            "conclusion": reader.agreement(texts, conclusions, unknown),
+            "title": reader.agreement(texts, named, unknown & (points > 0)),
+            "question": reader.agreement(texts, questions, unknown),
+        },
         weighing=np.array([words.weighs(text) for text in texts], dtype=bool),
     )
 
