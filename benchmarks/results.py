@@ -81,6 +81,7 @@ class Section(msgspec.Struct, frozen=True):
 PROGRAMS = (
     Program("arguments", "Arguments (2020 and 2021, task 1)"),
     Program("answers", "The system `answers`, its parts and its cost", ("--cost",)),
+    Program("twenty_questions", "Twenty questions of our own"),
     Program("sides", "Sides of questions", (), FOLDS),
     Program("claims", "Stance towards held-out claims"),
     Program("sentences", "The sentence that carries a reason"),

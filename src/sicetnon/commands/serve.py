@@ -30,7 +30,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "briefs, replies, validation, evaluation. /api/v1/openapi.json describes the API. Extra "
         "web.",
         "sicetnon serve --open",
-        "sicetnon serve --index my-index --port 8080 --verbose",
         "sicetnon serve --index my-index --judge pool.sqlite",
         "sicetnon serve --runs a.txt b.txt --qrels relevance.qrels --topics topics.xml",
     )
