@@ -75,7 +75,7 @@ COUNTS = [
 @pytest.mark.parametrize("words", COUNTS, ids=" ".join)
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "many", "9" * 30])
 def test_a_count_is_a_whole_number_above_0(words: list[str], number: str, capsys) -> None:
-    if words[-1] == "--seed" and number == "0":
+    if words[-1] in ("--seed", "--replicas") and number == "0":  # none is a count of these
         return
     told = refused(capsys, *words, number)
     option = words[-1]
@@ -87,7 +87,10 @@ def test_a_count_is_a_whole_number_above_0(words: list[str], number: str, capsys
 def test_every_option_that_counts_is_known() -> None:
     assert {" ".join(words) for words in COUNTS} == {
         *("annotate --threads", "evaluate --seed", "fuse -k", "index add --memory"),
-        *("index build --memory", "reply -k", "run -k", "search -k"),
+        *("index add --workers", "index build --memory", "index build --replicas"),
+        *("index build --shards", "index build --workers", "judge pool --depth"),
+        *("judge pool --quota", "judge pool --seed", "judge pool --votes"),
+        *("reply -k", "run -k", "search -k"),
     }
 
 
