@@ -124,11 +124,20 @@ def test_kills_at_random_times(template: Path, tmp_path: Path) -> None:
     assert content_of(folder) == NEW_CONTENT
 
 
+def heed_interrupts() -> None:
+    """Undo what a shell sets for processes in the background, which ignore interrupts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_command_killed_or_interrupted(old: Path, tmp_path: Path, number: signal.Signals) -> None:
     source = big_source(tmp_path, 40_000)
     running = subprocess.Popen(
-        command("build", source, "-o", old), env=environment(), stderr=subprocess.PIPE, text=True
+        command("build", source, "-o", old),
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
     )
     deadline = time.monotonic() + 60
     while not list(old.glob("building-*")) and time.monotonic() < deadline:
