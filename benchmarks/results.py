@@ -63,13 +63,13 @@ class Program:
 
 
 class Section(msgspec.Struct, frozen=True):
-    """What a program printed.
+    """The output of a program.
 
     Attributes:
         key: The digest of its command, the data and the code.
         command: Its command.
-        seconds: How long it took.
-        text: What it printed.
+        seconds: Its duration.
+        text: Its output.
     """
 
     key: str
@@ -125,12 +125,12 @@ def code_digest(root: Path = ROOT) -> str:
 
 
 def run(program: Program, key: str, folder: Path = KEPT, root: Path = ROOT) -> Section:
-    """What a program prints; the kept text where nothing has changed.
+    """Run a program, or take its kept output where nothing has changed.
 
     Args:
         program: The program.
         key: The digest of the data and the code.
-        folder: The folder of what is kept.
+        folder: The folder of kept outputs.
         root: The folder that the program runs in.
 
     Raises:

@@ -41,7 +41,7 @@ _POOL = 2_000
 
 @dataclass
 class Tally:
-    """What a load has met: statuses, and seconds by status."""
+    """The statuses of a load, and the seconds of each request by status."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)

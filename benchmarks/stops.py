@@ -1,4 +1,4 @@
-"""How soon `sicetnon serve` starts, and how soon work ends whose time is up.
+"""Time until `sicetnon serve` answers, and delay between a time limit and the end of its work.
 
     python -m benchmarks.stops
 
@@ -66,7 +66,7 @@ async def _healthy(port: int) -> None:
 
 
 def overtime(work: Callable[[], object], seconds: float) -> float | None:
-    """How long after its limit the work ends; None where it is done before."""
+    """Seconds between the limit and the end of the work; None where the work ends before it."""
     stop, begin = Stop(), time.monotonic()
     stop.after(seconds)
     try:

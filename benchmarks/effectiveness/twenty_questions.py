@@ -30,7 +30,7 @@ _BEGIN, _END = 65, 35
 
 
 class Label(NamedTuple):
-    """What the reader says of an answer."""
+    """The labels of an answer."""
 
     side: str
     is_round: bool
