@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -26,6 +27,10 @@ SAMPLE = ROOT / "examples" / "touche-2020-task-1"
 # how busy the machine is decides no test
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
+
+# a shell that starts the tests in the background lets all that they start ignore interrupts
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # the kernels are compiled once for all tests, each of which has a cache of its own
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "kernels"))
@@ -63,6 +68,14 @@ def sample() -> Path:
 def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep what is cached out of the user's folders."""
     monkeypatch.setenv("SICETNON_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_disks() -> Iterator[None]:
+    """Let writes reach the disk when they may; what power cuts leave is told by traced calls."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -115,12 +128,6 @@ def double() -> Iterator[ServiceDouble]:
 
 
 # --- indexes ---
-
-
-@pytest.fixture
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let writes reach the disk when they may."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture
@@ -184,6 +191,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """A stand-in for the model that comes with the package, in place."""
+    # these take what is replaced when they are imported, and would keep the stand-in for good
+    import sicetnon.arguments.side.evidence
+    import sicetnon.ranker.features  # noqa: F401
     from sicetnon.arguments.model import classifiers
     from support.stand_ins import StandIn
 

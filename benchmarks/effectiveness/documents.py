@@ -33,7 +33,7 @@ from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.evaluation import load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
 from sicetnon.folders import cache_folder
-from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
+from sicetnon.formats.corpora import KINDS, Corpus
 from sicetnon.formats.passages import read_passages
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
@@ -107,7 +107,7 @@ class Documents:
 def opened() -> Iterator[Documents]:
     """The documents in an index of their own."""
     folder = cache_folder() / "benchmark-documents"
-    corpus = Corpus("pages", PAGE_FIELDS, (folder,), lambda *_: iter(grouped()))
+    corpus = Corpus(*KINDS[WebPage], (folder,), lambda *_: iter(grouped()))
     build_index(corpus, folder, BuildOptions(named_analysis(task.TASK.analysis)))
     with IndexReader.open(folder) as index:
         yield Documents(index)

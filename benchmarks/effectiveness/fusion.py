@@ -80,7 +80,8 @@ class WeighedRuns:
             self._fill(at, topic, pool)
             labels = qrels.grades[topic]
             self._gains[at, : len(pool)] = [max(labels.get(name, -1), -1) for name in pool]
-            self._ideal[at] = _dcg(np.array(qrels.ideal[topic][:DEPTH], dtype=np.float64)[None])[0]
+            labels = sorted((max(each, 0) for each in qrels.grades[topic].values()), reverse=True)
+            self._ideal[at] = _dcg(np.array(labels[:DEPTH], dtype=np.float64)[None])[0]
         self.score = functools.lru_cache(maxsize=None)(self._score)
 
     def _pool(self, topic: str) -> list[str]:

@@ -14,13 +14,15 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.speed.harness import (
+    PEERS,
     BuildFigures,
     QueryFigures,
+    available,
     measure_build,
     measure_command,
     measure_queries,
 )
-from benchmarks.speed.peers import PEERS, SicEtNon
+from benchmarks.speed.peers import SicEtNon
 
 DEPTHS = (10, 1000)
 OWN = SicEtNon.name
@@ -34,9 +36,10 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=list(PEERS), default=list(PEERS))
     parser.add_argument("--work", type=Path, metavar="DIR", help="keep the indexes here")
     given = parser.parse_args()
+    names = available(given.only)
     with tempfile.TemporaryDirectory(prefix="speed-") as scratch:
         work = given.work or Path(scratch)
-        builds, queries, failures = _measure(given.only, given.corpus, work, given.repeats)
+        builds, queries, failures = _measure(names, given.corpus, work, given.repeats)
         _print_peers(builds, queries)
         for failure in failures:
             print(failure)

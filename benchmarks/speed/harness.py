@@ -17,8 +17,11 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.speed.generate import PORTALS
-from benchmarks.speed.peers import PEERS, Peer
+from benchmarks.speed.lucene import Lucene
+from benchmarks.speed.peers import PEERS as IN_PROCESS
+from benchmarks.speed.peers import Peer
 
+PEERS: dict[str, type[Peer]] = {**IN_PROCESS, Lucene.name: Lucene}
 WARM_UP = 50  # queries before the clock runs
 
 
@@ -44,6 +47,15 @@ class ProcessFigures(msgspec.Struct):
     seconds: float
     processor: float
     peak_mb: float
+
+
+def available(names: Sequence[str]) -> list[str]:
+    """Those peers that can run here; for the others a line says what is missing."""
+    missing = {name: PEERS[name].unavailable() for name in names}
+    for name, reason in missing.items():
+        if reason:
+            print(f"{name} is left out: {reason}", file=sys.stderr)
+    return [name for name in names if not missing[name]]
 
 
 def peak_bytes() -> int:
@@ -119,8 +131,9 @@ def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
     with redirect_stdout(sys.stderr):
         if task == "build":
             seconds = peer.build(Path(source), where)
+            peak = peak_bytes() + peer.beside_bytes
             size = sum(path.stat().st_size for path in where.rglob("*"))
-            figures = BuildFigures(seconds, peak_bytes() / 1e6, size / 1e6)
+            figures = BuildFigures(seconds, peak / 1e6, size / 1e6)
         else:
             peer.open(where)
             lines = Path(source).read_text(encoding="utf-8").splitlines()
@@ -131,11 +144,7 @@ def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
 def _ask(peer: Peer, lines: Sequence[str], k: int) -> QueryFigures:
     for line in lines[:WARM_UP]:
         peer.search(line, k)
-    taken = []
-    for line in lines:
-        started = time.perf_counter_ns()
-        peer.search(line, k)
-        taken.append((time.perf_counter_ns() - started) / 1e6)
+    taken = [peer.milliseconds(line, k) for line in lines]
     taken.sort()
     return QueryFigures(k, statistics.median(taken), taken[len(taken) * 99 // 100])
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -24,6 +23,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from benchmarks.speed.harness import available
+from benchmarks.speed.lucene import Lucene
 from benchmarks.speed.peers import Bm25s, Peer, Pisa, SicEtNon, Tantivy
 
 MU = 2000.0
@@ -56,13 +57,21 @@ class PisaDirichlet(Pisa):
         _pisathon.prepare_index(self._context, str(work), self.encoding, "qld", "", qld_mu=MU)
 
 
+class LuceneDirichlet(Lucene):
+    """The same index, searched by another model."""
+
+    model = ("dirichlet", MU)
+
+
 MODELS: dict[str, dict[str, type[Peer]]] = {
-    "BM25": {each.name: each for each in (SicEtNon, Bm25s, Tantivy, Pisa)},
-    "DirichletLM": {each.name: each for each in (SicEtNonDirichlet, PisaDirichlet)},
+    "BM25": {each.name: each for each in (SicEtNon, Bm25s, Tantivy, Pisa, Lucene)},
+    "DirichletLM": {
+        each.name: each for each in (SicEtNonDirichlet, PisaDirichlet, LuceneDirichlet)
+    },
 }
 
 
-class _Asked:
+class Asked:
     """A process that answers queries with one peer."""
 
     def __init__(self, model: str, name: str, work: Path):
@@ -102,11 +111,7 @@ def child(model: str, name: str, work: str) -> None:
         peer.open(Path(work))
     for line in sys.stdin:
         queries, k = msgspec.json.decode(line, type=tuple[list[str], int])
-        taken = []
-        for query in queries:
-            started = time.perf_counter_ns()
-            peer.search(query, k)
-            taken.append((time.perf_counter_ns() - started) / 1e6)
+        taken = [peer.milliseconds(query, k) for query in queries]
         print("times " + msgspec.json.encode(taken).decode(), flush=True)
 
 
@@ -125,13 +130,10 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=list(MODELS["BM25"]))
     given = parser.parse_args()
+    names = available(given.only or list(MODELS["BM25"]))
     sets = query_sets(given.corpus / "queries.txt")
     for model, peers in MODELS.items():
-        asked = {
-            name: _Asked(model, name, given.work / name)
-            for name in peers
-            if given.only is None or name in given.only
-        }
+        asked = {name: Asked(model, name, given.work / name) for name in peers if name in names}
         print(f"{model}: words, k, then median / 99th percentile (ratio)")
         for words, queries in sets.items():
             for k in DEPTHS:
@@ -141,7 +143,7 @@ def main() -> int:
     return 0
 
 
-def row(asked: dict[str, _Asked], words: int, queries: list[str], k: int, rounds: int) -> str:
+def row(asked: dict[str, Asked], words: int, queries: list[str], k: int, rounds: int) -> str:
     """The figures of all peers for a set of queries."""
     taken: dict[str, list[Any]] = {name: [] for name in asked}
     for place in range(rounds + 1):

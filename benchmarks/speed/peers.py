@@ -1,4 +1,4 @@
-"""Sic et Non and its peers, bm25s, Tantivy and PISA, behind one small interface.
+"""Sic et Non and its peers, bm25s, Tantivy and PISA, behind one small interface (and `lucene`).
 
 `build` takes the whole path, from the five JSON files on disk to a finished index on
 disk; `open` makes it ready; `search` answers one query at a time with document ids.
@@ -60,6 +60,16 @@ class Peer(ABC):
     """One peer. An object opens one index at a time."""
 
     name: str
+    beside_bytes = 0
+    """Peak memory of another process that takes part in the build."""
+
+    @classmethod
+    def unavailable(cls) -> str | None:
+        """What is missing on this machine; None where the peer can run."""
+        return None
+
+    def prepare(self) -> None:  # noqa: B027  # most peers have nothing to prepare
+        """Do what belongs to no build before the clock runs."""
 
     @abstractmethod
     def index(self, corpus: Path, work: Path) -> None:
@@ -73,10 +83,17 @@ class Peer(ABC):
     def search(self, query: str, k: int) -> Sequence[str]:
         """Up to `k` document ids by falling BM25 score; any string is a query."""
 
+    def milliseconds(self, query: str, k: int) -> float:
+        """The time of a search."""
+        started = time.perf_counter_ns()
+        self.search(query, k)
+        return (time.perf_counter_ns() - started) / 1e6
+
     def build(self, corpus: Path, work: Path) -> float:
         """Build afresh in this process and return the seconds, imports included."""
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
+        self.prepare()
         gc.disable()  # millions of small lists and no cycles: a help to every peer
         started = time.perf_counter()
         self.index(corpus, work)

@@ -55,12 +55,6 @@ def check_retrieved(
 ) -> list[Ranking]:
     """The rankings of a retriever, if there is a sound one for each topic, in the topics' order.
 
-    Args:
-        rankings: The result of the retriever.
-        topics: The topics that it was asked for.
-        giver: The name of the retriever, for the message.
-        may_repeat: Whether a ranking may hold a document twice.
-
     Raises:
         UsageError: It is something else.
     """

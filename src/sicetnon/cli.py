@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -46,6 +48,7 @@ _EPILOG = """\
 Every command shows an example with --help. Documentation: README.md and docs/.
 Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
 """
+_INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
 _COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime", "tokenizers")
 
 
@@ -115,6 +118,10 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and leave with status 2."""
+        if found := _INVALID_CHOICE.search(message):
+            message += _nearest(found[1], re.findall(r"'([^']+)'", found[2]))
+        elif message.endswith(("required: COMMAND", "required: VERB")):
+            message += f" ({self.prog} --help lists them)"
         super().error(one_line(message))
 
 
@@ -130,7 +137,9 @@ class _CommandParser(_Parser):
         self._words = args or ()
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            names = [name for action in self._actions for name in action.option_strings]
+            near = _nearest(unknown[0].partition("=")[0], names)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
         return options, unknown
 
     def error(self, message: str) -> NoReturn:
@@ -140,6 +149,12 @@ class _CommandParser(_Parser):
         if greedy and "arguments are required" in message:
             message += f" (an option such as {greedy[0]} takes all words behind it: name it last)"
         super().error(message)
+
+
+def _nearest(word: str, names: Sequence[str]) -> str:
+    """The question whether another name was meant; empty where none is like the word."""
+    near = difflib.get_close_matches(word, names, 1, cutoff=0.75)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _takes_several(action: argparse.Action) -> bool:

@@ -19,10 +19,7 @@ def cut(message: str) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """A number with its noun: `1 topic`, `2,000 topics`.
 
-    Args:
-        number: The number.
-        one: The noun in the singular.
-        many: Its plural, where that is not the singular and an s.
+    The plural is `many`, or the singular and an s.
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 

@@ -53,6 +53,14 @@ def test_a_command_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
         measure([sys.executable, "-c", "raise SystemExit('no such thing')"], {})
 
 
+def test_a_peer_that_cannot_run_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(benchmark("speed.lucene"), "HOME", tmp_path)
+    assert benchmark("speed.harness").available(["sicetnon", "lucene"]) == ["sicetnon"]
+    assert f"lucene is left out: no Lucene in {tmp_path}" in capsys.readouterr().err
+
+
 def test_the_inputs_of_2021_are_put_together(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import signal
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -45,23 +44,20 @@ def cluster_of_session(shared_folder: Path) -> Iterator[Cluster]:
         if "nodes" not in users:
             started = start_cluster(shared_folder / f"nodes-{os.getpid()}")
             users["nodes"] = [
-                [each.name, str(each.folder), each.port, list(each.command), each.pid]
+                [each.name, str(each.folder), each.port, list(each.command)]
                 for each in started.nodes
             ]
         nodes = [
-            Node(name, Path(folder), port, command, pid=pid)
-            for name, folder, port, command, pid in users["nodes"]
+            Node(name, Path(folder), port, command)
+            for name, folder, port, command in users["nodes"]
         ]
     cluster = Cluster(nodes, [f"127.0.0.1:{node.port}" for node in nodes])
     yield cluster
     with _users(shared_folder) as users:
         users["count"] -= 1
-        pids = [each[4] for each in users["nodes"]] if not users["count"] else []
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+        if not users["count"]:
+            cluster.stop()
+            del users["nodes"]
 
 
 @contextmanager
@@ -88,14 +84,8 @@ def breakable(cluster_of_session: Cluster, shared_folder: Path) -> Iterator[Clus
     if not cluster_of_session.nodes:
         pytest.skip("a cluster of one's own is not broken")
     with _held(shared_folder, fcntl.LOCK_EX):
-        with _users(shared_folder) as users:
-            for node, known in zip(cluster_of_session.nodes, users["nodes"], strict=True):
-                node.pid = known[4]
         yield cluster_of_session
         cluster_of_session.mend()
-        with _users(shared_folder) as users:
-            for node, known in zip(cluster_of_session.nodes, users["nodes"], strict=True):
-                known[4] = node.pid
 
 
 def whole(folder: Path) -> AbstractContextManager[None]:
@@ -121,9 +111,7 @@ def new_address(cluster: Cluster) -> Iterator[Callable[[], str]]:
 
     yield give
     for name in names:
-        found = cluster.ask(f"{name}.*?expand_wildcards=all")
-        for index in found:
-            cluster.ask(index, "DELETE")
+        cluster.remove(name)
 
 
 @pytest.fixture(scope="session", autouse=True)

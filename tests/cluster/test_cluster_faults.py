@@ -1,33 +1,47 @@
-"""Nodes that die, hang or are busy, and killed clients: no wrong answer, nothing lost."""
+"""Nodes that die, hang or are busy, and killed clients: no wrong answer, nothing lost.
+
+`python -m tests.robustness clusters` breaks a cluster in each way twenty times.
+"""
 
 from __future__ import annotations
 
 import json
-import random
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sicetnon.cluster.address import parse_address
 from sicetnon.cluster.building import ClusterOptions, build_on_cluster
+from sicetnon.cluster.bulk import BulkCounts
+from sicetnon.cluster.changing import delete_on_cluster
 from sicetnon.errors import SicetnonError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.writing import BuildOptions
 from sicetnon.library.index import Index
 from sicetnon.text.analysis import named_analysis
-from support.breaking_proxy import BreakingProxy
+from support.breaking_proxy import Mode
+from support.cluster_faults import (
+    Answers,
+    Site,
+    answers,
+    kill_the_manager,
+    site_of,
+    watch,
+    write_documents,
+)
 from support.cluster_nodes import Cluster
 
-WORDS = ("school", "teacher", "tenure", "vote", "tax", "ban", "gun", "zoo", "animal", "food")
-QUESTIONS = ["should teachers get tenure", "ban zoos", "school food tax", "gun rights vote"]
-COPIES = ClusterOptions(shards=3, replicas=1, lease=1.0, batch_bytes=1 << 16)
+COPIES = ClusterOptions(shards=3, replicas=1, lease=1.0)
+SMALL_BATCHES = replace(COPIES, batch_bytes=1 << 14)
 LONGEST = 5.0
 """Seconds that a search may take on a busy machine: the three that it waits, and own work."""
 
@@ -40,123 +54,122 @@ def _three_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def corpus_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three thousand documents."""
-    chosen = random.Random(7)
-    path = tmp_path_factory.mktemp("corpus") / "documents.jsonl"
-    with path.open("w") as file:
-        for number in range(3000):
-            text = " ".join(chosen.choices(WORDS, k=chosen.randint(3, 60)))
-            file.write(json.dumps({"id": f"d{number}", "text": text}) + "\n")
-    return path
+    return write_documents(tmp_path_factory.mktemp("corpus") / "documents.jsonl")
 
 
-@pytest.fixture
-def searched(
-    breakable: Cluster, corpus_file: Path, tmp_path: Path
-) -> Iterator[tuple[Index, dict[str, list[tuple[str, float]]]]]:
-    """An index with two copies of each shard, and what a folder answers."""
-    name = f"faults-{tmp_path.name[-12:].strip('_').lower()}"
-    with Index.build(corpus_file, tmp_path / "index") as folder:
-        expected = {text: answered(folder, text) for text in QUESTIONS}
-    index = Index.build(corpus_file, breakable.address(name), cluster=COPIES)
-    assert {text: answered(index, text) for text in QUESTIONS} == expected
-    yield index, expected
-    index.close()
-    breakable.mend()
-    for physical in breakable.ask(f"{name}.*?expand_wildcards=all"):
-        breakable.ask(physical, "DELETE")
+@pytest.fixture(scope="module")
+def expected(corpus_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """What a folder answers."""
+    with Index.build(corpus_file, tmp_path_factory.mktemp("folder") / "index") as folder:
+        return answers(folder)
 
 
-def answered(index: Index, text: str) -> list[tuple[str, float]]:
-    """The first answers, with their scores."""
-    found = index.search(text, 10, system="default", sides=False)
-    return [(answer.id, answer.score) for answer in found]
+@contextmanager
+def searched(cluster: Cluster, corpus_file: Path) -> Iterator[tuple[Site, Index]]:
+    """An index with two copies of each shard, which a proxy stands before."""
+    name = f"faults-{time.monotonic_ns()}"
+    try:
+        with site_of(cluster) as site, \
+                Index.build(corpus_file, site.address(name), cluster=COPIES) as index:  # fmt: skip
+            yield site, index
+    finally:
+        cluster.remove(name)
 
 
-def watched(
-    index: Index, expected: dict[str, list[tuple[str, float]]], seconds: float
-) -> tuple[int, int, float]:
-    """Search for some time: right answers, errors, and the slowest search in seconds."""
-    right, errors, slowest, end = 0, 0, 0.0, time.monotonic() + seconds
-    while time.monotonic() < end:
-        text = QUESTIONS[(right + errors) % len(QUESTIONS)]
-        begin = time.monotonic()
-        try:
-            found = answered(index, text)
-        except SicetnonError:
-            errors += 1
-        else:
-            assert found == expected[text], "a wrong answer was given as a right one"
-            right += 1
-        slowest = max(slowest, time.monotonic() - begin)
-    return right, errors, slowest
-
-
-def test_searches_go_on_without_a_node(
-    breakable: Cluster, searched: tuple[Index, dict[str, list[tuple[str, float]]]]
-) -> None:
-    index, expected = searched
-    manager = breakable.manager()
-    other, last = [node for node in breakable.nodes if node is not manager]
-    other.pause()
-    right, errors, slowest = watched(index, expected, 6)
-    assert slowest < LONGEST, f"paused: {right} right, {errors} errors"
-    assert right > 3
-    breakable.mend()
-    manager.kill()
-    right, errors, slowest = watched(index, expected, 6)
-    assert slowest < LONGEST, f"killed: {right} right, {errors} errors"
-    assert right > 3
-    # with two of three nodes gone there are errors, and no answers that look right
-    last.kill()
-    right, errors, slowest = watched(index, expected, 4)
-    assert errors > 0
-    assert slowest < LONGEST
-    # all is well again without a hand
-    breakable.mend()
-    assert {text: answered(index, text) for text in QUESTIONS} == expected
-
-
-@pytest.mark.parametrize("mode", ["hang"])
-def test_searches_go_on_where_one_host_cannot_be_reached(
-    breakable: Cluster, searched: tuple[Index, dict[str, list[tuple[str, float]]]], mode: str
-) -> None:
-    index, expected = searched
-    with BreakingProxy(breakable.hosts[0]) as proxy:
-        hosts = ",".join([proxy.address, *breakable.hosts[1:]])
-        name = str(index.folder).rpartition("/")[2]
-        with Index.open(f"opensearch+http://{hosts}/{name}") as through:
-            assert answered(through, QUESTIONS[0]) == expected[QUESTIONS[0]]
-            proxy.turn(mode)  # type: ignore[arg-type]
-            right, errors, slowest = watched(through, expected, 4)
-            assert right > 3
-            assert not errors
-            assert slowest < LONGEST
-
-
-@pytest.mark.parametrize("fault", ["kill the manager"])
-def test_a_build_survives(breakable: Cluster, corpus_file: Path, fault: str) -> None:
+@contextmanager
+def loading(site: Site, corpus_file: Path) -> Iterator[tuple[str, Future[BulkCounts]]]:
+    """A build that goes on meanwhile, and what became of it."""
     name = f"loaded-{time.monotonic_ns()}"
-    with BreakingProxy(breakable.hosts[0]) as proxy, ThreadPoolExecutor(1) as pool:
-        address = f"opensearch+http://{proxy.address},{','.join(breakable.hosts[1:])}/{name}"
-        options = BuildOptions(named_analysis("porter-stop"))
-        corpus = open_corpus([corpus_file])
-        built = pool.submit(build_on_cluster, corpus, parse_address(address), options, COPIES)
-        time.sleep(0.7)
-        if fault == "busy":
-            proxy.turn("busy")
-            time.sleep(3)
-            proxy.turn("pass")
-        else:
-            breakable.manager().kill()
-            time.sleep(2)
-        breakable.mend()
-        counts = built.result(240)
+    address = parse_address(site.address(name))
+    options, corpus = BuildOptions(named_analysis("porter-stop")), open_corpus([corpus_file])
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            built = pool.submit(build_on_cluster, corpus, address, options, SMALL_BATCHES)
+            while not site.cluster.ask(f"{name}.*?expand_wildcards=all") and not built.done():
+                time.sleep(0.02)
+            yield name, built
+        finally:
+            site.mend()
+            built.exception(240)
+            site.cluster.remove(name)
+
+
+def is_whole(cluster: Cluster, name: str, counts: BulkCounts, expected: Answers) -> None:
+    """Nothing that was acknowledged is lost, and nothing is double."""
     assert counts.acknowledged == 3000
-    with Index.open(breakable.address(name)) as index:
+    with Index.open(cluster.address(name)) as index:
         index.verify()
         assert len(index) == 3000
-    for physical in breakable.ask(f"{name}.*?expand_wildcards=all"):
-        breakable.ask(physical, "DELETE")
+        assert answers(index) == expected
+
+
+def test_searches_go_on_while_a_node_is_paused(
+    breakable: Cluster, corpus_file: Path, expected: Answers
+) -> None:
+    with searched(breakable, corpus_file) as (site, index):
+        manager = breakable.manager()
+        first, second = [node for node in breakable.nodes if node is not manager]
+        first.pause()
+        met = watch(index, expected, 5)
+        assert met.right > 3, met
+        assert met.slowest < LONGEST, met
+        # with two of three nodes gone there are errors, and no answers that look right
+        second.pause()
+        met = watch(index, expected, 4)
+        assert met.errors > 0, met
+        assert met.slowest < LONGEST, met
+        # all is well again without a hand
+        site.mend()
+        assert watch(index, expected, 4).right > 3
+
+
+def test_searches_and_a_build_go_on_without_the_manager(
+    breakable: Cluster, corpus_file: Path, expected: Answers
+) -> None:
+    with (
+        searched(breakable, corpus_file) as (site, index),
+        loading(site, corpus_file) as (name, built),
+    ):
+        kill_the_manager(site)
+        met = watch(index, expected, 5)
+        assert met.right > 3, met
+        assert met.slowest < LONGEST, met
+        site.mend()
+        is_whole(breakable, name, built.result(240), expected)
+
+
+@pytest.mark.parametrize("mode", ["hang", "drop"])
+def test_searches_go_on_where_one_host_fails(
+    cluster: Cluster, corpus_file: Path, expected: Answers, mode: Mode
+) -> None:
+    with searched(cluster, corpus_file) as (site, index):
+        site.proxy.turn(mode)
+        met = watch(index, expected, 3)
+        assert met.right > 3, met
+        assert not met.errors, met
+        assert met.slowest < LONGEST, met
+
+
+@pytest.mark.parametrize("mode", ["drop", "busy"])
+def test_a_build_goes_on_where_one_host_fails(
+    cluster: Cluster, corpus_file: Path, expected: Answers, mode: Mode
+) -> None:
+    with site_of(cluster) as site, loading(site, corpus_file) as (name, built):
+        site.proxy.turn(mode)
+        is_whole(cluster, name, built.result(240), expected)
+
+
+def test_a_build_waits_while_disks_are_full(
+    cluster: Cluster, corpus_file: Path, expected: Answers
+) -> None:
+    with site_of(cluster) as site, loading(site, corpus_file) as (name, built):
+        # this is what the engine does at its last watermark
+        block = "index.blocks.read_only_allow_delete"
+        cluster.ask(f"{name}.*/_settings?expand_wildcards=all", "PUT", {block: True})
+        time.sleep(1)
+        assert not built.done()
+        cluster.ask(f"{name}.*/_settings?expand_wildcards=all", "PUT", {block: None})
+        is_whole(cluster, name, built.result(240), expected)
 
 
 def command(*arguments: object) -> subprocess.Popen[str]:
@@ -207,7 +220,7 @@ def test_a_killed_change_changes_nothing(
     address = new_address()
     loading = ClusterOptions(shards=2, replicas=0, lease=1.0)
     with Index.build(corpus_file, address, cluster=loading) as index:
-        before = answered(index, QUESTIONS[0])
+        before = answers(index)
         more = tmp_path / "more.jsonl"
         rows = [{"id": f"d{number}", "text": "tenure tenure tenure"} for number in range(2000)]
         more.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -223,13 +236,13 @@ def test_a_killed_change_changes_nothing(
         adding.wait()
         adding.communicate()
         if adding.returncode == -signal.SIGKILL:
-            assert answered(index, QUESTIONS[0]) == before
+            assert answers(index) == before
             assert len(index) == 3000
         # the lock of the dead writer is free after a while, and what it left is removed
-        changed = index.delete(["d0"])
+        assert delete_on_cluster(parse_address(address), ["d0"], loading) == 1
+    with Index.open(address) as changed:
         assert len(changed) == 2999
         changed.verify()
-        changed.close()
 
 
 def _has_later(index: Index) -> bool:
@@ -245,21 +258,21 @@ def _has_later(index: Index) -> bool:
 def test_two_writers_wait_for_each_other(new_address: Callable[[], str], corpus_file: Path) -> None:
     address = new_address()
     loading = ClusterOptions(shards=1, replicas=0, lease=1.0)
-    with Index.build(corpus_file, address, cluster=loading) as index:
-        errors: list[str] = []
+    Index.build(corpus_file, address, cluster=loading).close()
+    errors: list[str] = []
 
-        def delete(identifier: str) -> None:
-            try:
-                index.delete([identifier]).close()
-            except SicetnonError as error:
-                errors.append(str(error))
+    def delete(identifier: str) -> None:
+        try:
+            delete_on_cluster(parse_address(address), [identifier], loading)
+        except SicetnonError as error:
+            errors.append(str(error))
 
-        threads = [threading.Thread(target=delete, args=(f"d{n}",)) for n in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        with Index.open(address) as now:
-            now.verify()
-            assert len(now) == 3000 - 2 + len(errors)
-            assert all("another process" in error for error in errors)
+    threads = [threading.Thread(target=delete, args=(f"d{n}",)) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with Index.open(address) as now:
+        now.verify()
+        assert len(now) == 3000 - 2 + len(errors)
+        assert all("another process" in error for error in errors)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import gzip
-import json
 import shutil
 import signal
 import subprocess
@@ -20,9 +19,9 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
 
 from sicetnon.arguments.model.classifiers import Quality
-from sicetnon.arguments.model.encoder import SHIPPED
 from sicetnon.formats.resumable import ResumableOutput
 from support.annotate_commands import RECORDS, annotate, check_tidy, write
+from support.shipped_model import described, with_file
 
 # short texts, because the model is not what is tested; a step is 128 records
 MANY = [{"text": f"Reason {n}: " * (n % 3), "n": n} for n in range(300)]
@@ -130,10 +129,7 @@ class TestGoingOn:
         self, stopped: Path, failing: Callable[..., tuple[int, str]], tmp_path: Path
     ) -> None:
         source, output = stopped / "in.jsonl", stopped / "out.jsonl"
-        model = stopped / "other"
-        shutil.copytree(SHIPPED, model)
-        described = json.loads((model / "model.json").read_text()) | {"version": "other"}
-        (model / "model.json").write_text(json.dumps(described))
+        model = with_file(stopped / "other", "model.json", described(version="other"))
         before = (stopped / "out.jsonl.part").read_bytes()
         status, error = failing("annotate", "argumentativeness", source, "-o", output)
         assert (status, "found task 'quality', expected 'argumentativeness'" in error) == (1, True)

@@ -9,14 +9,13 @@ import pytest
 
 from sicetnon import cli
 from sicetnon.formats.corpora import open_corpus
+from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import Reading
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.records import Entry
 from sicetnon.text.analysis import ANALYSES
 from support.index_cases import content_of, counted, entries, files_of, write_lines
-
-pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
 
 
 def test_the_command_builds_adds_deletes_verifies(
@@ -85,7 +84,7 @@ def test_the_command_indexes_files_of_each_kind(
         extra = ["--fields", "text"] if name == "entries" else []
         assert cli.main(["index", "build", str(source), "-o", str(tmp_path / name), *extra]) == 0
         assert f"documents  1 {noun}\n" in capsys.readouterr().out
-        corpus = open_corpus([source], extra[1:])
+        corpus = open_corpus([source], EntryFields(tuple(extra[1:])))
         with IndexReader.open(tmp_path / name) as index:
             assert index.records_at([0]) == list(corpus.read(source, Reading()))
             assert index.manifest.source["files"] == [source.name]

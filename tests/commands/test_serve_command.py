@@ -13,6 +13,7 @@ import pytest
 
 from sicetnon.cli import main
 from support.debates import both_sides
+from support.patience import HANGS
 from support.served import Client
 
 
@@ -27,7 +28,7 @@ def test_answers_until_it_is_stopped(tmp_path: Path) -> None:
             assert address, line
             assert Client(address[1]).json("/api/v1/health")["documents"] == 8
             os.kill(process.pid, signal.SIGINT)
-            assert process.wait(30) == 0
+            assert process.wait(HANGS) == 0
             assert process.stderr.read() == ""
         finally:
             process.kill()
@@ -43,6 +44,13 @@ def test_a_port_that_is_taken_is_one_line(
         port = str(bound.getsockname()[1])
         assert main(["serve", "--index", str(tmp_path / "index"), "--port", port]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_questions_are_logged_only_where_there_is_a_log(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["serve", "--log-questions"]) == 2
+    assert "--verbose" in capsys.readouterr().err
 
 
 def test_a_wrong_port_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from sicetnon.cli import main
 from support.command_line import TASK
+from support.patience import HANGS
 
 RECORDS = '{"id": "1", "text": "Tea is cheap."}\n{"id": "2", "text": "Coffee wakes."}\n'
 
@@ -101,6 +102,6 @@ def test_a_process_that_waits_for_its_input_ends(tmp_path: Path) -> None:
     # opening waits until the process has opened the pipe, too
     with (tmp_path / "pipe").open("w"):
         process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=HANGS)
     assert (process.returncode, told) == (143, "sicetnon: terminated\n")
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]

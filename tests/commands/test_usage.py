@@ -38,6 +38,22 @@ def test_an_unknown_option_shows_the_usage_of_its_command(words: list[str], caps
     assert told.endswith(f"\n{name}: error: unrecognized arguments: --nosuch\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["serach", "tea"], "did you mean search?"),
+        (["index", "biuld", "x"], "did you mean build?"),
+        (["search", "tea", "--sytem", "bm25"], "did you mean --system?"),
+        (["annotate", "qualty", "x"], "did you mean quality?"),
+        (["index"], "required: VERB (sicetnon index --help lists them)"),
+        ([], "required: COMMAND (sicetnon --help lists them)"),
+        (["leaderboard"], "required: TASK\n"),
+    ],
+)
+def test_a_mistyped_or_missing_name_is_helped(words: list[str], part: str, capsys) -> None:
+    assert part in refused(capsys, *words)
+
+
 def test_an_option_that_takes_the_run_too_says_so(capsys) -> None:
     told = refused(capsys, "evaluate", "--qrels", "a.qrels", "run.txt")
     assert "RUN (an option such as --qrels takes all words behind it: name it last)" in told

@@ -15,6 +15,7 @@ from sicetnon.cli import main
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.datasets import load_dataset, read_dataset, to_record
+from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import Reading
 from sicetnon.formats.processed import COLUMNS
 from sicetnon.library.index import Index
@@ -71,8 +72,8 @@ def test_formats_are_recognised(
 
 def test_fields_may_be_chosen(tmp_path: Path) -> None:
     path = put(tmp_path, "x.jsonl", lines({"key": "1", "id": "2", "a": "x", "b": "y"}))
-    assert texts(open_corpus([path], ["b"])) == [("y",)]
-    corpus = open_corpus([path], ["b", "id"], "key")
+    assert texts(open_corpus([path], EntryFields(("b",)))) == [("y",)]
+    corpus = open_corpus([path], EntryFields(("b", "id"), "key"))
     assert (corpus.fields, texts(corpus)) == (("b", "id"), [("y", "2")])
 
 
@@ -91,6 +92,8 @@ def test_fields_may_be_chosen(tmp_path: Path) -> None:
         ),
         ("x.csv", "id,a\n", [], None, "the file holds no record"),
         ("x.csv", "", [], None, "the file holds no record"),
+        ("x.jsonl", "", [], None, "the file holds no record"),
+        ("x.txt", "Tea warms.\n", [], None, r"holds no JSON Lines; .*read_text"),
         ("x.jsonl", "nonsense\n", [], None, "line 1: the line cannot be used"),
         ("x.csv.gz", "id,a\n1,2,3\n", [], None, "more columns than the header"),
     ],
@@ -99,7 +102,7 @@ def test_unknown_files_are_refused(
     name: str, content: str, fields: list[str], id_field: str | None, part: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError, match=part):
-        open_corpus([put(tmp_path, name, content)], fields, id_field)
+        open_corpus([put(tmp_path, name, content)], EntryFields(tuple(fields), id_field))
 
 
 def test_directories_are_recognised(tmp_path: Path) -> None:
@@ -108,8 +111,13 @@ def test_directories_are_recognised(tmp_path: Path) -> None:
         "passages.jsonl.gz": lines(PASSAGE),
         "args_processed.csv": table(row()),
     }
-    with pytest.raises(DataError, match=r"holds no corpus; expected debateorg\.json"):
+    with pytest.raises(DataError, match=r"expected debateorg\.json.*; name .* one by one"):
         open_corpus([tmp_path])
+    speeches = tmp_path / "texts"
+    speeches.mkdir()
+    put(speeches, "a.txt", "Tea warms.")
+    with pytest.raises(DataError, match=r"holds no corpus; .*index plain texts in Python"):
+        open_corpus([speeches])
     for name, content in contents.items():
         assert open_corpus([tmp_path / put(tmp_path, name, content)]).files == (tmp_path / name,)
         assert open_corpus([tmp_path]).files == (tmp_path / name,)
@@ -284,7 +292,7 @@ def test_own_documents_name_the_fields_of_side_and_claim(tmp_path: Path) -> None
         "id,claim,side,reason\na,Ban tea,PRO,It stains.\nb,Ban tea,Against,It wakes.\n"
         "c,Ban tea,,It is wet.\nd,Ban tea,perhaps,Who knows?\n"
     )
-    corpus = open_corpus([path], stance_field="side", claim_field="claim")
+    corpus = open_corpus([path], EntryFields(stance="side", claim="claim"))
     assert corpus.fields == ("claim", "reason")
     errors: list[DataError] = []
     found = list(corpus.read(path, Reading(errors.append)))
@@ -294,7 +302,7 @@ def test_own_documents_name_the_fields_of_side_and_claim(tmp_path: Path) -> None
     assert error.line == 5
     assert "field 'side' holds 'perhaps'; expected PRO, CON, for or against" in str(error)
     with pytest.raises(DataError, match="found no field position"):
-        open_corpus([path], stance_field="position")
+        open_corpus([path], EntryFields(stance="position"))
 
 
 def test_own_documents_are_shown_for_and_against_their_claim(

@@ -24,6 +24,7 @@ from sicetnon.formats.qrels import read_qrels
 from sicetnon.formats.runs import check_tag, falling_scores, read_run, run_text, write_run
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Judgment, Ranking, Run, RunLine, Topic
+from support.patience import HANGS
 
 modestly = settings(max_examples=100, derandomize=True)
 Write = Callable[[str | bytes], Path]
@@ -342,7 +343,7 @@ def write_in_another_process(folder: Path, limit: str) -> str:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
         [sys.executable, "-c", WRITER.format(limit=limit), str(folder)],
-        env=environment, capture_output=True, text=True, timeout=60, check=False,
+        env=environment, capture_output=True, text=True, timeout=HANGS, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     return done.stderr.strip()

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sicetnon.errors import DataError
-from sicetnon.formats.corpora import ARGUMENT_FIELDS
+from sicetnon.formats.corpora import KINDS
 from sicetnon.index import builder
 from sicetnon.index.postings import MAX_FREQUENCY
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.storage import ArrayWriter
-from sicetnon.index.writing import BuildOptions, Progress, add_documents, build_index, compact_index
+from sicetnon.index.writing import BuildOptions, Progress, add_documents, build_index
 from sicetnon.records import Argument, Entry, Premise, ProcessedArgument, Record
 from sicetnon.text.analysis import Analysis, named_analysis
 from support.index_cases import (
@@ -27,6 +27,7 @@ from support.index_cases import (
     SETTINGS,
     Documents,
     check_tidy,
+    compact_index,
     content_of,
     corpus_of,
     counted,
@@ -34,9 +35,6 @@ from support.index_cases import (
     entries,
     files_of,
 )
-
-pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
-
 
 # --- what a build counts ---
 
@@ -201,7 +199,7 @@ def test_whole_debates_are_not_repeated_in_every_argument(tmp_path: Path, kind: 
     context = {"sourceText": "a whole debate", "sourceId": "S1"}
     argument = Argument("S1", "c", (Premise("p"),), context)
     record = argument if kind == "arguments" else ProcessedArgument(argument, ())
-    build_index(corpus_of([record], kind, ARGUMENT_FIELDS), tmp_path / "ix", BuildOptions(PLAIN))
+    build_index(corpus_of([record], kind, KINDS[Argument][1]), tmp_path / "ix", BuildOptions(PLAIN))
     with IndexReader.open(tmp_path / "ix") as index:
         (found,) = index.records_at([0])
     assert (found.argument if isinstance(found, ProcessedArgument) else found) == Argument(

@@ -27,7 +27,6 @@ from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
     build_index,
-    compact_index,
     delete_documents,
 )
 from support.annotation_cases import (
@@ -40,12 +39,11 @@ from support.annotation_cases import (
     annotator,
     check,
 )
-from support.index_cases import PORTER, check_tidy, entries
+from support.index_cases import PORTER, check_tidy, compact_index, entries
 from support.index_faults import at_moment, count_moments, die, environment, forked
 from support.stand_ins import strengths
 
 TESTS = Path(__file__).parents[1]
-pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
 FILE = annotation_file("quality", QUALITY.entry)
 ALL = {**SMALL, **MORE}
 

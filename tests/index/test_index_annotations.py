@@ -28,7 +28,6 @@ from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
     build_index,
-    compact_index,
     delete_documents,
 )
 from sicetnon.records import Record
@@ -43,10 +42,8 @@ from support.annotation_cases import (
     check,
     said,
 )
-from support.index_cases import IDS, PORTER, SETTINGS, Documents, documents, entries
+from support.index_cases import IDS, PORTER, SETTINGS, Documents, compact_index, documents, entries
 from support.stand_ins import strengths
-
-pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
 
 
 @pytest.fixture

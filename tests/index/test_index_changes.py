@@ -19,7 +19,6 @@ from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
     build_index,
-    compact_index,
     delete_documents,
 )
 from sicetnon.records import Entry, Record
@@ -32,6 +31,7 @@ from support.index_cases import (
     SETTINGS,
     Documents,
     check_tidy,
+    compact_index,
     content_of,
     corpus_of,
     counted,
@@ -40,9 +40,6 @@ from support.index_cases import (
     files_of,
     term_statistics,
 )
-
-pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
-
 
 # --- changes ---
 

@@ -25,14 +25,12 @@ from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
     build_index,
-    compact_index,
     delete_documents,
 )
 from sicetnon.library.index import Index
 from support.annotation_cases import BOTH
-from support.index_cases import FORMS, PORTER, entries
+from support.index_cases import FORMS, PORTER, compact_index, entries
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
 FIRST = "segment-000001"
 
 
@@ -174,7 +172,9 @@ def rename(old: str, new: str) -> Callable[[Manifest], None]:
         (described("terms_hashes", dtype="object"), "terms_hashes"),
         (described("documents", dtype="no type"), "documents"),
         (described("totals", shape=[2**62, 4]), "totals"),
-        (described("sums", shape=[-1, 1]), "sums"),
+        (described("codes", shape=[-1]), "codes"),
+        (described("pair_lengths", shape=[7]), "pair_lengths"),
+        (described("pair_offsets", shape=[2]), "pair_offsets"),
         (described("ids_slots", shape=[1] * 70), "ids_slots"),
         (described("ids_slots", shape=[16], size=64), "ids_slots"),
         (described("records", dtype="int64", shape=[5]), "records"),

@@ -45,6 +45,7 @@ from support.index_faults import (
     replace_some,
     told,
 )
+from support.patience import HANGS
 
 
 def check_whole(folder: Path, after: Documents) -> bool:
@@ -124,22 +125,13 @@ def test_kills_at_random_times(template: Path, tmp_path: Path) -> None:
     assert content_of(folder) == NEW_CONTENT
 
 
-def heed_interrupts() -> None:
-    """Undo what a shell sets for processes in the background, which ignore interrupts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_command_killed_or_interrupted(old: Path, tmp_path: Path, number: signal.Signals) -> None:
     source = big_source(tmp_path, 40_000)
     running = subprocess.Popen(
-        command("build", source, "-o", old),
-        env=environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=heed_interrupts,
+        command("build", source, "-o", old), env=environment(), stderr=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANGS
     while not list(old.glob("building-*")) and time.monotonic() < deadline:
         assert running.poll() is None
         time.sleep(0.002)

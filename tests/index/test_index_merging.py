@@ -15,13 +15,10 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
-    compact_index,
     delete_documents,
 )
 from support.annotation_cases import QUALITY
-from support.index_cases import PORTER, entries, files_of
-
-pytestmark = pytest.mark.usefixtures("no_waiting_for_disks")
+from support.index_cases import PORTER, compact_index, entries, files_of
 
 
 def flip(path: Path, place: int) -> None:

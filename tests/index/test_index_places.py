@@ -16,10 +16,11 @@ import pytest
 from sicetnon import cli
 from sicetnon.errors import DataError, SicetnonError, UsageError
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.writing import BuildOptions, build_index, compact_index
+from sicetnon.index.writing import BuildOptions, build_index
 from support.index_cases import (
     PORTER,
     check_tidy,
+    compact_index,
     content,
     content_of,
     corpus_of,

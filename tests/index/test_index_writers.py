@@ -15,9 +15,17 @@ from sicetnon.errors import BrokenIndexError, SicetnonError
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.writing import BuildOptions, build_index, compact_index
+from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.records import Entry, Record
-from support.index_cases import PORTER, check_tidy, content, content_of, counted, write_lines
+from support.index_cases import (
+    PORTER,
+    check_tidy,
+    compact_index,
+    content,
+    content_of,
+    counted,
+    write_lines,
+)
 from support.index_faults import (
     CHANGED,
     CHANGES,
@@ -31,6 +39,7 @@ from support.index_faults import (
     replace_some,
     told,
 )
+from support.patience import HANGS
 
 
 class Slow:
@@ -44,7 +53,7 @@ class Slow:
             for place, (identifier, (text,)) in enumerate(NEW.items()):
                 if place == 5:
                     self.waiting.set()
-                    assert self.go.wait(30)
+                    assert self.go.wait(HANGS)
                 yield Entry(identifier, {"text": text})
 
         return Corpus("entries", ("text",), ("memory",), read)
@@ -61,7 +70,7 @@ def test_a_second_writer_is_refused(
     writer = threading.Thread(target=build_index, args=(slow.corpus(), folder, options))
     writer.start()
     try:
-        assert slow.waiting.wait(30)
+        assert slow.waiting.wait(HANGS)
         message = f"sicetnon: {folder}: another process is changing this index\n"
         assert cli.main(["index", "build", str(source), "-o", str(folder)]) == 1
         assert capsys.readouterr().err == message

@@ -140,3 +140,23 @@ def test_postings_are_copied_alike(source: list[Any], room: int) -> None:
 def test_words_are_joined_alike(chosen: list[int], offsets: list[int]) -> None:
     letters = np.frombuffer(b"abcdefgh", dtype=np.uint8)
     both(words._join, np.array(chosen, dtype=np.int64), np.array(offsets, dtype=np.int64), letters)
+
+
+@modestly
+@given(data=st.data(), room=st.integers(1, 40))
+def test_pairs_are_numbered_alike(data: st.DataObject, room: int) -> None:
+    lengths = data.draw(arrays.arrays(np.int32, 12, elements=st.integers(0, 2**31 - 1)))
+    documents = data.draw(arrays.arrays(np.int32, st.integers(0, 40), elements=st.integers(0, 11)))
+    sums = data.draw(arrays.arrays(np.uint16, documents.size, elements=st.integers(1, 65_535)))
+    given_ = documents, sums, lengths
+    kernel: Any = postings.number_pairs
+    written = [(np.zeros(room, np.int64), np.zeros(documents.size, np.uint16)) for _ in range(2)]
+    known = kernel.plain(*given_, *written[0])
+    assert kernel.dispatcher(*given_, *written[1]) == known
+    if known < 0:
+        return
+    for pairs, numbers in written:
+        assert pairs[:known].tolist() == written[0][0][:known].tolist()
+        found = pairs[numbers]
+        assert (found >> 32).tolist() == sums.tolist()
+        assert (found & 0xFFFFFFFF).tolist() == lengths[documents].tolist()

@@ -191,7 +191,9 @@ def test_a_system_of_its_own_searches() -> None:
         assert answer.id == "1"
         with pytest.raises(UsageError, match=r"such as index\.retriever\(BM25\(\)\)"):
             System(index)
-        with pytest.raises(UsageError, match="expected an object with `apply`"):
+        with pytest.raises(UsageError, match="found k = -1; expected a whole number of 1 or more"):
+            index.search("dogs", k=-1)
+        with pytest.raises(UsageError, match=r"found Index as a stage; expected .* with `apply`"):
             System(index.retriever(), [Index])
 
 

@@ -28,6 +28,9 @@ def small(
         ("Shuold teachers stay?", "Should teachers stay?"),
         ("Teechers and chidren", "Teachers and children"),
         ("homeworks", None),
+        # its stem is that of "homework" or of "tenured", and finds them
+        ("Tenure", None),
+        ("Do homeworke and tir count?", "Do homework and tir count?"),
         ("Is homework good?", None),
         ("quasars", None),
         ("", None),

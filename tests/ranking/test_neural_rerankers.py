@@ -17,6 +17,7 @@ import pytest
 
 from sicetnon import BM25, BiEncoder, CrossEncoder, Index, Ranking, System, Topic
 from sicetnon.errors import DataError, MissingExtraError, UsageError
+from support.patience import HANGS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what these libraries warn of is not ours to mend
@@ -223,7 +224,7 @@ def test_a_name_is_found_in_the_cache_and_nothing_is_fetched(made: Maker, tmp_pa
     environment = os.environ | {"HF_HUB_CACHE": str(tmp_path / "hub")}
     command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, check=False, env=environment
+        command, capture_output=True, text=True, timeout=HANGS, check=False, env=environment
     )
     assert done.returncode == 0, done.stderr
     found, message = done.stdout.splitlines()

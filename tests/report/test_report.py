@@ -12,6 +12,7 @@ import pytest
 from sicetnon.errors import UsageError
 from sicetnon.report import write_report
 from sicetnon.report.wording import breakable, number, signed, visible
+from support.patience import HANGS
 from support.report_cases import HOSTILE, QRELS, RUNS, Page, report, run_lines, scores_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -252,7 +253,7 @@ def in_browser(path, folder):
         *("--disable-background-networking", f"--user-data-dir={folder}", path.as_uri()),
     ]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=60, check=True)
+        done = subprocess.run(command, capture_output=True, timeout=HANGS, check=True)
     except (OSError, subprocess.SubprocessError) as error:
         pytest.skip(f"chromium does not work here: {error}")
     return done.stdout.decode("utf-8")

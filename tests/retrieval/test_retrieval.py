@@ -18,7 +18,6 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
-    compact_index,
     delete_documents,
 )
 from sicetnon.records import Ranking, Topic
@@ -31,6 +30,7 @@ from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25, DLH, DPH, PL2, TFIDF, DirichletLM, JelinekMercer
 from sicetnon.tasks import general
 from sicetnon.tasks.touche_2020_task_1 import TASK
+from support.index_cases import compact_index
 from support.small_indexes import build, by_place, corpus, opened, passing_folder, places
 
 WORDS = ("vote", "votes", "voting", "voter", "tax", "taxes", "school", "teacher", "ban", "gun")
@@ -260,7 +260,7 @@ def test_a_question_of_stop_words_or_unknown_words_finds_nothing(index: IndexRea
 def test_batches_over_threads_equal_single_questions(
     index: IndexReader, feedback: RM3 | Bo1 | None
 ) -> None:
-    asked = topics(30)
+    asked = topics(16)
     alone = [
         LocalRetriever(index, SCORES, feedback, threads=1).retrieve([topic], 50)[0]
         for topic in asked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from typing import Literal
@@ -30,6 +31,7 @@ class BreakingProxy:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.mode = "drop"
         self._listener.close()
         self._cut()
 
@@ -42,6 +44,9 @@ class BreakingProxy:
     def _cut(self) -> None:
         if self.mode != "hang":
             for each in self._pairs:
+                with contextlib.suppress(OSError):
+                    # a socket that another thread reads is not closed by closing it
+                    each.shutdown(socket.SHUT_RDWR)
                 each.close()
             self._pairs.clear()
 
@@ -55,6 +60,7 @@ class BreakingProxy:
 
     def _serve(self, client: socket.socket) -> None:
         try:
+            self._pairs.append(client)
             if self.mode == "drop":
                 client.close()
             elif self.mode == "busy":
@@ -63,7 +69,7 @@ class BreakingProxy:
                 client.close()
             elif self.mode == "pass":
                 node = socket.create_connection(self._target)
-                self._pairs += [client, node]
+                self._pairs.append(node)
                 threading.Thread(target=self._copy, args=(node, client), daemon=True).start()
                 self._copy(client, node)
         except OSError:

@@ -87,25 +87,27 @@ class Node:
         folder: Its configuration, data and log.
         port: Its port for HTTP.
         command: Starts it.
-        process: Its process, where it was started here.
-        pid: The id of its process; 0 when it does not run.
     """
 
     name: str
     folder: Path
     port: int
     command: Sequence[str]
-    process: subprocess.Popen[bytes] | None = None
-    pid: int = 0
+
+    @property
+    def pid(self) -> int:
+        """The id of its process, whichever process started it; 0 when none did."""
+        try:
+            return int((self.folder / "pid").read_text())
+        except FileNotFoundError:
+            return 0
 
     def start(self) -> None:
         """Start the process; `Cluster.wait` waits for the node."""
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                self.command, stdout=log, stderr=log, start_new_session=True
-            )
-        self.pid = self.process.pid
-        _STARTED.append(self.process)
+            process = subprocess.Popen(self.command, stdout=log, stderr=log, start_new_session=True)
+        _STARTED.append(process)
+        (self.folder / "pid").write_text(str(process.pid))
 
     def kill(self) -> None:
         """End the process at once."""
@@ -126,6 +128,8 @@ class Node:
     @property
     def is_running(self) -> bool:
         """Whether its process is there."""
+        if not self.pid:
+            return False
         for process in _STARTED:
             process.poll()
         try:
@@ -133,7 +137,7 @@ class Node:
         except OSError:
             return False
         # one that has ended stays until the process that started it asks for its status
-        return self.pid > 0 and state != "Z"
+        return state != "Z"
 
     def _end(self, how: signal.Signals) -> None:
         if not self.is_running:
@@ -145,7 +149,6 @@ class Node:
             if time.monotonic() > end:
                 os.kill(self.pid, signal.SIGKILL)
             time.sleep(0.05)
-        self.process, self.pid = None, 0
 
 
 @dataclass
@@ -181,6 +184,11 @@ class Cluster:
         with self.open(request, timeout=60) as answer:
             return json.loads(answer.read() or b"null")
 
+    def remove(self, name: str) -> None:
+        """Remove an index, and its builds that were stopped."""
+        for physical in self.ask(f"{name}.*?expand_wildcards=all"):
+            self.ask(physical, "DELETE")
+
     def wait(self, status: str = "green", seconds: float = _START_SECONDS) -> None:
         """Wait until all nodes are there and all copies of all shards."""
         path = f"_cluster/health?wait_for_status={status}&wait_for_nodes={len(self.nodes)}"
@@ -206,6 +214,8 @@ class Cluster:
 
     def mend(self) -> None:
         """Start the nodes that do not run, continue those that were paused, and wait."""
+        if not self.nodes:
+            return
         for node in self.nodes:
             if node.is_running:
                 node.resume()
@@ -274,7 +284,8 @@ def _node(
     # JSON is YAML, too
     (folder / "config" / "opensearch.yml").write_text(json.dumps(settings))
     (folder / "config" / "log4j2.properties").write_text(_LOG)
-    heap = [f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4"]
+    # compiled quickly rather than well: a node lives for a minute
+    heap = [f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     modules = ["--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
     classes = ["-cp", f"{HOME}/lib/*", f"{HOME}/ClusterNode.java"]
     command = [str(program), *heap, *modules, *classes, str(folder)]

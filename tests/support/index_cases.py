@@ -14,9 +14,11 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from sicetnon.formats.corpora import ARGUMENT_FIELDS, Corpus
+from sicetnon.formats.corpora import KINDS, Corpus
 from sicetnon.formats.files import Reading
+from sicetnon.index.manifest import Manifest
 from sicetnon.index.reader import IndexReader
+from sicetnon.index.shards import merge_indexes
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Record, Sentence
 from sicetnon.retrieval.postings import PostingsReader
 from sicetnon.text.analysis import Analysis, named_analysis
@@ -75,9 +77,9 @@ ARGUMENT = Argument(
     {"sourceId": "S1", "topic": "Zoos", "aspects": [{"name": "x", "weight": 0.5}], "none": None},
 )
 RECORDS: dict[str, tuple[tuple[str, ...], list[Record]]] = {
-    "arguments": (ARGUMENT_FIELDS, [ARGUMENT, Argument("S2", "", (Premise("why", "PRO"),))]),
+    "arguments": (KINDS[Argument][1], [ARGUMENT, Argument("S2", "", (Premise("why", "PRO"),))]),
     "processed": (
-        ARGUMENT_FIELDS,
+        KINDS[ProcessedArgument][1],
         [ProcessedArgument(ARGUMENT, (Sentence("S1-A1__PREMISE__1", "They're cruel."),))],
     ),
     "passages": (
@@ -158,6 +160,11 @@ def files_of(folder: Path) -> dict[str, bytes]:
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+def compact_index(folder: Path, **options: Any) -> Manifest:
+    """Merge all segments of an index into one, without the deleted documents."""
+    return merge_indexes([folder], folder, **options)
 
 
 def check_tidy(folder: Path) -> None:

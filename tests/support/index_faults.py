@@ -17,10 +17,9 @@ from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
     build_index,
-    compact_index,
     delete_documents,
 )
-from support.index_cases import PORTER, Documents, counted, entries, write_lines
+from support.index_cases import PORTER, Documents, compact_index, counted, entries, write_lines
 
 OLD: Documents = {f"old{n}": (f"schools of old, number {n}",) for n in range(30)}
 NEW: Documents = {f"new{n}": (f"new teachers, year {n}",) for n in range(40)}

@@ -13,6 +13,7 @@ import urllib3
 
 from sicetnon.judging import make_pool
 from sicetnon.web.access import CSRF_HEADER, SESSION_COOKIE
+from support.patience import HANGS
 
 TOPICS = {"1": "Should zoos be closed?", "2": "Is homework <b>useful</b>?"}
 
@@ -42,7 +43,7 @@ class Assessor:
     name: str
     cookie: str = ""
     token: str = ""
-    pool: Any = field(default_factory=lambda: urllib3.PoolManager(retries=False, timeout=60))
+    pool: Any = field(default_factory=lambda: urllib3.PoolManager(retries=False, timeout=HANGS))
 
     def ask(self, method: str, path: str, **more: Any) -> Any:
         headers = more.pop("headers", {}) | ({"Cookie": self.cookie} if self.cookie else {})

@@ -40,16 +40,22 @@ class SecuredCluster:
             self._put(f"_plugins/_security/api/{path}", body)
 
     def _put(self, path: str, body: dict[str, Any]) -> None:
-        """Write a setting, as soon as the node is ready to."""
-        end = time.monotonic() + 60
+        try:
+            self.cluster.ask(path, "PUT", body)
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{path}: {error.read()[:500]!r}") from None
+
+    def wait(self) -> None:
+        """Wait until users can be made; a request before that would hang for ten seconds."""
+        end = time.monotonic() + 120
         while True:
             try:
-                self.cluster.ask(path, "PUT", body)
+                self.cluster.ask("_plugins/_security/health")
                 return
-            except urllib.error.HTTPError as error:
-                if error.code < 500 or time.monotonic() > end:
-                    raise RuntimeError(f"{path}: {error.read()[:500]!r}") from None
-                time.sleep(0.5)
+            except urllib.error.HTTPError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.2)
 
 
 def start_secured(folder: Path, count: int = 1) -> SecuredCluster:
@@ -89,7 +95,13 @@ def start_secured(folder: Path, count: int = 1) -> SecuredCluster:
     context.load_cert_chain(*map(str, files["admin"]))
     opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context))
     cluster = start_cluster(folder / "nodes", count, settings, prepare, opener.open)
-    return SecuredCluster(cluster, ca)
+    secured = SecuredCluster(cluster, ca)
+    try:
+        secured.wait()
+    except BaseException:
+        cluster.stop()
+        raise
+    return secured
 
 
 def _issued(authority: trustme.CA, folder: Path, name: str) -> tuple[Path, Path]:

@@ -14,8 +14,10 @@ import urllib3
 import uvicorn
 
 import sicetnon
+from sicetnon.web.assistant_route import PATH
 from sicetnon.web.listener import listener, uvicorn_server
 from sicetnon.web.settings import Settings
+from support.patience import HANGS
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Client:
 
     def _ask(self, method: str, path: str, headers: Mapping[str, str] | None, **more: Any) -> Any:
         # a connection each: no test depends on what another left behind
-        with urllib3.PoolManager(retries=False, timeout=60) as pool:
+        with urllib3.PoolManager(retries=False, timeout=HANGS) as pool:
             return pool.request(method, self.url + path, headers=headers, **more)
 
 
@@ -69,7 +71,7 @@ def served(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[
 @contextmanager
 def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[str]:
     """A running server of tools for assistants over an index, by its address."""
-    from sicetnon.web.assistant_server import PATH, assistant_application
+    from sicetnon.web.assistant_server import assistant_application
 
     settings = settings or Settings()
     app = assistant_application(index, settings)
@@ -87,4 +89,4 @@ def _running(server: uvicorn.Server) -> Iterator[str]:
             yield f"http://127.0.0.1:{bound.getsockname()[1]}"
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(HANGS)

@@ -10,13 +10,14 @@ from sicetnon.records import Topic
 from sicetnon.services.argsme import ArgsMeRetriever
 from sicetnon.services.chatnoir import ChatNoirRetriever
 from sicetnon.services.pace import Clock, Patience
+from support.patience import HANGS
 from support.service_double import ServiceDouble
 
 KEY = 'k3y/with"odd+letters-5f1c'
 TEA = Topic("1", "Which is better,\n tea or coffee?")
 MILK = Topic("2", "Should milk go in first?")
 # no waiting, no chance; a busy machine has time enough to answer
-QUICK = Patience(tries=4, first_wait=1.0, timeout=60.0, per_second=1e6, jitter=0.0)
+QUICK = Patience(tries=4, first_wait=1.0, timeout=HANGS, per_second=1e6, jitter=0.0)
 # for requests that are never answered; the timeout is real time
 IMPATIENT = replace(QUICK, timeout=0.2)
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from sicetnon.formats.corpora import Corpus, open_corpus
+from sicetnon.formats.entries import EntryFields
 from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
 from sicetnon.library.index import Index
 from sicetnon.records import Ranking
@@ -51,7 +52,7 @@ def corpus(folder: Path, documents: Sequence[Texts], first: int = 0) -> Corpus:
     rows = [{"id": str(first + place), **texts} for place, texts in enumerate(documents)]
     path = folder / f"documents-{first}.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return open_corpus([path], list(documents[0]), "id")
+    return open_corpus([path], EntryFields(tuple(documents[0]), "id"))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pytest
 from sicetnon.errors import UsageError
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
-from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
+from sicetnon.formats.corpora import KINDS, Corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.system import System
@@ -33,7 +33,7 @@ DULL = _DULL + "grey " * (len(ARGUING.split()) - len(_DULL.split()))
 
 
 def indexed(pages: list[WebPage], folder: Path) -> Path:
-    corpus = Corpus("pages", PAGE_FIELDS, (folder,), lambda *_: iter(pages))
+    corpus = Corpus(*KINDS[WebPage], (folder,), lambda *_: iter(pages))
     build_index(corpus, folder, BuildOptions(named_analysis("porter")))
     return folder
 

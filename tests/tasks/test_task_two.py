@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from sicetnon.cli import main
-from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
+from sicetnon.formats.corpora import KINDS, Corpus
 from sicetnon.formats.runs import read_run
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.blending import Blend
@@ -46,7 +46,7 @@ def pages() -> list[WebPage]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages") / "index"
-    corpus = Corpus("pages", PAGE_FIELDS, (Path("x"),), lambda *_: iter(pages()))
+    corpus = Corpus(*KINDS[WebPage], (Path("x"),), lambda *_: iter(pages()))
     build_index(corpus, folder, BuildOptions(named_analysis("porter")))
     return folder
 

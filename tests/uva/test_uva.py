@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sicetnon.errors import DataError, MissingExtraError, UsageError
-from sicetnon.formats.corpora import PAGE_FIELDS, Corpus
+from sicetnon.formats.corpora import KINDS, Corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.records import Ranking, Topic, WebPage
@@ -248,7 +248,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Any:
         )
         for n in range(30)
     ]
-    corpus = Corpus("pages", PAGE_FIELDS, (Path("x"),), lambda *_: iter(pages))
+    corpus = Corpus(*KINDS[WebPage], (Path("x"),), lambda *_: iter(pages))
     build_index(corpus, folder, BuildOptions(named_analysis("porter")))
     with IndexReader.open(folder) as index:
         yield index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -109,6 +110,26 @@ class TestOwnRoutes:
         assert 'route="none",status="404"' in text
         assert re.search(r"^sicetnon_requests_in_flight [1-9]\d*$", text, re.MULTILINE)
         assert QUESTION not in text
+
+    @pytest.mark.parametrize("is_wanted", [True, False])
+    def test_the_log_holds_questions_only_where_it_may(
+        self, index: sicetnon.Index, caplog: pytest.LogCaptureFixture, is_wanted: bool
+    ) -> None:
+        caplog.set_level(logging.INFO, "sicetnon.web")
+        turn = {"messages": [{"role": "user", "content": "I am for tenure."}]}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        named = {"name": "search", "arguments": {"question": "Is tenure\nfair?"}}
+        both = {"Accept": "application/json, text/event-stream"}
+        with served(index, Settings(logs_questions=is_wanted)) as client:
+            assert client.get("/", q="Is tenure good?").status == 200
+            assert client.get("/api/v1/health").status == 200
+            assert client.post("/api/v1/reply", {"text": "Tenure is bad."}).status == 200
+            assert client.post("/", turn).status == 200
+            assert client.post("/mcp", call | {"params": named}, both).status == 200
+        lines = [json.loads(each.getMessage()) for each in caplog.records]
+        expected = [["Is tenure good?"], None, ["Tenure is bad."], ["I am for tenure."]]
+        expected.append(["Is tenure fair?"])
+        assert [line.get("asked") for line in lines] == (expected if is_wanted else [None] * 5)
 
     def test_validate_and_evaluate(self, client: Client) -> None:
         body = {"run": RUN, "task": "touche-2020-task-1"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import sys
@@ -17,9 +18,11 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import sicetnon
 from sicetnon.cli import main
+from sicetnon.web.assistant_route import PATH
+from sicetnon.web.settings import Settings
 from support.debates import FOR, QUESTION, both_sides
 from support.served import Client as Asker
-from support.served import served_tools
+from support.served import served, served_tools
 
 Connect = Callable[[str], AbstractAsyncContextManager[Client]]
 HOSTILE = "\x1b[31mred\x00 \u202etfel <script>alert(1)</script> tenure"
@@ -32,16 +35,28 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sicetnon.Index:
 
 
 @pytest.fixture(scope="module")
-def url(index: sicetnon.Index) -> Iterator[str]:
+def alone(index: sicetnon.Index) -> Iterator[str]:
     with served_tools(index) as address:
         yield address
 
 
-@pytest.fixture(params=["pipe", "http"])
+@pytest.fixture(scope="module")
+def beside_the_pages(index: sicetnon.Index) -> Iterator[str]:
+    with served(index) as pages:
+        yield pages.url + PATH
+
+
+@pytest.fixture(params=["alone", "beside_the_pages"])
+def url(request: pytest.FixtureRequest) -> str:
+    """The address of the tools, served alone or by `sicetnon serve`."""
+    return str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture(params=["pipe", "alone", "beside_the_pages"])
 def connect(request: pytest.FixtureRequest, index: sicetnon.Index) -> Connect:
     """Connects a client, of the newest protocol or of the older one."""
-    if request.param == "http":
-        address = request.getfixturevalue("url")
+    if request.param != "pipe":
+        address = request.getfixturevalue(request.param)
         return lambda mode: Client(address, mode=mode)
     arguments = ["-m", "sicetnon", "mcp", "--index", str(index.folder)]
     started = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
@@ -173,3 +188,27 @@ def test_other_hosts_are_refused(url: str) -> None:
     assert asker.post("", {}, {"Host": "evil.example"}).status == 421
     assert asker.post("", {}, {"Origin": "http://evil.example"}).status == 403
     assert asker.post("", b" " * (1 << 20) + b"{}").status == 413
+    assert asker.get("", {"Accept": "text/event-stream"}).status == 405
+
+
+def test_tools_beside_the_pages_keep_their_rules(index: sicetnon.Index, tmp_path: Path) -> None:
+    with served(index, Settings("0.0.0.0", token="secret")) as pages:
+        # reading needs no token, judging and uploads do
+        (read,) = asked(Client(pages.url + PATH), ("document", {"identifier": "0"}))
+        assert read.structured_content["text"].endswith(FOR[0])
+        assert pages.get("/judge").status == 401
+        counts = pages.get("/api/v1/metrics").data.decode()
+        assert 'method="POST",route="/mcp",status="200"' in counts
+        assert "/mcp" not in pages.get("/api/v1/openapi.json").data.decode()
+
+
+def test_pages_without_the_extra(index: sicetnon.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "mcp" else found(name)
+    )
+    with served(index) as pages:
+        answer = pages.post(PATH, {})
+        assert answer.status == 501
+        assert "sicetnon[mcp]" in answer.json()["detail"]
+        assert pages.get("/").status == 200

@@ -12,7 +12,7 @@ import pytest
 
 import sicetnon
 from support import browser as browsers
-from support.browser import MIDDLE, NARROW, WIDE, Visitor
+from support.browser import NARROW, WIDE, Visitor
 from support.passages import QUESTION as BOATS
 from support.passages import boats
 from support.served import served
@@ -30,6 +30,8 @@ ARGUMENTS = {
     "reply": "/reply?id=Sb75c433b-Aca48783c&q=Should+teachers+get+tenure%3F",
     "brief": "/brief?q=Should+teachers+get+tenure%3F",
     "problem": "/document?id=none",
+    "runs": "/runs",
+    "no pool": "/judge",
 }
 PASSAGES = {
     "comparison": "/?q=Which+is+better%2C+a+kayak+or+a+canoe%3F",
@@ -69,29 +71,17 @@ def visit(browser: Any, addresses: Callable[[str], str]) -> Iterator[Visit]:
 
 
 @pytest.mark.parametrize("state", STATES)
-class TestEachState:
-    def test_it_is_accessible_and_fits_the_window(self, visit: Visit, state: str) -> None:
-        visitor = visit(state)
-        visitor.page.locator("details").evaluate_all(
-            "all => all.forEach(each => { each.open = true })"
-        )
-        for width in (MIDDLE, NARROW, WIDE):
-            visitor.page.set_viewport_size({"width": width, "height": 900})
-            assert not visitor.overflows
-        assert visitor.findings() == []
-        visitor.page.set_viewport_size({"width": NARROW, "height": 900})
-        visitor.page.emulate_media(color_scheme="dark")
-        assert visitor.findings() == []
-        assert state == "problem" or visitor.complaints == []
-
-    def test_without_scripts_it_says_the_same(self, visit: Visit, state: str) -> None:
-        said = [
-            visit(state, scripts=scripts).page.locator("main").inner_text()
-            for scripts in (True, False)
-        ]
-        # a request's id is another one each time
-        first, second = (re.sub(r"Request \w+", "", text) for text in said)
-        assert first == second
+def test_each_state_is_accessible_and_needs_no_scripts(visit: Visit, state: str) -> None:
+    visitor, plain = (visit(state, scripts=scripts) for scripts in (True, False))
+    # a request's id is another one each time
+    said = [
+        re.sub(r"Request \w+", "", each.page.locator("main").inner_text())
+        for each in (visitor, plain)
+    ]
+    assert said[0] == said[1]
+    visitor.page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true })")
+    assert visitor.findings() == []
+    assert state == "problem" or visitor.complaints == []
 
 
 class TestAsking:

@@ -1,9 +1,10 @@
-"""A hostile corpus is harmless wherever it is shown: JSON, briefs, pages, tools, the terminal."""
+"""A hostile corpus is harmless wherever it is shown: pages, JSON, reports, tools, the terminal."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ QUESTION = "Should teachers get tenure?"
 SCRIPT = "<script>alert(1)</script><b/onmouseover=alert(1)>"
 STEERING = "\x1b[2J\x1b]0;title\x07\x00\x9b1m\u202e\u2066\u200b"
 CLAIM = f"Teachers should get tenure {SCRIPT} {STEERING} [x](javascript:alert(1))"
+# XML holds no control characters, but all that turn or hide letters
+CLAIM_OF_XML = f"{QUESTION} {SCRIPT} \u202e\u2066\u200b"
 SENTENCES, WORD = 3_000, 1 << 20
 CARRIES = "because it protects good teachers from unfair dismissal by their schools."
 LINKS = ("javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "vbscript:x")
@@ -154,12 +157,43 @@ def test_tools_of_assistants(index: sicetnon.Index) -> None:
             assert len(text) < 100_000
 
 
+@pytest.fixture
+def scored(index: sicetnon.Index, tmp_path: Path) -> list[str]:
+    """The words of a command that scores a run of the corpus, with a hostile question."""
+    (tmp_path / "topics.xml").write_text(
+        f"<topics><topic><number>1</number><title>{escape(CLAIM_OF_XML)}</title></topic></topics>"
+    )
+    names = [each["id"] for each in documents()]
+    for name, line in (("run", "1 Q0 {} {} {} <b>tag</b>"), ("qrels", "1 0 {} {}")):
+        rows = [line.format(each, at, 9 - at) for at, each in enumerate(names, 1)]
+        (tmp_path / f"{name}{SCRIPT.replace('/', '')}").write_text("\n".join(rows) + "\n")
+    run, qrels = (str(each) for each in (*tmp_path.glob("run*"), *tmp_path.glob("qrels*")))
+    return ["evaluate", run, "--qrels", qrels, "--index", str(index.folder)]
+
+
+def test_the_report(scored: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = ["--topics", str(tmp_path / "topics.xml"), "--report", str(tmp_path / "report")]
+    assert main([*scored, *shown]) == 0
+    told = capsys.readouterr()
+    assert not hidden(told.out + told.err)
+    text = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    page = Page(text)
+    # its own script, and no other: the policy names that by its checksum
+    assert page.scripts == ["inline"]
+    assert "script-src 'sha256-" in text
+    assert not page.handlers
+    assert {urlsplit(link).scheme for link in page.links} <= {"", "http", "https", "data"}
+    assert not hidden(text)
+    assert CARRIES.split()[2] in text
+
+
 @pytest.mark.parametrize(
     "words",
     [
         ["search", QUESTION, "--explain"],
         ["search", QUESTION, "--json"],
         ["brief", QUESTION],
+        ["brief", QUESTION, "--format", "html"],
         ["reply", "Teachers should not get tenure because it protects bad teachers."],
     ],
 )

@@ -41,9 +41,6 @@ def claim_of(text: str) -> str:
     sentences so chosen are claims, 0.50 of the first and 0.38 of the last sentences. In a longer
     text it is the sentence that is most like the text as a whole, those with such words preferred
     (benchmarks/effectiveness/replies.py).
-
-    Args:
-        text: Any text.
     """
     found = sentences(text)
     whole = [each for each in found if len(each.split()) >= _FEWEST_WORDS] or found or [""]

@@ -7,6 +7,7 @@ pages below 70 spam.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -92,54 +93,53 @@ def by_page_rank(pages: Sequence[WebPage]) -> NDArray[np.float64]:
     return values
 
 
-def by_spam_rank(pages: Sequence[WebPage]) -> NDArray[np.float64]:
+def _each(measure: Callable[[WebPage], float]) -> Signal:
+    """The signal that measures each page alone."""
+
+    @functools.wraps(measure)
+    def signal(pages: Sequence[WebPage]) -> NDArray[np.float64]:
+        return np.array([measure(page) for page in pages], dtype=np.float64)
+
+    return signal
+
+
+@_each
+def by_spam_rank(page: WebPage) -> float:
     """0 for a spam rank of 70 and less, 1 for 100."""
-    return _each(
-        pages,
-        lambda page: (
-            _UNKNOWN
-            if page.spam_rank is None
-            else min(max((page.spam_rank - _SPAM_BELOW) / (100 - _SPAM_BELOW), 0.0), 1.0)
-        ),
-    )
+    if page.spam_rank is None:
+        return _UNKNOWN
+    return min(max((page.spam_rank - _SPAM_BELOW) / (100 - _SPAM_BELOW), 0.0), 1.0)
 
 
-def by_host_kind(pages: Sequence[WebPage]) -> NDArray[np.float64]:
+@_each
+def by_host_kind(page: WebPage) -> float:
     """1 for an encyclopaedia, 0 for a shop."""
-    return _each(pages, lambda page: _TRUST[host_kind(page)])
+    return _TRUST[host_kind(page)]
 
 
-def by_https(pages: Sequence[WebPage]) -> NDArray[np.float64]:
+@_each
+def by_https(page: WebPage) -> float:
     """1 for an encrypted page."""
-    return _each(
-        pages,
-        lambda page: float(page.url.lower().startswith("https:")) if page.url else _UNKNOWN,
-    )
+    return float(page.url.lower().startswith("https:")) if page.url else _UNKNOWN
 
 
-def by_length(pages: Sequence[WebPage]) -> NDArray[np.float64]:
+@_each
+def by_length(page: WebPage) -> float:
     """log(1 + words) / log(1 + 300), at most 1. A page without text has 0.5."""
-
-    def measure(page: WebPage) -> float:
-        if not page.text:
-            return _UNKNOWN
-        return min(math.log1p(len(page.text.split())) / math.log1p(_ENOUGH_WORDS), 1.0)
-
-    return _each(pages, measure)
+    if not page.text:
+        return _UNKNOWN
+    return min(math.log1p(len(page.text.split())) / math.log1p(_ENOUGH_WORDS), 1.0)
 
 
-def by_advertising(pages: Sequence[WebPage]) -> NDArray[np.float64]:
+@_each
+def by_advertising(page: WebPage) -> float:
     """1 without words of advertising, 0 for three or more per hundred words.
 
     Fifty words are added to the length, so that one phrase does not dominate a short text.
     """
-
-    def measure(page: WebPage) -> float:
-        text = page.default_text()
-        density = 100 * len(_ADVERTISING.findall(text)) / (len(text.split()) + _SMOOTHING_WORDS)
-        return 1 - min(density / _ADVERTISING_AT_MOST, 1.0)
-
-    return _each(pages, measure)
+    text = page.default_text()
+    density = 100 * len(_ADVERTISING.findall(text)) / (len(text.split()) + _SMOOTHING_WORDS)
+    return 1 - min(density / _ADVERTISING_AT_MOST, 1.0)
 
 
 SIGNALS: Mapping[str, Signal] = {
@@ -186,7 +186,3 @@ class Credibility:
         total = sum(self._weights.values())
         parts = [weight / total * SIGNALS[name](pages) for name, weight in self._weights.items()]
         return np.sum(parts, axis=0)  # type: ignore[no-any-return]
-
-
-def _each(pages: Sequence[WebPage], measure: Callable[[WebPage], float]) -> NDArray[np.float64]:
-    return np.array([measure(page) for page in pages], dtype=np.float64)

@@ -116,7 +116,8 @@ class _CandidatePostings:
     def read(self, term: str) -> TermPostings:
         """See `Postings.read`."""
         forms = self._reader.forms(term)
-        return TermPostings(self._reader.statistics(term), (self._postings(forms),))
+        postings = self._postings(forms)
+        return TermPostings(self._reader.statistics(term), len(postings[0]), lambda _: postings)
 
     def _postings(self, forms: Sequence[tuple[str, float]]) -> WindowPostings:
         if len(forms) == 1:
@@ -169,7 +170,7 @@ class CandidateIndex:
         best = Best.of(max(len(self._table), 1))
         index = cast(IndexReader, self)
         parts = [score.bind(index)(query) for score in scores]
-        postings = sum(len(clause.postings) for part in parts for clause in part.clauses)
+        postings = sum(clause.postings.size for part in parts for clause in part.clauses)
         loops: ModuleType = plain if is_small(postings * _SECONDS) else kernels
         if len(self._table) and postings:
             segments = cast("list[Segment]", self.segments)

@@ -141,8 +141,10 @@ def facts_at(place: Place) -> list[tuple[str, str]]:
         from sicetnon.cluster.verifying import cluster_facts
 
         return cluster_facts(parse_address(place))
-    files = (file for entry in manifest_at(place).segments for file in entry.files.values())
-    return [("size", readable_size(sum(file.size for file in files)))]
+    segments = manifest_at(place).segments
+    size = sum(file.size for entry in segments for file in entry.files.values())
+    several = [("segments", f"{len(segments)}")] if len(segments) > 1 else []
+    return [*several, ("size", readable_size(size))]
 
 
 def readable_size(size: int) -> str:

@@ -52,6 +52,13 @@ def add_stance(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_index(
+    command: argparse.ArgumentParser, line: str = "an index (default: the sample)"
+) -> None:
+    """Add `--index`: an index that is there."""
+    command.add_argument("--index", type=existing_place, metavar="INDEX", help=line)
+
+
 def natural(text: str) -> int:
     """A whole number from 0."""
     if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
@@ -64,6 +71,14 @@ def positive(text: str) -> int:
     if text.strip("0") == "" or not (text.isascii() and text.isdecimal()):
         raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a whole number above 0")
     return natural(text)
+
+
+def fraction(text: str) -> tuple[int, int]:
+    """The number of a part and the number of all parts, such as `2/4`."""
+    number, slash, of = text.partition("/")
+    if not slash or positive(number) > positive(of):
+        raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a part of all, like 2/4")
+    return int(number), int(of)
 
 
 def port(text: str) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import describe, existing_place
+from sicetnon.commands.arguments import add_index, describe
 
 if TYPE_CHECKING:
     from sicetnon.library.brief import Brief
@@ -26,9 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         'sicetnon brief "Is homework good for children?" --index my-index -o homework.html',
     )
     command.add_argument("question", nargs="+", help="a question, or a claim")
-    command.add_argument(
-        "--index", type=existing_place, metavar="INDEX", help="an index (default: the sample)"
-    )
+    add_index(command)
     command.add_argument(
         "--format",
         choices=_FORMATS,

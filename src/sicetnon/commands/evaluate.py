@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import describe, existing_place, folder, natural
+from sicetnon.commands.arguments import add_index, describe, folder, natural
 from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="as ir-measures writes them (default: nDCG@5)",
     )
-    command.add_argument("--baseline", metavar="RUN", help="compare all others with this one")
-    command.add_argument("--seed", type=natural, default=2022, help="of intervals and tests (2022)")
     command.add_argument(
-        "--index", type=existing_place, metavar="INDEX", help="the corpus that was searched"
+        "--baseline", metavar="RUN", help="the file of the run that the others are compared with"
     )
+    command.add_argument("--seed", type=natural, default=2022, help="of intervals and tests (2022)")
+    add_index(command, "the corpus that was searched")
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the report")
     command.add_argument("--report", type=folder, metavar="DIR", help="write a page to look at")
     command.add_argument("--json", action="store_true", help="print JSON")

@@ -86,15 +86,15 @@ def _add_disagreements(verbs: Commands) -> None:
 
 
 def _add_export(verbs: Commands) -> None:
-    verb = verbs.add_parser("export", help="write judgments in the form of the official ones")
-    describe(
-        verb,
+    verb = _file_verb(
+        verbs,
+        "export",
+        "write judgments in the form of the official ones",
         _export,
         "Combine votes, and write a file of judgments for each dimension. votes.jsonl beside them "
         "holds all that was done. Of stances and sides, the majority counts; ties are left out.",
         "sicetnon judge export pool.sqlite -o judged --by median",
     )
-    verb.add_argument("file", type=Path, metavar="FILE", help="the judging file")
     verb.add_argument("-o", "--output", type=folder, metavar="DIR", required=True, help="where to")
     verb.add_argument(
         "--by", choices=_COMBINATIONS, default="majority", help="of grades (default: majority)"
@@ -102,15 +102,15 @@ def _add_export(verbs: Commands) -> None:
 
 
 def _add_import(verbs: Commands) -> None:
-    verb = verbs.add_parser("import", help="take known judgments as the votes of an assessor")
-    describe(
-        verb,
+    verb = _file_verb(
+        verbs,
+        "import",
+        "take known judgments as the votes of an assessor",
         _import,
         "Take known judgments as the votes of an assessor. Documents that have all their votes "
         "then are shown to nobody.",
         "sicetnon judge import pool.sqlite relevance.qrels --assessor official",
     )
-    verb.add_argument("file", type=Path, metavar="FILE", help="the judging file")
     verb.add_argument("qrels", metavar="QRELS", help="the judgments")
     verb.add_argument("--assessor", metavar="NAME", required=True, help="whose votes they become")
     verb.add_argument(
@@ -119,15 +119,15 @@ def _add_import(verbs: Commands) -> None:
 
 
 def _add_undo(verbs: Commands) -> None:
-    verb = verbs.add_parser("undo", help="undo the votes of an assessor")
-    describe(
-        verb,
+    verb = _file_verb(
+        verbs,
+        "undo",
+        "undo the votes of an assessor",
         _undo,
         "Undo the votes and skips of an assessor. They stay in the file, marked as undone, and "
         "their documents are shown again.",
         "sicetnon judge undo pool.sqlite --assessor anna --since 2026-01-31T14:00",
     )
-    verb.add_argument("file", type=Path, metavar="FILE", help="the judging file")
     verb.add_argument("--assessor", metavar="NAME", required=True, help="whose votes")
     verb.add_argument("--topic", metavar="NUMBER", help="of this topic alone")
     verb.add_argument(
@@ -135,10 +135,13 @@ def _add_undo(verbs: Commands) -> None:
     )
 
 
-def _file_verb(verbs: Commands, name: str, line: str, run: Run) -> argparse.ArgumentParser:
+def _file_verb(
+    verbs: Commands, name: str, line: str, run: Run, description: str = "", example: str = ""
+) -> argparse.ArgumentParser:
+    """Add a verb that reads or changes a judging file."""
     verb = verbs.add_parser(name, help=line)
-    description = f"{line[:1].upper()}{line[1:]}."
-    describe(verb, run, description, f"sicetnon judge {name} pool.sqlite")
+    description = description or f"{line[:1].upper()}{line[1:]}."
+    describe(verb, run, description, example or f"sicetnon judge {name} pool.sqlite")
     verb.add_argument("file", type=Path, metavar="FILE", help="the judging file")
     return verb
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 
-from sicetnon.commands.arguments import describe, existing_place, port
+from sicetnon.commands.arguments import add_index, describe, port
 from sicetnon.errors import MissingExtraError
 
 
@@ -19,9 +19,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon mcp --index my-index",
         "sicetnon mcp --port 8081",
     )
-    command.add_argument(
-        "--index", type=existing_place, metavar="INDEX", help="an index (default: the sample)"
-    )
+    add_index(command)
     command.add_argument("--port", type=port, metavar="N", help="answer over HTTP; 0: a free port")
     command.add_argument(
         "--host", default="127.0.0.1", help="the address for --port (default: this machine alone)"

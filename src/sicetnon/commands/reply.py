@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from sicetnon.commands.arguments import describe, existing_place, positive
+from sicetnon.commands.arguments import add_index, describe, positive
 from sicetnon.errors import UsageError
 
 
@@ -23,9 +23,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("text", nargs="*", help="any text; - reads standard input")
     command.add_argument("--file", type=Path, metavar="FILE", help="a file with the text")
-    command.add_argument(
-        "--index", type=existing_place, metavar="INDEX", help="an index (default: the sample)"
-    )
+    add_index(command)
     command.add_argument(
         "-k", type=positive, metavar="N", default=3, help="replies wanted (default: 3)"
     )

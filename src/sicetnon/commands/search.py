@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from sicetnon.commands.arguments import add_stance, describe, existing_place, positive
+from sicetnon.commands.arguments import add_index, add_stance, describe, positive
 from sicetnon.errors import UsageError
 
 
@@ -18,9 +18,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon search Is homework good for children --index my-index --json",
     )
     command.add_argument("question", nargs="+", help="any text")
-    command.add_argument(
-        "--index", type=existing_place, metavar="INDEX", help="an index (default: the sample)"
-    )
+    add_index(command)
     command.add_argument(
         "--source",
         choices=("argsme", "chatnoir"),
@@ -39,7 +37,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--balance",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="show a third of the weaker side where there is as much (default: yes)",
+        help="give the side with fewer answers a third of the places, if it has enough "
+        "(default: yes)",
     )
     command.add_argument(
         "--explain", action="store_true", help="say why each answer stands where it stands"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import describe, existing_place, port
+from sicetnon.commands.arguments import add_index, describe, port
 from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         _serve,
         "Serve pages for a browser and an HTTP API from one warm process: answers, documents, "
         "briefs, replies, validation, evaluation. /api/v1/openapi.json describes the API. Extra "
-        "web.",
+        "web. With the extra mcp, /mcp answers assistants.",
         "sicetnon serve --open",
         "sicetnon serve --index my-index --judge pool.sqlite",
         "sicetnon serve --runs a.txt b.txt --qrels relevance.qrels --topics topics.xml",
@@ -43,9 +43,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--qrels", nargs="+", type=Path, default=[], metavar="FILE", help="their judgments"
     )
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the runs")
-    command.add_argument(
-        "--index", type=existing_place, metavar="INDEX", help="an index (default: the sample)"
-    )
+    add_index(command)
     command.add_argument(
         "--host", default="127.0.0.1", help="the address (default: this machine alone)"
     )
@@ -54,6 +52,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--open", action="store_true", help="open the page in a browser, where there is a screen"
+    )
+    command.add_argument(
+        "--log-questions",
+        action="store_true",
+        help="with --verbose: the log holds what was asked (default: it does not)",
     )
 
 
@@ -92,11 +95,14 @@ def _settings(options: argparse.Namespace) -> Settings:
 
     if bool(options.runs) != bool(options.qrels):
         raise UsageError("found one of --runs and --qrels; expected both, or none")
+    if options.log_questions and not options.verbose:
+        raise UsageError("found --log-questions without --verbose, which shows the log; add it")
     for path in (*options.runs, *options.qrels, *filter(None, [options.topics])):
         if not path.is_file():
             raise UsageError(f"{path}: found no file")
     settings = Settings(
         options.host,
+        logs_questions=options.log_questions,
         judging=options.judge,
         runs=tuple(options.runs),
         qrels=tuple(options.qrels),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sicetnon.commands.arguments import describe, existing_place, folder
+from sicetnon.commands.arguments import add_index, describe, folder
 from sicetnon.errors import UsageError
 
 _RANKER = "ranker"
@@ -45,9 +45,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--no-entities", dest="entities", action="store_false", help="leave named entities out"
     )
-    command.add_argument(
-        "--index", type=existing_place, metavar="INDEX", help="ranker: the index of the arguments"
-    )
+    add_index(command, "ranker: the index of the arguments")
     command.add_argument(
         "--topics", type=Path, metavar="FILE", help="ranker: the topics, for labels by topic"
     )

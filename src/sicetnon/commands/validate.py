@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from sicetnon.commands.arguments import describe, existing_place
+from sicetnon.commands.arguments import add_index, describe
 from sicetnon.errors import SicetnonError
 
 
@@ -26,9 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN")
     command.add_argument("--task", required=True, metavar="TASK", help="such as touche-2020-task-1")
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml")
-    command.add_argument(
-        "--index", type=existing_place, metavar="INDEX", help="check that documents exist"
-    )
+    add_index(command, "check that documents exist")
     command.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -53,14 +53,7 @@ class PairedComparison:
 def compare(
     run: Mapping[str, float], baseline: Mapping[str, float], name: str, seed: int = SEED
 ) -> PairedComparison:
-    """Compare the means of a measure.
-
-    Args:
-        run: The measure's value for each topic that counts.
-        baseline: Likewise.
-        name: The name of the baseline.
-        seed: Seed of the random numbers.
-    """
+    """Compare the means of a measure, by its values for each topic that counts."""
     common = sorted(run.keys() & baseline.keys())
     differences = np.array([run[topic] - baseline[topic] for topic in common], dtype=np.float64)
     return PairedComparison(
@@ -83,11 +76,7 @@ def compare_stances(
 
     Wins, ties and losses go by the share of a topic's labelled lines with the judged stance.
 
-    Args:
-        run: The confusion matrix of each topic, shape (4, 5).
-        baseline: Likewise.
-        name: The name of the baseline.
-        seed: Seed of the random numbers.
+    Topics have confusion matrices of shape (4, 5).
     """
     common = sorted(run.keys() & baseline.keys())
     if not common:
@@ -119,11 +108,7 @@ def compare_stances(
 
 
 def correct(comparisons: Sequence[PairedComparison]) -> list[PairedComparison]:
-    """The comparisons of several runs with one baseline, corrected for their number (Holm).
-
-    Args:
-        comparisons: One per run, all of one measure and one file of judgments.
-    """
+    """The comparisons of several runs with one baseline, corrected for their number (Holm)."""
     randomisation = holm([comparison.p_randomisation for comparison in comparisons])
     student = holm([comparison.p_t for comparison in comparisons])
     return [

@@ -18,13 +18,7 @@ Lookup = Container[str] | Callable[[str], object]
 
 @dataclass(frozen=True)
 class JudgedCoverage:
-    """The number of judged documents that a corpus holds.
-
-    Attributes:
-        judged: Distinct judged documents.
-        present: Those that the corpus holds.
-        absent: At most five that it does not hold, for messages.
-    """
+    """The number of judged documents that a corpus holds, and five at most that it lacks."""
 
     judged: int
     present: int

@@ -41,12 +41,7 @@ def draws(topics: int, samples: int = SAMPLES, seed: int = SEED) -> NDArray[np.i
 
 
 def percentiles(statistics: NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
-    """The interval that holds the middle share of what a statistic was on each draw.
-
-    Args:
-        statistics: Shape (samples,).
-        confidence: That share, from 0 to 1.
-    """
+    """The interval that holds the middle share of what a statistic was on each draw."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(statistics, [tail, 1 - tail])
     return Interval(float(low), float(high))
@@ -55,10 +50,7 @@ def percentiles(statistics: NDArray[np.float64], confidence: float = CONFIDENCE)
 def mean_interval(values: Sequence[float], samples: int = SAMPLES, seed: int = SEED) -> Interval:
     """The 95% interval of a mean over topics.
 
-    Args:
-        values: One a topic.
-        samples: How often topics are drawn.
-        seed: Of the random numbers; the same seed gives the same interval.
+    The same seed gives the same interval.
     """
     if not len(values):
         return Interval(math.nan, math.nan)

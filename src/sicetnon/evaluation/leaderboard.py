@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
 
+import msgspec
+
 from sicetnon.contracts import Dimension, contract_of
 from sicetnon.evaluation import stance
 from sicetnon.evaluation.qrels import Qrels, load_qrels
@@ -24,7 +26,6 @@ from sicetnon.evaluation.scores import Score
 from sicetnon.evaluation.sources import Source
 
 MEASURE = "nDCG@5"
-WHOLE, ODD = "whole", "odd"
 Part = Literal["whole", "odd"]
 MIN_TOPICS, MIN_JUDGED = 0.85, 0.5
 """The least share of topics with a score, and of judged results at depth 5, of a run with a place.
@@ -92,13 +93,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a task: best first.
-
-    Attributes:
-        dimension: What was judged.
-        corpus: As in `Row`.
-        places: Its rows.
-    """
+    """One table of a task: best first."""
 
     dimension: Dimension
     corpus: str
@@ -109,10 +104,7 @@ class Table:
 class Leaderboard:
     """All tables of a task.
 
-    Attributes:
-        task: The task-year.
-        tables: Its tables.
-        notes: Why a run is in no table, and what else to bear in mind; a sentence each.
+    Its notes say why a run is in no table, and what else to bear in mind.
     """
 
     task: str
@@ -128,12 +120,7 @@ class Leaderboard:
 class OfficialQrels:
     """Official judgments, known by their checksum.
 
-    Attributes:
-        task: The task-year.
-        dimension: What was judged.
-        corpus: As in `Row`, or `corrected` for the later judgments of 2020 task 1.
-        part: Over which topics the checksum is.
-        sha256: The checksum.
+    The corpus is `corrected` for the later judgments of 2020 task 1.
     """
 
     task: str
@@ -207,17 +194,15 @@ def recognise(qrels: Qrels) -> OfficialQrels | None:
 
 
 def checksum(qrels: Qrels, part: Part) -> str:
-    """SHA-256 over the judgments, sorted: a line `topic document label` each.
+    """SHA-256 over the judgments of all topics, or of those with odd numbers.
 
-    Args:
-        qrels: The judgments.
-        part: `whole` for all, `odd` for those of topics with odd numbers.
+    A sorted line is `topic document label`.
     """
     judged: Mapping[str, Mapping[str, int | str]] = qrels.grades or qrels.stances
     lines = sorted(
         f"{topic} {document} {label}\n"
         for topic, labels in judged.items()
-        if part == WHOLE or topic[-1:] in "13579"
+        if part == "whole" or topic[-1:] in "13579"
         for document, label in labels.items()
     )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
@@ -305,48 +290,17 @@ def _decimals(mean: float) -> str:
 
 @functools.cache
 def _rows() -> tuple[Row, ...]:
-    def number(cell: str) -> float | None:
-        return float(cell) if cell else None
-
-    def whole(cell: str) -> int | None:
-        return int(cell) if cell else None
-
-    return tuple(
-        Row(
-            task=cells["task"],
-            dimension=_dimension(cells["dimension"]),
-            corpus=cells["corpus"],
-            team=cells["team"],
-            tag=cells["tag"],
-            measure=stance.MEASURE if cells["dimension"] == "stance" else MEASURE,
-            mean=float(cells["mean"]),
-            low=number(cells["low"]),
-            high=number(cells["high"]),
-            lines=whole(cells["lines"]),
-            team_mean=number(cells["team_mean"]),
-            team_lines=whole(cells["team_lines"]),
-        )
-        for cells in _read("leaderboards.tsv")
-    )
+    rows = []
+    for cells in _read("leaderboards.tsv"):
+        known = {name: cell for name, cell in cells.items() if cell or name == "corpus"}
+        measure = stance.MEASURE if cells["dimension"] == "stance" else MEASURE
+        rows.append(msgspec.convert(known | {"measure": measure}, Row, strict=False))
+    return tuple(rows)
 
 
 @functools.cache
 def _official() -> tuple[OfficialQrels, ...]:
-    return tuple(
-        OfficialQrels(
-            cells["task"],
-            _dimension(cells["dimension"]),
-            cells["corpus"],
-            "odd" if cells["part"] == ODD else "whole",
-            cells["sha256"],
-        )
-        for cells in _read("qrels.tsv")
-    )
-
-
-def _dimension(text: str) -> Dimension:
-    known: tuple[Dimension, ...] = ("relevance", "quality", "coherence", "stance")
-    return next(dimension for dimension in known if dimension == text)
+    return tuple(msgspec.convert(cells, OfficialQrels) for cells in _read("qrels.tsv"))
 
 
 def _read(name: str) -> list[dict[str, str]]:

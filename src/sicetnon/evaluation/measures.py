@@ -78,12 +78,7 @@ class Measure:
         return read_notation(self.text).name in _OF_THE_RETRIEVED
 
     def __call__(self, run: Run, qrels: Qrels) -> Values:
-        """Compute it.
-
-        Args:
-            run: A run.
-            qrels: Graded judgments.
-        """
+        """Compute it."""
         lists = shorten_all(run, qrels, self.rule, self.depth, self.of_the_retrieved)
         left_out: set[str] = set()
         if self.rule == "official" and not self.of_the_retrieved:

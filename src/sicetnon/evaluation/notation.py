@@ -106,12 +106,7 @@ def _with_depth(name: str, depth: Any) -> str:
 
 @dataclass(frozen=True)
 class PlainMeasure:
-    """A measure that is computed here.
-
-    Attributes:
-        name: Its name in `MEASURES`.
-        parameters: Its parameters.
-    """
+    """A measure that is computed here."""
 
     name: str
     parameters: Parameters

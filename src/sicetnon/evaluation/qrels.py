@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,14 +40,6 @@ class Qrels(Loaded):
     def topics(self) -> Iterable[str]:
         """The topics with a judgment."""
         return self.grades or self.stances
-
-    @functools.cached_property
-    def ideal(self) -> dict[str, list[int]]:
-        """For each topic its labels, best first; those below 0 count as 0."""
-        return {
-            topic: sorted((max(label, 0) for label in labels.values()), reverse=True)
-            for topic, labels in self.grades.items()
-        }
 
 
 def load_qrels(source: Source, name: str | None = None) -> Qrels:
@@ -100,12 +91,7 @@ def load_qrels(source: Source, name: str | None = None) -> Qrels:
 
 
 def recognise(name: str, grades: dict[str, dict[str, int]]) -> Dimension:
-    """The dimension of a file: stance by its labels, else the one in its name, else relevance.
-
-    Args:
-        name: The file's path.
-        grades: Its labels, where they are numbers.
-    """
+    """The dimension of a file: stance by its labels, else the one in its name, else relevance."""
     if not grades:
         return "stance"
     file = Path(name).name.lower()

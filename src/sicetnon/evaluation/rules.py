@@ -87,12 +87,7 @@ def shorten_all(
 ) -> dict[str, Shortened]:
     """Apply a rule to every judged topic that a run answers.
 
-    Args:
-        run: The run; its pairs are brought into one order where the judgments are of pairs.
-        qrels: Graded judgments.
-        rule: The rule.
-        depth: The measure's cut; None for none.
-        keep_unjudged: See `shorten`.
+    Pairs of a run are brought into one order where the judgments are of pairs.
     """
     run = unordered(run) if qrels.pairs else run
     labels: Mapping[str, Mapping[str, int]] = qrels.grades

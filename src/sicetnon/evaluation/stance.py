@@ -67,10 +67,6 @@ def score_stances(run: Run, qrels: Qrels) -> StanceScore:
     """Compare the second column of a run with judged stances.
 
     All lines count whose document has a label, at any depth; a `Q0` is wrong.
-
-    Args:
-        run: The run.
-        qrels: Judgments of stance.
     """
     topics: dict[str, NDArray[np.int64]] = {}
     total = 0

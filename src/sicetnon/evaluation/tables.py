@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sicetnon.evaluation.notation import read_notation
 from sicetnon.evaluation.scores import Score
-from sicetnon.text.printable import PLAIN_WIDTH, BreakableName, print_paragraph, printable
+from sicetnon.text.printable import PLAIN_WIDTH, BreakableName, decimals, print_paragraph, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,10 +77,10 @@ def _means(scores: Sequence[Score], names: dict[str, str], title: str, subtitle:
     rows = [
         (
             names[score.run],
-            _number(score.mean),
-            "–" if math.isnan(score.low) else f"{_number(score.low)} – {_number(score.high)}",
+            decimals(score.mean),
+            "–" if math.isnan(score.low) else f"{decimals(score.low)} – {decimals(score.high)}",
             str(score.topics),
-            *[_number(score.judged)] * bool(judged),
+            *[decimals(score.judged)] * bool(judged),
             *[f"{score.lines or 0:,}"] * stances,
         )
         for score in scores
@@ -180,11 +180,7 @@ def _escaped(text: str) -> str:
 
 
 def _p_value(value: float) -> str:
-    return "<0.001" if value < 0.001 else _number(value)
-
-
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
+    return "<0.001" if value < 0.001 else decimals(value)
 
 
 def short_names(runs: Iterable[str]) -> dict[str, str]:

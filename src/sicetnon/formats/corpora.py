@@ -18,9 +18,19 @@ from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record
 
 Reader = Callable[[Path | str, Reading], Iterator[Record]]
 
-ARGUMENT_FIELDS = ("conclusion", "premise", "title")
-PAGE_FIELDS = ("title", "text")
+_ARGUMENT_FIELDS = ("conclusion", "premise", "title")
+KINDS: dict[type[Record], tuple[str, tuple[str, ...]]] = {
+    Argument: ("arguments", _ARGUMENT_FIELDS),
+    ProcessedArgument: ("processed", _ARGUMENT_FIELDS),
+    Passage: ("passages", ("contents",)),
+    WebPage: ("pages", ("title", "text")),
+}
+"""The name of each kind of records and its indexed fields; entries have fields of their own."""
 _SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".gz", ".warc", ".html", ".htm", ".xhtml")
+_TO_INDEX_TEXTS = (
+    "index plain texts in Python: "
+    'Index.build([{"id": p.stem, "text": p.read_text()} for p in Path("DIR").glob("*.txt")])'
+)
 _HEAD_BYTES = 1 << 16
 _LIST_START = re.compile(rb'\[|\{\s*("arguments"|$)')
 # the list behind other keys, all on one line: an answer of the args.me service
@@ -76,23 +86,16 @@ class Corpus:
 
 def open_corpus(
     sources: Sequence[Path | str],
-    fields: Sequence[str] = (),
-    id_field: str | None = None,
+    named: EntryFields = EntryFields(),  # noqa: B008  # it is frozen
     side_files: SideFiles | None = None,
-    stance_field: str | None = None,
-    claim_field: str | None = None,
 ) -> Corpus:
     """Recognise the format of some sources.
 
     Args:
         sources: A directory, one or several files of one format, or an id of ir_datasets.
-        fields: For JSON Lines and CSV of no known corpus: the fields to index. Left out, all
-            text fields of the first records but links are taken.
-        id_field: Likewise: the field with the id.
+        named: For JSON Lines and CSV of no known corpus: the names of their fields. Where none is
+            named, the id is found, and all texts of the first records but links are indexed.
         side_files: With scores of pages of the web; those in a directory when left out.
-        stance_field: For JSON Lines and CSV: the field with the side, `PRO` or `CON`, `for` or
-            `against`.
-        claim_field: Likewise: the field with the claim which a document is for or against.
 
     Raises:
         DataError: Nothing known is found, or the sources are of several kinds.
@@ -106,7 +109,6 @@ def open_corpus(
         refuse_pipe(file)
     if any(webpages.is_pages(file) for file in files):
         return _pages(sources, files, side_files)
-    named = EntryFields(tuple(fields), id_field, stance_field, claim_field)
     kinds = [_recognise(file, named) for file in files]
     first = kinds[0]
     for file, kind in zip(files, kinds, strict=True):
@@ -137,7 +139,7 @@ def _pages(
         folder = next((Path(source) for source in sources if Path(source).is_dir()), None)
         side_files = side_files_in(folder) if folder else SideFiles()
     pages = webpages.WebPages(sources, files, side_files)
-    return Corpus("pages", PAGE_FIELDS, tuple(files), pages.read, side_files.files)
+    return Corpus(*KINDS[WebPage], tuple(files), pages.read, side_files.files)
 
 
 def _files(source: Path | str) -> list[Path | str]:
@@ -165,9 +167,15 @@ def _files_of_directory(directory: Path) -> list[Path]:
     raise DataError(
         f"holds no corpus; expected {', '.join(f'{portal}.json' for portal in argsme.PORTALS)}, or "
         f"one of {argsme.SINGLE_FILE}, {', '.join(processed.FILE_NAMES)}, passages.jsonl.gz, "
-        f"{tirex.DOCUMENTS}, or web pages in WARC or HTML files",
+        f"{tirex.DOCUMENTS}, or web pages in WARC or HTML files; {_advice(directory)}",
         directory,
     )
+
+
+def _advice(directory: Path) -> str:
+    if next(directory.glob("*.txt"), None):
+        return _TO_INDEX_TEXTS
+    return "name JSON Lines and CSV files of your own one by one"
 
 
 def _recognise(file: Path | str, named: EntryFields) -> Corpus:
@@ -180,13 +188,16 @@ def _recognise(file: Path | str, named: EntryFields) -> Corpus:
     if entries.is_table(file):
         header = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
         if set(processed.COLUMNS) <= {name.strip('"') for name in header.split(",")}:
-            return Corpus("processed", ARGUMENT_FIELDS, (file,), processed.read_processed)
+            return Corpus(*KINDS[ProcessedArgument], (file,), processed.read_processed)
         return _entries(file, named)
     first_line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
-    if not first_line or _LIST_START.match(first_line) or _LIST_LATER.search(first_line):
-        return Corpus("arguments", ARGUMENT_FIELDS, (file,), argsme.read_arguments)
+    is_empty_list = not first_line and ".json" in file.suffixes
+    if is_empty_list or _LIST_START.match(first_line) or _LIST_LATER.search(first_line):
+        return Corpus(*KINDS[Argument], (file,), argsme.read_arguments)
+    if file.suffix == ".txt" and not first_line.startswith(b"{"):
+        raise DataError(f"holds no JSON Lines; {_TO_INDEX_TEXTS}", file)
     if re.search(rb'"contents"\s*:', head) and re.search(rb'"id"\s*:', head):
-        return Corpus("passages", ("contents",), (file,), passages.read_passages)
+        return Corpus(*KINDS[Passage], (file,), passages.read_passages)
     if re.search(rb'"docno"\s*:', head) and re.search(rb'"text"\s*:', head):
         return Corpus("entries", ("text",), (file,), tirex.read_documents)
     return _entries(file, named)
@@ -204,8 +215,8 @@ def _entries(file: Path, named: EntryFields) -> Corpus:
     if fields.id not in values:
         wanted = fields.id or f"one of {', '.join(entries.ID_NAMES)}"
         raise DataError(
-            f"found the fields {', '.join(values)[:200]}; expected {wanted} with the id. Name it: "
-            "--id-field, in Python id_field",
+            f"found the fields {', '.join(values)[:200]}; expected {wanted} with the id. Name the "
+            "field that holds the id: --id-field, in Python id_field",
             file,
         )
 
@@ -220,11 +231,6 @@ def _dataset(identifier: str) -> Corpus:
     first = next(iter(datasets.read_dataset(identifier)), None)
     if first is None:
         raise DataError(f"the ir_datasets id {identifier!r} holds no document")
-    records, fields = {
-        Argument: ("arguments", ARGUMENT_FIELDS),
-        ProcessedArgument: ("processed", ARGUMENT_FIELDS),
-        Passage: ("passages", ("contents",)),
-    }.get(type(first), ("entries", ()))
-    if isinstance(first, Entry):
-        fields = tuple(first.texts)
+    own = tuple(first.texts) if isinstance(first, Entry) else ()
+    records, fields = KINDS.get(type(first), ("entries", own))
     return Corpus(records, fields, (identifier,), lambda path, _: datasets.read_dataset(str(path)))

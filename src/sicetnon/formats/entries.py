@@ -45,11 +45,6 @@ def read_entries(
 ) -> Iterator[Entry]:
     """Stream the documents of a `.csv`, `.tsv` or JSON Lines file.
 
-    Args:
-        path: The file; gzip is fine. Its name tells its format.
-        fields: The names of its fields.
-        reading: Counts bytes; handles unusable records.
-
     Raises:
         DataError: A record is unusable as in `entry_of`, and `reading.on_error` raises.
     """
@@ -63,11 +58,6 @@ def read_entries(
 
 def entry_of(row: Mapping[str, Any], fields: EntryFields, place: int = 0) -> Entry:
     """An own document as a record.
-
-    Args:
-        row: Its fields.
-        fields: Their names.
-        place: Its place among all documents, from 0.
 
     Raises:
         ValueError: It lacks its id or all of its texts, or holds another side or no text.

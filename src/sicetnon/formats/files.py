@@ -22,7 +22,7 @@ from sicetnon.stopping import check_wanted
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK_BYTES = 1 << 22
-_UNPACKED_CHUNK = 1 << 18
+_UNPACKED_CHUNK, _LEAST_CHUNK = 1 << 18, 1 << 12
 
 
 def _refuse(error: DataError) -> NoReturn:
@@ -37,7 +37,7 @@ class Reading:
         on_error: Called with each unusable record's error. Raises it, unless the caller wants
             such records skipped.
         bytes_read: Bytes taken from the disk so far, over all files.
-        chunk_bytes: Bytes of a JSON file that are read at a time.
+        chunk_bytes: Bytes of a file that are read at a time.
         limits: Limits on records and on what is unpacked; those of the environment when left out.
     """
 
@@ -126,7 +126,7 @@ def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[Bin
         raise DataError(f"cannot be read: {error.strerror or error}", path) from None
     reading = reading or Reading()
     read = _CountedFile(raw, reading, is_kept=is_standard)
-    counted = io.BufferedReader(read, CHUNK_BYTES)
+    counted = io.BufferedReader(read, max(reading.chunk_bytes, _LEAST_CHUNK))
     with counted:
         try:
             zipped = counted.peek(2)[:2] == GZIP_MAGIC

@@ -35,13 +35,7 @@ class Html(msgspec.Struct, frozen=True):
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    """The title, text and address of a page.
-
-    Attributes:
-        title: The title.
-        text: The text, one line per block.
-        url: The address that the page itself gives.
-    """
+    """The title, text and address of a page."""
 
     title: str
     text: str

@@ -140,11 +140,6 @@ class JsonArray:
     """The elements of the one list in a JSON file: the file's own, or that of its one object.
 
     Iterating yields (offset, bytes) for every element, an object each.
-
-    Args:
-        path: The file; gzip is fine.
-        key: The name that the list has when the file is an object.
-        reading: Counts the bytes read, and limits those that are read at a time.
     """
 
     def __init__(self, path: Path | str, key: str, reading: Reading | None = None):

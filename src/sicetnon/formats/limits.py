@@ -57,13 +57,7 @@ class Limits:
         return cls(**given)
 
     def too_long(self, what: str, path: Path | str, line: int | None = None) -> DataError:
-        """The error of a record of more than `record_bytes`.
-
-        Args:
-            what: The record, as the subject of the sentence.
-            path: The file.
-            line: The line of the record.
-        """
+        """The error of a record of more than `record_bytes`."""
         return DataError(f"{what} {self.beyond_record()}", path, line)
 
     def beyond_record(self) -> str:
@@ -74,13 +68,7 @@ class Limits:
         )
 
     def unpacks_too_much(self, packed: int, unpacked: int, path: Path | str) -> DataError | None:
-        """The error of packed data that unpacks to more than the limits allow, or None.
-
-        Args:
-            packed: Bytes read from the file so far.
-            unpacked: Bytes that they gave.
-            path: The file.
-        """
+        """The error of packed data that unpacks to more than the limits allow, or None."""
         if unpacked <= max(self.unpacked_bytes, self.unpacked_ratio * packed):
             return None
         return DataError(

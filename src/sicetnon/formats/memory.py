@@ -8,20 +8,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sicetnon.errors import DataError
-from sicetnon.formats.corpora import ARGUMENT_FIELDS, PAGE_FIELDS, Corpus
+from sicetnon.formats.corpora import KINDS, Corpus
 from sicetnon.formats.entries import LOOKED_AT, EntryFields, complete, entry_of, field_values
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
+from sicetnon.records import Entry, Record
 
 Document: TypeAlias = str | Mapping[str, Any] | Record
 _NAME = "documents"
-_KINDS: dict[type[Record], tuple[str, tuple[str, ...]]] = {
-    Argument: ("arguments", ARGUMENT_FIELDS),
-    ProcessedArgument: ("processed", ARGUMENT_FIELDS),
-    Passage: ("passages", ("contents",)),
-    WebPage: ("pages", PAGE_FIELDS),
-}
 
 
 def memory_corpus(
@@ -45,7 +39,7 @@ def memory_corpus(
     if not head:
         raise DataError("found no document; expected at least one text, dictionary or record")
     kind = type(head[0])
-    records, known = _KINDS.get(kind, ("entries", ()))  # type: ignore[arg-type]
+    records, known = KINDS.get(kind, ("entries", ()))  # type: ignore[arg-type]
     if (known or kind is str) and any((*named[1:], named.texts not in ((), known, ("text",)))):
         names = ", ".join((*named.texts, *filter(None, named[1:])))
         raise DataError(

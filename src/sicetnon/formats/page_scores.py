@@ -44,10 +44,6 @@ class SideFiles:
     """Files with an id and a number on each line, in either order.
 
     So are the Waterloo spam ranks (number first) and the ClueWeb12 PageRanks (id first).
-
-    Attributes:
-        page_rank: The file with PageRanks.
-        spam_rank: The file with spam ranks.
     """
 
     page_rank: Path | None = None

@@ -20,10 +20,6 @@ MOST = 1000
 def read_qrels(path: Path | str, words: Sequence[str] = STANCES) -> Iterator[Judgment]:
     """Stream the judgments of a file. Labels are whole numbers (also written `4.0`) or words.
 
-    Args:
-        path: The file.
-        words: The words that may be labels; stances when left out.
-
     Raises:
         DataError: A line has another form.
     """

@@ -41,11 +41,6 @@ class Checkpoint(msgspec.Struct, frozen=True):
 class ResumableFile:
     """A file that is written step by step, and resumed at its last checkpoint.
 
-    Args:
-        path: The file.
-        log: The log beside it.
-        work: The sources of the file, such as task and model.
-
     Attributes:
         last: The last checkpoint.
 
@@ -114,12 +109,7 @@ class ResumableFile:
         self._crc = zlib.crc32(data, self._crc)
 
     def save(self, items: int, input_sha256: str = "") -> None:
-        """Make a checkpoint, which survives a kill or a power cut.
-
-        Args:
-            items: Items that are written in all.
-            input_sha256: Checksum of the input up to the last of them.
-        """
+        """Make a checkpoint, which survives a kill or a power cut."""
         self.file.flush()
         os.fsync(self.file.fileno())
         is_first = not self.last.items
@@ -154,9 +144,7 @@ class ResumableFile:
 class ResumableOutput(ResumableFile):
     """An output that is there whole or not at all; until then `NAME.part` grows beside its place.
 
-    Args:
-        output: The output; gzipped where its name ends in `.gz`, each step by itself.
-        work: The sources of the output, such as task and model.
+    It is gzipped where its name ends in `.gz`, each step by itself.
 
     Attributes:
         name: The output, as it was given.
@@ -177,13 +165,7 @@ class ResumableOutput(ResumableFile):
         super().__init__(part, log, work)
 
     def write(self, data: bytes, records: int, input_sha256: str) -> None:
-        """Append data, and make a checkpoint.
-
-        Args:
-            data: The data.
-            records: Records that are written in all.
-            input_sha256: Checksum of the input up to the last of them.
-        """
+        """Append data, and make a checkpoint."""
         self.append(gzip.compress(data, mtime=0) if self._place.suffix == ".gz" else data)
         self.save(records, input_sha256)
 

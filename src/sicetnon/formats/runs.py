@@ -83,12 +83,7 @@ def falling_scores(scores: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 def run_text(rankings: Iterable[Ranking], tag: str) -> str:
-    """The text of a run: ranks from 1, no ties, single spaces.
-
-    Args:
-        rankings: The rankings, one per topic.
-        tag: The name of the run.
-    """
+    """The text of a run: ranks from 1, no ties, single spaces."""
     return "".join(line for ranking in rankings for line in _lines(ranking, tag))
 
 

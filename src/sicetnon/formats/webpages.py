@@ -36,11 +36,6 @@ WHAT = "Reading web pages"
 class WebPages:
     """The pages of several files: each with an id of its own, and with scores from side files.
 
-    Args:
-        sources: Archives, pages, and folders of them.
-        files: All files in them.
-        side: The files with scores.
-
     Raises:
         DataError: Two files would give pages of one id, or a side file cannot be read.
     """

@@ -154,7 +154,7 @@ class SegmentBuilder:
         files["lengths"] = write_array(self._folder / "lengths", lengths)
         sources = self._sources(terms)
         block = min(self._capacity, BLOCK_POSTINGS)
-        files |= merge_postings(sources, terms, self._fields, self._folder, block)
+        files |= merge_postings(sources, terms, lengths, self._folder, block)
         for run in range(len(self._runs)):
             for part in self._runs[run]:
                 self._run_file(run, part).unlink()

@@ -52,8 +52,9 @@ def compact(
         files |= write_forms(folder, terms, index.analysis.analyzer().stem)
     files |= write_words(folder, "ids", _live_identifiers(index, renumbered))
     kept = [s.lengths[n >= 0] for s, n in zip(index.segments, renumbered, strict=True)]
-    files["lengths"] = write_array(folder / "lengths", np.concatenate(kept))
-    files |= merge_postings(sources, len(terms), len(index.fields), folder)
+    lengths = np.concatenate(kept)
+    files["lengths"] = write_array(folder / "lengths", lengths)
+    files |= merge_postings(sources, len(terms), lengths, folder)
     for annotation, entry in index.manifest.annotations.items():
         name_of_file = annotation_file(annotation, entry)
         files[name_of_file] = _copy_rows(index, renumbered, folder / name_of_file, batch_documents)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.manifest import SegmentEntry
+from sicetnon.index.pairs import PAIR_FREQUENCIES, PAIR_LENGTHS, PAIR_OFFSETS
 from sicetnon.index.storage import REBUILD, StoredFile, damaged
 from sicetnon.index.store import BLOCKS, DICTIONARY, FIRSTS, OFFSETS, STORE, STORE_TYPES
 
@@ -44,11 +45,15 @@ def check_layout(folder: Path, entry: SegmentEntry, fields: int) -> None:
 
 def _expected(files: dict[str, StoredFile], documents: int, fields: int) -> _Arrays:
     terms, postings = _rows(files, "terms_hashes"), _rows(files, "documents")
+    pairs = _rows(files, PAIR_FREQUENCIES)
     expected: _Arrays = {
         "posting_offsets": ("int64", (terms + 1,)),
         "documents": ("int32", (postings,)),
         "frequencies": ("uint16", (postings, fields)),
-        "sums": ("uint16", (postings, 1)),
+        "codes": ("uint16", (postings,)),
+        PAIR_OFFSETS: ("int64", (terms + 1,)),
+        PAIR_FREQUENCIES: ("uint16", (pairs,)),
+        PAIR_LENGTHS: ("int32", (pairs,)),
         "totals": ("int64", (terms, fields)),
         "lengths": ("int32", (documents, fields)),
         **_word_table(files, "terms", terms),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
+from sicetnon.index.pairs import PairWriter
 from sicetnon.index.postings import copy_postings, count_live
 from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, is_ordered, write_array
 
@@ -67,7 +68,7 @@ class Source:
 def merge_postings(
     sources: Sequence[Source],
     terms: int,
-    fields: int,
+    lengths: NDArray[np.int32],
     folder: Path,
     block_postings: int = BLOCK_POSTINGS,
 ) -> dict[str, StoredFile]:
@@ -76,12 +77,13 @@ def merge_postings(
     Args:
         sources: In the order of their merged document numbers.
         terms: The number of merged terms.
-        fields: The number of fields per document.
+        lengths: Terms by merged document and field, shape (documents, fields).
         folder: The folder for the files.
         block_postings: The number of postings that are merged at a time.
 
     Returns:
-        The files written: `posting_offsets`, `documents`, `frequencies`, `sums`, `totals`.
+        The files written: `posting_offsets`, `documents`, `frequencies`, `codes`, `totals`, and
+        those of `PairWriter`.
 
     Raises:
         BrokenIndexError: The postings of a source are damaged.
@@ -90,21 +92,26 @@ def merge_postings(
     for source in sources:
         offsets[1:] += source.counts()
     np.cumsum(offsets, out=offsets)
-    # the fields' sums, for scores that read all fields as one text: the usual case, and a third
-    # of the memory to go through
+    fields = lengths.shape[1]
+    pairs = PairWriter(folder, lengths.sum(axis=1, dtype=np.int32))
     writers: dict[str, ArrayWriter] = {
         "documents": ArrayWriter(folder / "documents", np.int32),
         "frequencies": ArrayWriter(folder / "frequencies", np.uint16, (fields,)),
-        "sums": ArrayWriter(folder / "sums", np.uint16, (1,)),
+        "codes": ArrayWriter(folder / "codes", np.uint16),
         "totals": ArrayWriter(folder / "totals", np.int64, (fields,)),
     }
     try:
         for first, end in _blocks(offsets, block_postings):
-            pieces: tuple[NDArray[Any], ...] = _merge_block(sources, offsets, first, end, fields)
+            merged = _merge_block(sources, offsets, first, end, fields)
+            documents, frequencies, sums, totals = merged
+            codes = pairs.codes(offsets[first : end + 1] - offsets[first], documents, sums)
+            pieces: tuple[NDArray[Any], ...] = documents, frequencies, codes, totals
             for writer, piece in zip(writers.values(), pieces, strict=True):
                 writer.append(piece)
         files = {name: writer.close() for name, writer in writers.items()}
+        files |= pairs.close()
     finally:
+        pairs.abandon()
         for writer in writers.values():
             writer.abandon()
     files["posting_offsets"] = write_array(folder / "posting_offsets", offsets)
@@ -138,4 +145,4 @@ def _merge_block(
         ):  # fmt: skip
             raise source.wrong_document()
         source.release()
-    return documents, frequencies, sums[:, None], totals
+    return documents, frequencies, sums, totals

@@ -105,6 +105,26 @@ def copy_postings(
     return True
 
 
+def number_pairs(
+    documents: NDArray[np.int32],
+    sums: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
+    pairs: NDArray[np.int64],
+    numbers: NDArray[np.uint16],
+) -> int:
+    """Number the distinct pairs of frequency and length of a term's postings."""
+    known, firsts, places = np.unique(
+        sums.astype(np.int64) << 32 | lengths[documents], return_index=True, return_inverse=True
+    )
+    if len(known) > len(pairs):
+        return -1
+    order = np.argsort(firsts)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    pairs[: len(known)], numbers[:] = known[order], ranks[places]
+    return len(known)
+
+
 def _places(
     source_terms: NDArray[np.int32], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

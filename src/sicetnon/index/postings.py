@@ -185,3 +185,46 @@ def copy_postings(
                 total += int(frequency)
             merged_sums[place] = min(total, MAX_FREQUENCY)
     return True
+
+
+@compiled(
+    plain=plain_postings.number_pairs,
+    seconds=lambda documents, *_: _POSTING * documents.size,
+)
+def number_pairs(
+    documents: NDArray[np.int32],
+    sums: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
+    pairs: NDArray[np.int64],
+    numbers: NDArray[np.uint16],
+) -> int:
+    """Number the distinct pairs of frequency and length of a term's postings.
+
+    Args:
+        documents: The documents of the postings, shape (postings,).
+        sums: Their frequencies, shape (postings,).
+        lengths: The lengths of all documents.
+        pairs: Written: the pairs in the order of their numbers, frequency · 2³² + length.
+        numbers: Written: the number of each posting's pair, shape (postings,).
+
+    Returns:
+        How many pairs there are, or -1 where there is no room for them.
+    """
+    slots = 1
+    while slots < 2 * min(documents.size, pairs.size + 1):
+        slots *= 2
+    found = np.full(slots, -1, dtype=np.int32)
+    mask, known = np.uint64(slots - 1), 0
+    for posting in range(documents.size):
+        pair = np.int64(sums[posting]) << 32 | np.int64(lengths[documents[posting]])
+        hashed = np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
+        slot = (hashed >> np.uint64(40)) & mask
+        while found[slot] >= 0 and pairs[found[slot]] != pair:
+            slot = (slot + np.uint64(1)) & mask
+        if found[slot] < 0:
+            if known == pairs.size:
+                return -1
+            found[slot], pairs[known] = known, pair
+            known += 1
+        numbers[posting] = found[slot]
+    return known

@@ -140,8 +140,8 @@ class IndexReader:
         return self._annotations.get(name)
 
     def verify(self) -> None:
-        """See `verify_index`."""
-        verify_index(self.folder)
+        """See `verify_index`; the files are those that this index was opened with."""
+        _verify(self.folder, self.manifest)
 
     def check_open(self) -> None:
         """Refuse to use a closed index.
@@ -190,10 +190,14 @@ def verify_index(folder: Path, *prefixes: str) -> None:
     Raises:
         BrokenIndexError: Some file is not what was written; all such files are named.
     """
+    _verify(folder, read_manifest(folder), *prefixes)
+
+
+def _verify(folder: Path, manifest: Manifest, *prefixes: str) -> None:
     verify_files(
         {
             folder / entry.name / name: stored
-            for entry in read_manifest(folder).segments
+            for entry in manifest.segments
             for name, stored in entry.files.items()
             if name.startswith(prefixes or "")
         }

@@ -13,6 +13,7 @@ from sicetnon.errors import BrokenIndexError
 from sicetnon.index.forms import StoredForms
 from sicetnon.index.layout import FORM_OFFSETS, check_layout
 from sicetnon.index.manifest import Manifest, SegmentEntry
+from sicetnon.index.pairs import MAX_PAIRS, PAIR_FREQUENCIES, PAIR_LENGTHS, PAIR_OFFSETS
 from sicetnon.index.storage import REBUILD, MappedArray, damaged, ends_fit
 from sicetnon.index.store import DocumentReader
 from sicetnon.index.words import StoredWords
@@ -53,7 +54,10 @@ class Segment:
         posting_offsets: The beginning of each term's postings, int64, shape (terms + 1,).
         documents: Documents of the postings, from 0 in this segment, int32.
         frequencies: Term frequencies of the postings, uint16, shape (postings, fields).
-        sums: The same over all fields, uint16, shape (postings, 1).
+        codes: For each posting the number of its pair, or its frequency over all fields where its
+            term has no pairs, uint16, shape (postings,).
+        pair_frequencies: The frequencies of pairs, term after term, uint16, shape (pairs,).
+        pair_lengths: The lengths of the documents of pairs, int32, shape (pairs,).
         totals: Collection frequencies, int64, shape (terms, fields).
         lengths: Terms by document and field, int32, shape (documents, fields).
         live: uint8, 0 for a deleted document, shape (documents,); None when none is deleted.
@@ -74,11 +78,15 @@ class Segment:
         self.forms = StoredForms(folder, arrays) if FORM_OFFSETS in arrays else None
         self.posting_offsets = arrays["posting_offsets"]
         self.documents, self.frequencies = arrays["documents"], arrays["frequencies"]
-        self.sums = arrays["sums"]
+        self.codes, self._pair_offsets = arrays["codes"], arrays[PAIR_OFFSETS]
+        self.pair_frequencies = arrays[PAIR_FREQUENCIES]
+        self.pair_lengths = arrays[PAIR_LENGTHS]
         self.totals, self.lengths = arrays["totals"], arrays["lengths"]
         self.live = arrays[entry.deleted] if entry.deleted else None
         if not ends_fit(self.posting_offsets, len(self.documents)):
             raise damaged(folder / "posting_offsets", "they do not fit the postings")
+        if not ends_fit(self._pair_offsets, len(self.pair_lengths)):
+            raise damaged(folder / PAIR_OFFSETS, "they do not fit the pairs")
         self._lengths_of: dict[tuple[int, ...], CountedLengths] = {}
         self.store = DocumentReader(folder, self._mapped, manifest.records)
 
@@ -107,6 +115,44 @@ class Segment:
                 self.folder / "posting_offsets", f"found postings from {begin:,} to {end:,}"
             )
         return slice(begin, end)
+
+    def pairs(self, term: int) -> slice:
+        """The places of a term's pairs of frequency and length; none where a term is rare.
+
+        Raises:
+            BrokenIndexError: There can be no such places.
+        """
+        begin, end = self._pair_offsets[term : term + 2].tolist()
+        if not (0 <= begin <= end <= len(self.pair_lengths) and end - begin <= MAX_PAIRS):
+            raise damaged(self.folder / PAIR_OFFSETS, f"found pairs from {begin:,} to {end:,}")
+        return slice(begin, end)
+
+    def sums(self, term: int) -> NDArray[np.uint16]:
+        """The frequencies of a term's postings over all fields, shape (postings, 1).
+
+        Raises:
+            BrokenIndexError: A posting has none of the term's pairs.
+        """
+        codes, pairs = self.codes[self.postings(term)], self.pairs(term)
+        if pairs.start == pairs.stop:
+            return codes[:, None]
+        if codes.max(initial=0) >= pairs.stop - pairs.start:
+            raise self.wrong_code()
+        found: NDArray[np.uint16] = self.pair_frequencies[pairs][codes]
+        return found[:, None]
+
+    def wrong_code(self) -> BrokenIndexError:
+        """The error for postings with a pair that their term has not."""
+        return damaged(self.folder / "codes", "found a number beyond the pairs of its term")
+
+    def wrong_pair(self) -> BrokenIndexError:
+        """The error for a pair with a length that no document has."""
+        return damaged(self.folder / PAIR_LENGTHS, "found a length that no document has")
+
+    def wrong_posting(self) -> BrokenIndexError:
+        """The error for postings out of order, of no document or with no pair."""
+        found = "found postings out of order, or with a code beyond the pairs of their term"
+        return damaged(self.folder / "documents", found)
 
     def occurrences(self, term: int) -> NDArray[np.int64]:
         """The occurrences of a term, shape (fields,); deleted documents are counted.

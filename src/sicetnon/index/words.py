@@ -44,25 +44,33 @@ def _join(
 ) -> NDArray[np.uint8]:
     """Words one after the other, a line break behind each; nothing where an offset is damaged."""
     size = numbers.size
-    for number in numbers:
+    begins, ends = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    # all offsets first: they are far from one another, and so many can be on their way at a time
+    for place in range(numbers.size):
+        number = numbers[place]
         if not 0 <= number < offsets.size - 1:
             return np.empty(0, dtype=np.uint8)
-        if not 0 <= offsets[number] <= offsets[number + 1] <= letters.size:
+        begin, end = offsets[number], offsets[number + 1]
+        if not 0 <= begin <= end <= letters.size:
             return np.empty(0, dtype=np.uint8)
-        size += offsets[number + 1] - offsets[number]
+        begins[place], ends[place] = begin, end
+        size += end - begin
     joined = np.empty(size, dtype=np.uint8)
-    position = 0
-    for number in numbers:
-        for place in range(offsets[number], offsets[number + 1]):
-            joined[position] = letters[place]
-            position += 1
+    position = np.uint64(0)
+    for place in range(numbers.size):
+        for letter in range(np.uint64(begins[place]), np.uint64(ends[place])):
+            joined[position] = letters[letter]
+            position += np.uint64(1)
         joined[position] = _LINE_BREAK
-        position += 1
+        position += np.uint64(1)
     return joined
 
 
 class StoredWords:
     """A `WordTable` on disk: words by number and numbers by word, without loading either.
+
+    Attributes:
+        hashes: The hash of each word, uint64; those of different words differ, but for chance.
 
     Raises:
         BrokenIndexError: Its arrays do not fit together; its methods raise it, too.
@@ -70,7 +78,7 @@ class StoredWords:
 
     def __init__(self, folder: Path, arrays: dict[str, NDArray[Any]], prefix: str):
         self._path = folder / prefix
-        self._slots, self._hashes = arrays[f"{prefix}_slots"], arrays[f"{prefix}_hashes"]
+        self._slots, self.hashes = arrays[f"{prefix}_slots"], arrays[f"{prefix}_hashes"]
         self._offsets, self._array = arrays[f"{prefix}_offsets"], arrays[f"{prefix}_letters"]
         self._letters = self._array.data
         if not ends_fit(self._offsets, len(self._array)):
@@ -91,7 +99,7 @@ class StoredWords:
                 return None
             if number >= len(self):
                 raise self._damaged("slots", f"found word {number:,} of {len(self):,}")
-            if int(self._hashes[number]) == value and self._bytes(number) == data:
+            if int(self.hashes[number]) == value and self._bytes(number) == data:
                 return number
             slot = (slot + 1) & mask
         raise self._damaged("slots", "found no empty one")

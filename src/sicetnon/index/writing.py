@@ -24,10 +24,11 @@ from sicetnon.formats.identifiers import check_identifier
 from sicetnon.index.annotation_writer import Callback, annotate_segment, fitting
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
-from sicetnon.index.compaction import BATCH_DOCUMENTS, MAX_SEGMENTS, compact
+from sicetnon.index.compaction import MAX_SEGMENTS, compact
 from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
+from sicetnon.index.parts import CorpusPart
 from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.segment import mask_name
 from sicetnon.index.storage import write_array
@@ -66,6 +67,8 @@ class BuildOptions:
             default.
         progress: Called after every batch.
         source: The origin of the corpus, for the manifest.
+        part: The number of the part of the corpus to build from, and the number of all parts;
+            the whole corpus when left out.
         annotators: Annotate documents that are added to an index with annotations.
         annotated: Called after every annotated batch.
         batch_documents: Maximum number of documents that are analysed at a time.
@@ -76,6 +79,7 @@ class BuildOptions:
     on_error: Callable[[DataError], None] = Reading().on_error
     progress: Callable[[Progress], None] = lambda _: None
     source: dict[str, Any] | None = None
+    part: tuple[int, int] | None = None
     annotators: Sequence[Annotator] = ()
     annotated: Callback = lambda _: None
     batch_documents: int = 8192
@@ -85,20 +89,24 @@ def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest
     """Build an index, in place of the one that may be there.
 
     Raises:
-        DataError: The corpus cannot be read or is empty.
-        UsageError: The folder holds something else.
+        DataError: The corpus, or the part of it, cannot be read or is empty.
+        UsageError: The folder holds something else, or there is no such part.
         OSError: The disk is full or not writable. In each case nothing has changed.
     """
+    part = CorpusPart(corpus, *options.part) if options.part else None
+    source = dict(options.source or {})
     with locked(folder, may_create=True):
         number = next_segment(folder)
-        entry = _build_segment(corpus, folder, number, options)
+        entry = _build_segment(part.corpus if part else corpus, folder, number, options)
+        if part:
+            source["part"] = msgspec.to_builtins(part.entry(source.get("sha256", "")))
         manifest = Manifest(
             corpus.records,
             corpus.fields,
             options.analysis.signature(),
             (entry,),
             number + 1,
-            options.source or {},
+            source,
         )
         write_manifest(folder, manifest)
         _LOG.info("built %s: %s", folder, counted(entry.documents, "document"))
@@ -196,22 +204,11 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
         return len(found)
 
 
-def compact_index(folder: Path, batch_documents: int = BATCH_DOCUMENTS) -> Manifest:
-    """Merge all segments into one, without the deleted documents.
-
-    Args:
-        folder: The index.
-        batch_documents: The number of documents that are copied at a time.
-    """
-    with locked(folder):
-        return _compact(folder, batch_documents)
-
-
-def _compact(folder: Path, batch_documents: int = BATCH_DOCUMENTS) -> Manifest:
+def _compact(folder: Path) -> Manifest:
     with IndexReader.open(folder) as index:
         number = index.manifest.next_segment
         with building(folder, number) as (unfinished, name):
-            entry = compact(index, unfinished, name, batch_documents)
+            entry = compact(index, unfinished, name)
         changed = msgspec.structs.replace(
             index.manifest, segments=(entry,), next_segment=number + 1
         )

@@ -122,31 +122,14 @@ def answers(index: IndexReader, ranking: Ranking, snippets: bool = True) -> list
 
 
 def with_snippets(question: str, answers: Sequence[Answer], analyzer: Analyzer) -> list[Answer]:
-    """The answers with their snippets.
-
-    Args:
-        question: The question.
-        answers: Its answers.
-        analyzer: Tells which words of a text are words of the question.
-    """
-    wanted = frozenset(analyzer.stems_of(_content(question)))
+    """The answers with their snippets."""
     texts = [parts_of(answer.record)[0] for answer in answers]
-    # one call for the words of all texts takes a tenth of the time of a call for each
-    words = list({word for text in texts for word in words_of(text)})
-    stems = dict(zip(words, analyzer.stems_of_each(words), strict=True))
-    return [
-        replace(answer, snippet=snippet(text, wanted, stems.__getitem__, SNIPPET_LENGTH))
-        for answer, text in zip(answers, texts, strict=True)
-    ]
+    found = marked(question, texts, analyzer, SNIPPET_LENGTH)
+    return [replace(answer, snippet=each) for answer, each in zip(answers, found, strict=True)]
 
 
 def answers_of(ranking: Ranking, records: Sequence[Record]) -> list[Answer]:
-    """The documents of a ranking as answers without snippets.
-
-    Args:
-        ranking: What was found.
-        records: Its documents.
-    """
+    """The documents of a ranking as answers without snippets."""
     found = []
     every = ranking.reasons or [None] * len(ranking)
     for rank, ((identifier, score), record, reasons) in enumerate(
@@ -176,18 +159,22 @@ def _with_stances(found: list[Answer], ranking: Ranking) -> list[Answer]:
     ]
 
 
-def marked(question: str, texts: Sequence[str], analyzer: Analyzer) -> list[Snippet]:
-    """Texts, each whole, with the words of a question marked.
+def marked(
+    question: str, texts: Sequence[str], analyzer: Analyzer, length: int | None = None
+) -> list[Snippet]:
+    """Texts, each whole or its best part, with the words of a question marked.
 
     Args:
         question: The question.
         texts: The texts; white space in them is folded.
         analyzer: Tells which words of a text are words of the question.
+        length: Characters of the part that has most to do with the question.
     """
     wanted = frozenset(analyzer.stems_of(_content(question)))
+    # one call for the words of all texts takes a tenth of the time of a call for each
     words = list({word for text in texts for word in words_of(text)})
     stems = dict(zip(words, analyzer.stems_of_each(words), strict=True))
-    return [snippet(text, wanted, stems.__getitem__, len(text)) for text in texts]
+    return [snippet(text, wanted, stems.__getitem__, length or len(text)) for text in texts]
 
 
 def _content(question: str) -> str:
@@ -229,13 +216,7 @@ def _entry_parts(record: Entry) -> tuple[str, str, str, PremiseStance | None]:
 
 
 def as_json(question: str, found: Sequence[Answer], nearest: Sequence[str] = ()) -> dict[str, Any]:
-    """A question and its answers for programs; with its objects where stances are about them.
-
-    Args:
-        question: The question.
-        found: Its answers.
-        nearest: Where there are none: headings of the documents that come nearest.
-    """
+    """A question and its answers for programs; with its objects where stances are about them."""
     objects = next((answer.objects for answer in found if answer.objects), None)
     more: dict[str, Any] = {"objects": list(objects)} if objects else {}
     if nearest:

@@ -32,13 +32,7 @@ _LONG = 4
 
 @dataclass(frozen=True)
 class Point:
-    """What both sides speak of, with a sentence of each.
-
-    Attributes:
-        words: The words that both sentences share in some form, but for those of the question.
-        supporting: The sentence of the side FOR.
-        opposing: The sentence of the side AGAINST.
-    """
+    """What both sides speak of, with a sentence of each."""
 
     words: tuple[str, ...]
     supporting: Reason

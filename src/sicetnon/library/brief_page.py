@@ -13,6 +13,7 @@ from sicetnon._version import VERSION
 from sicetnon.errors import counted
 from sicetnon.library.brief import REASONS, Brief
 from sicetnon.library.reasons import Reason
+from sicetnon.library.wording import denies
 from sicetnon.report.environment import environment, source
 from sicetnon.report.wording import visible
 
@@ -117,10 +118,12 @@ def _missing_of(reasons: Sequence[Reason]) -> str:
 
 def _claim_words(reason: Reason) -> str:
     """What an argument does with the claim that is shown with it; empty where it has none."""
-    stance = reason.answer.stance
-    if not reason.answer.heading:
+    answer = reason.answer
+    if not answer.heading:
         return ""
-    return _CLAIMS.get(stance, "") or "On"
+    # a point made against the title of its debate does not deny itself
+    is_told = answer.stance != "CON" or denies(answer)
+    return _CLAIMS.get(answer.stance if is_told else None, "On")
 
 
 def _cited(reason: Reason) -> str:

@@ -33,12 +33,7 @@ class ComparedPassage:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the passages that were found say of two objects.
-
-    Attributes:
-        objects: The names of the objects.
-        passages: The passages, best first.
-    """
+    """What the passages that were found say of two objects."""
 
     objects: tuple[str, str]
     passages: tuple[ComparedPassage, ...]

@@ -24,14 +24,7 @@ def fuse_files(
 ) -> Run:
     """Fuse runs and write the result; it is first checked by the rules of a task, if one is named.
 
-    Args:
-        runs: Their files.
-        output: The file of the result; gzipped where its name ends in `.gz`.
-        fusion: How to fuse.
-        k: Results per topic at most.
-        tag: The name of the result.
-        task: The task.
-        say: Called with each notice.
+    The file is gzipped where its name ends in `.gz`.
 
     Raises:
         DataError: A run cannot be read.

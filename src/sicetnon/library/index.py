@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
+from sicetnon.checks import check_number
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
@@ -125,6 +126,28 @@ class Index(IndexReader):
 
     _temporary: _TemporaryFolder | None = None
 
+    @classmethod
+    def merge(cls, shards: Sequence[Path | str], folder: Path | str, *, link: bool = False) -> Self:
+        """Make one index of several, and open it.
+
+        Its rankings and scores are those of an index of the same documents that was built in one
+        go.
+
+        Args:
+            shards: The folders of the indexes, in the order of their documents.
+            folder: Where the index is kept, in place of the one that may be there.
+            link: Whether files of the shards are shared by hard links instead of rewritten.
+
+        Raises:
+            BrokenIndexError: A shard is missing or damaged.
+            DataError: The shards hold documents of several kinds, or an id occurs twice.
+            UsageError: The folder holds something else, or no shard is named.
+        """
+        from sicetnon.index.shards import merge_indexes
+
+        merge_indexes([Path(shard) for shard in shards], Path(folder), link)
+        return cls.open(Path(folder))
+
     def __len__(self) -> int:
         return self.document_count
 
@@ -206,15 +229,17 @@ class Index(IndexReader):
             stance: The stance classifier, as in `system`.
             sides: Whether the sides of the answers are judged, which takes the model a few
                 milliseconds per answer.
-            balance: Whether a third of the answers is of the weaker side, where there are as many.
+            balance: Whether the side with fewer answers gets a third of the places, if it has
+                enough.
             snippets: Whether the answers have snippets, which take less than a millisecond each.
 
         Raises:
-            UsageError: The question is no text, or there is no such system or stance classifier
-                for this index.
+            UsageError: The question is no text, k is below 1, or there is no such system or stance
+                classifier for this index.
         """
         if not isinstance(question, str):
             raise UsageError(f"found {type(question).__name__} as the question; expected a text")
+        check_number(k, "k", 1)
         question = question[:_LONGEST_QUESTION]
         topic = Topic("1", question)
         if system is not None:

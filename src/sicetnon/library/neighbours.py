@@ -17,11 +17,6 @@ def neighbours(index: Index, identifier: str, most: int = _MOST) -> list[str]:
     documents have none. A corpus holds those of one debate one after the other; the nearest are
     given.
 
-    Args:
-        index: The index.
-        identifier: The id of a document.
-        most: Number of ids before and behind it, at most.
-
     Raises:
         DataError: The index has no such document.
     """

@@ -36,10 +36,6 @@ class ReadSentence:
 def paragraphs(index: Index, identifier: str) -> list[list[ReadSentence]]:
     """The sentences of a document by paragraph, each with how argumentative it is.
 
-    Args:
-        index: The index.
-        identifier: The id of a document.
-
     Raises:
         DataError: The index has no such document.
     """

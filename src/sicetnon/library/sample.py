@@ -59,10 +59,6 @@ def _build(folder: Path) -> None:
 def opened_index(folder: Place | None, say: Callable[[str], None] = lambda _: None) -> Index:
     """An index; that of the sample when none is named.
 
-    Args:
-        folder: The folder or address, if one is named.
-        say: As in `sample_index`.
-
     Raises:
         BrokenIndexError: There is no usable index in the folder.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,17 +18,12 @@ Source: TypeAlias = str | Path | Iterable[Document] | Iterable[Path]
 def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None = None) -> Corpus:
     """The corpus of what `Index.build` takes.
 
-    Args:
-        source: See `Index.build`.
-        named: The names of fields.
-        places: Numbers for documents without an id, from 0 when left out.
-
     Raises:
         DataError: A path leads to nothing that can be read.
         UsageError: It is no iterable of documents.
     """
     if isinstance(source, str | Path):
-        return _files([source], named)
+        return open_corpus([source], named)
     if hasattr(source, "columns"):
         return memory_corpus(_rows(source), named, places)
     if isinstance(source, Mapping):
@@ -37,8 +33,8 @@ def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None =
     if isinstance(first, str) and _is_file(first):
         raise UsageError(f"found the name of a file, {first!r}; expected texts, or a Path of it")
     if isinstance(first, Path):
-        return _files([first, *documents], named)  # type: ignore[list-item]
-    together = [] if first is None else _chained(first, documents)  # type: ignore[arg-type]
+        return open_corpus([first, *documents], named)  # type: ignore[list-item]
+    together: Any = () if first is None else itertools.chain([first], documents)
     return memory_corpus(together, named, places)
 
 
@@ -54,18 +50,3 @@ def _rows(frame: Any) -> Iterable[Document]:
     rows: Iterable[Document]
     rows = frame.iter_rows(named=True) if hasattr(frame, "iter_rows") else frame.to_dict("records")
     return rows
-
-
-def _files(sources: Sequence[str | Path], named: EntryFields) -> Corpus:
-    return open_corpus(
-        sources,
-        named.texts,
-        named.id,
-        stance_field=named.stance,
-        claim_field=named.claim,
-    )
-
-
-def _chained(first: Document, rest: Iterable[Document]) -> Iterable[Document]:
-    yield first
-    yield from rest

@@ -18,6 +18,8 @@ _MOST_WORDS = 30
 _READ = 3
 _MOST_DROPPED = 6
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# last letters in which the forms of a word differ: teacher, teachers
+_ENDINGS = "sdrn"
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,6 @@ class Suggestions:
 def suggest(index: Index, question: str, is_answered: bool) -> Suggestions:
     """What to ask in place of a question.
 
-    Args:
-        index: Where it was asked.
-        question: The question.
-        is_answered: Whether it has answers; then only unknown words are looked at.
-
     An index on a cluster is not asked for its words: each costs a request.
     """
     if not index.segments:
@@ -52,7 +49,11 @@ def suggest(index: Index, question: str, is_answered: bool) -> Suggestions:
     words = _Words(index)
     asked = list(dict.fromkeys(filter(_counts, words_of(question)[:_MOST_WORDS])))
     unknown = tuple(word for word in asked if not words.frequency(word))
-    found = {word: alike for word in unknown if (alike := words.alike(word))}
+    found = {
+        word: alike
+        for word in asked
+        if (alike := words.alike(word) if word in unknown else words.whole(word))
+    }
     corrected = _replaced(question, found) if found else None
     if is_answered:
         return Suggestions(corrected, unknown)
@@ -116,9 +117,28 @@ class _Words:
             counts[stem] = self._of_stem(stem)
         spelt = {candidate for candidate, each in zip(near, stems, strict=True) if each}
         for stem, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
-            if count and (form := self._form(stem, spelt)):
+            if count and (form := _most_frequent(self._forms(stem), spelt)):
                 return _as(form, word)
         return None
+
+    def whole(self, word: str) -> str | None:
+        """The word of the index that a word with its stem cuts short or ends wrongly, or None.
+
+        A stem such as "tenur" finds what "tenure" finds, though no document holds it.
+        """
+        lower = word.lower()
+        if not lower.isalpha() or not _SHORTEST_WORD <= len(lower) <= _LONGEST_WORD:
+            return None
+        near = sorted(_other_ends(lower))
+        own = self._analyzer.stems_of(lower)
+        stems = self._analyzer.stems_of_each(near)
+        spelt = {other for other, each in zip(near, stems, strict=True) if each == own}
+        if not spelt or len(own) != 1:
+            return None
+        forms = self._forms(own[0])
+        # a word that a document holds is right
+        form = None if lower in forms else _most_frequent(forms, spelt)
+        return form and _as(form, word)
 
     def _of_stem(self, stem: str) -> int:
         found = 0
@@ -128,8 +148,8 @@ class _Words:
                 found += places.stop - places.start
         return found
 
-    def _form(self, stem: str, spelt: set[str]) -> str | None:
-        """The most frequent word with a stem, in some documents, of those that may be meant."""
+    def _forms(self, stem: str) -> Counter[str]:
+        """The words of some documents that hold a stem, counted."""
         forms: Counter[str] = Counter()
         for segment in self._index.segments:
             for term in _terms(segment, stem):
@@ -137,7 +157,12 @@ class _Words:
                 texts = self._index.records_at(documents + segment.base)
                 for record in texts:
                     forms.update(map(str.lower, words_of(record.default_text())))
-        return max(spelt & forms.keys(), key=lambda form: (forms[form], form), default=None)
+        return forms
+
+
+def _most_frequent(forms: Counter[str], spelt: set[str]) -> str | None:
+    """The most frequent word of those that may be meant."""
+    return max(spelt & forms.keys(), key=lambda form: (forms[form], form), default=None)
 
 
 def _terms(segment: Segment, stem: str) -> list[int]:
@@ -146,6 +171,15 @@ def _terms(segment: Segment, stem: str) -> list[int]:
         return segment.forms.of(stem)
     number = segment.terms.number(stem)
     return [] if number is None else [number]
+
+
+def _other_ends(word: str) -> set[str]:
+    """The words that have one more, one less or another last letter, and are no inflections."""
+    longer = {word + letter for letter in _LETTERS if letter not in _ENDINGS}
+    head = word[:-1]
+    if word[-1] not in _ENDINGS:
+        return longer | {head, *(head + letter for letter in _LETTERS)} - {word}
+    return longer | {head + letter for letter in _LETTERS if letter not in _ENDINGS}
 
 
 def _slips(word: str) -> set[str]:

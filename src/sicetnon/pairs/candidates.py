@@ -110,9 +110,6 @@ class Candidates:
 class CandidateReader:
     """Reads the sentences of the arguments that were found for a topic.
 
-    Args:
-        index: An index of processed arguments.
-
     Raises:
         BrokenIndexError: The index holds other documents.
     """

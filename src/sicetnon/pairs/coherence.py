@@ -41,11 +41,7 @@ def contradicts(candidates: Candidates, first: Numbers, second: Numbers, similar
     They do on different sides of the question, or of one conclusion (such as a conclusion with a
     reason against it), and where they say nearly the same and one of them is negated.
 
-    Args:
-        candidates: The sentences.
-        first: The first of each pair, shape (pairs,).
-        second: The second of each pair, shape (pairs,).
-        similar: Their cosine, shape (pairs,).
+    The arguments are those of `cohesion`.
     """
     sides = candidates.sides[first] * candidates.sides[second]
     own = own_sides(candidates)

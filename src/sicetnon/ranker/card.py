@@ -54,11 +54,6 @@ is what nDCG@5 loses when the feature is shuffled over all candidates (mean of t
 def train(examples: Examples, folder: Path, command: str) -> dict[str, float]:
     """Fit the ranker, and write parameters and card.
 
-    Args:
-        examples: The labels.
-        folder: Where the files are written.
-        command: The command that trains it, for the card.
-
     Returns:
         NDCG@5 of the default system and, leaving one question out, of `answers`.
     """

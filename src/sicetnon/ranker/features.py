@@ -63,12 +63,7 @@ NAMES = tuple(feature.name for feature in FEATURES)
 
 
 class FeatureReader:
-    """Computes the features of rankings.
-
-    Args:
-        index: An index of arguments.
-        threads: Processor cores for the model to use at most; all when left out.
-    """
+    """Computes the features of rankings."""
 
     def __init__(self, index: IndexReader, threads: int | None = None):
         self._index, self._threads = index, threads
@@ -76,13 +71,7 @@ class FeatureReader:
         self._premise = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75), {"premise": 1.0})])
 
     def read(self, topic: Topic, ranking: Ranking, records: Sequence[Record]) -> Table:
-        """The features of arguments, shape (arguments, features), columns as in `FEATURES`.
-
-        Args:
-            topic: The question.
-            ranking: What the default system found for it.
-            records: Its arguments.
-        """
+        """The features of arguments, shape (arguments, features), columns as in `FEATURES`."""
         arguments = [_argument(record) for record in records]
         words = QuestionWords(self._index, topic.title)
         found = [form_features(each.premise) | words.features(each.premise) for each in arguments]

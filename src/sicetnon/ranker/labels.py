@@ -26,11 +26,6 @@ Labels = Mapping[str, Mapping[str, tuple[int, int]]]
 class Examples:
     """The candidates of questions, with features, and labels where they were read.
 
-    Args:
-        index: An index of arguments.
-        retriever: Finds the candidates; the default system.
-        labels: The labels.
-
     Attributes:
         questions: The questions.
         rankings: The candidates of each.

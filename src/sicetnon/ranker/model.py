@@ -25,10 +25,7 @@ _LEAST_STRENGTH = 0.1
 class Weight(msgspec.Struct, frozen=True):
     """What a linear model does with a feature.
 
-    Attributes:
-        mean: Mean of the feature in training.
-        deviation: Standard deviation of the feature in training, above 0.
-        weight: Change of the model's output per standard deviation.
+    The change of its output per standard deviation of the feature from the mean, both in training.
     """
 
     mean: float
@@ -37,12 +34,7 @@ class Weight(msgspec.Struct, frozen=True):
 
 
 class Linear(msgspec.Struct, frozen=True):
-    """A linear model.
-
-    Attributes:
-        intercept: The output where all features have their mean.
-        weights: The features that it reads, names of `FEATURES`.
-    """
+    """A linear model; its intercept is the output where all features have their mean."""
 
     intercept: float
     weights: Mapping[str, Weight]

@@ -20,11 +20,6 @@ class LearnedRanker:
     Results say why they stand where they stand, in `Ranking.reasons`: `on_topic` (probability that
     an argument is squarely about the question), `strength` and `lexical`, each from 0 to 1. The
     other arguments keep their order behind the best.
-
-    Args:
-        index: An index of arguments.
-        model: The shipped ranker when left out.
-        depth: Number of the best arguments that are ranked.
     """
 
     def __init__(self, index: IndexReader, model: RankerModel | None = None, depth: int = DEPTH):

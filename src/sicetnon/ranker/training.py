@@ -63,13 +63,7 @@ def fit(
 
 
 class Folds:
-    """Rankers that each learnt from all questions but one, and what they say of that one.
-
-    Args:
-        examples: The labels.
-        on_topic: As in `fit`.
-        strength: As in `fit`.
-    """
+    """Rankers that each learnt from all questions but one, and what they say of that one."""
 
     def __init__(
         self,
@@ -85,8 +79,7 @@ class Folds:
     def judged(self, table: Table | None = None) -> list[Judged]:
         """What is said of each question's candidates.
 
-        Args:
-            table: Other features than the examples' own.
+        Another table stands for other features of the same candidates.
         """
         table = self.examples.table if table is None else table
         folds = zip(self.models, self._rows, strict=True)

@@ -15,12 +15,7 @@ _SMOOTHING_WORDS = 30
 
 
 class QuestionWords:
-    """The stems of a question with their weights, ln(1 + N/n) for n of N documents.
-
-    Args:
-        index: The documents.
-        question: The question.
-    """
+    """The stems of a question with their weights, ln(1 + N/n) for n of N documents."""
 
     def __init__(self, index: IndexReader, question: str):
         self._analyzer: Analyzer = index.analysis.analyzer()

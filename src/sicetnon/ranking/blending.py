@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.ranking.moves import RankingSignal
+from sicetnon.ranking.moves import RankingSignal, rescored
 from sicetnon.records import Ranking, Topic
 
 
@@ -27,19 +27,13 @@ class Blend:
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The reordered ranking. Scores are the sums; those of the others continue below."""
-        count = min(self._depth, len(ranking))
-        if not count:
+        top = ranking.best(self._depth)
+        if not len(top):
             return ranking
-        places = np.arange(len(ranking))
-        top = ranking.taken(places[:count], ranking.scores[:count])
         sums = _scaled(top.scores)
         for measure, weight in self._measures:
             sums = sums + weight * np.asarray(measure(topic, top))
-        order = np.argsort(-sums, kind="stable")
-        below = sums.min() - np.arange(1, len(ranking) - count + 1)
-        return ranking.taken(
-            np.concatenate((order, places[count:])), np.concatenate((sums[order], below))
-        )
+        return rescored(ranking, sums)
 
 
 def _scaled(scores: NDArray[np.float64]) -> NDArray[np.float64]:

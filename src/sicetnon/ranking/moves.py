@@ -65,6 +65,14 @@ def promoted_order(chosen: Sequence[bool] | Sequence[float], chunk: int) -> NDAr
     return np.lexsort((places, ~flags, places // chunk)).astype(np.int64)
 
 
+def rescored(ranking: Ranking, scores: NDArray[np.float64]) -> Ranking:
+    """The ranking with its best documents, at least one, sorted by new scores; the others below."""
+    order = np.argsort(-scores, kind="stable")
+    rest = np.arange(len(scores), len(ranking))
+    below = scores.min() - np.arange(1, len(rest) + 1)
+    return ranking.taken(np.concatenate((order, rest)), np.concatenate((scores[order], below)))
+
+
 class _Reordering(ABC):
     """Base of both stages: orders the best documents by a signal, and leaves scores in place."""
 

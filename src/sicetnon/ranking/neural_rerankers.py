@@ -21,6 +21,7 @@ from sicetnon.checks import check_number
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 from sicetnon.formats.jsontext import whole_text
 from sicetnon.index.reader import IndexReader
+from sicetnon.ranking.moves import rescored
 from sicetnon.records import Ranking, Topic
 
 # no model reads more, and a tokenizer takes seconds for a text of megabytes
@@ -92,12 +93,7 @@ class _NeuralReranker(ABC):
         # equal texts in different batches would differ in the last digits
         distinct = list(dict.fromkeys(texts))
         by_text = dict(zip(distinct, self._checked(topic, distinct).tolist(), strict=True))
-        scores = np.array([by_text[text] for text in texts], dtype=np.float64)
-        order = np.argsort(-scores, kind="stable")
-        rest = np.arange(len(top), len(ranking))
-        below = scores.min() - np.arange(1, len(rest) + 1)
-        places = np.concatenate((order, rest))
-        return ranking.taken(places, np.concatenate((scores[order], below)))
+        return rescored(ranking, np.array([by_text[text] for text in texts], dtype=np.float64))
 
     def _checked(self, topic: Topic, texts: Sequence[str]) -> NDArray[np.float64]:
         try:

@@ -39,10 +39,6 @@ class LearnedStances:
     """A stage: labels passages by a model (see `sicetnon.arguments.comparative.model_stances`).
 
     A topic without two objects gets `NO` throughout.
-
-    Args:
-        index: The passages.
-        model: The model (see `comparison_model`).
     """
 
     def __init__(self, index: IndexReader, model: classifiers.Comparison):

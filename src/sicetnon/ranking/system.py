@@ -71,7 +71,10 @@ class System:
             raise UsageError("found stages that are no list; expected a list, such as [MyStage()]")
         for stage in self.stages:
             if isinstance(stage, type) or not hasattr(stage, "apply"):
-                raise UsageError(f"found the stage {stage!r}; expected an object with `apply`")
+                name = _name_of(stage)
+                raise UsageError(
+                    f"found {name} as a stage; expected an object with `apply`, such as MyStage()"
+                )
         if not self.name:
             parts = [self.retriever, *self.stages]
             object.__setattr__(self, "name", ">>".join(map(_name_of, parts)))

@@ -106,12 +106,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Hit:
-    """A document that a run found.
-
-    Attributes:
-        document: Its id.
-        stance: The stance that the run gives it; else empty.
-    """
+    """A document that a run found."""
 
     document: str
     stance: str
@@ -119,13 +114,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class TopicHits:
-    """The documents that the runs found for a topic.
-
-    Attributes:
-        number: The topic.
-        title: Its question; empty where it is not known.
-        hits: The first documents of each run that answers it, by run.
-    """
+    """The documents that the runs found for a topic."""
 
     number: str
     title: str
@@ -219,12 +208,7 @@ def key(topic: str) -> tuple[bool, int, str]:
 
 
 def run_names(scores: Sequence[Score], given: Collection[str] = ()) -> dict[str, str]:
-    """Short names of runs: given names, else tags, else the parts in which their paths differ.
-
-    Args:
-        scores: The scores of the runs.
-        given: Names of runs that the caller chose.
-    """
+    """Short names of runs: given names, else tags, else the parts in which their paths differ."""
     tags = {score.run: score.run if score.run in given else score.tag for score in scores}
     if all(tags.values()) and len(set(tags.values())) == len(tags):
         return tags

@@ -39,15 +39,7 @@ class ShownHit:
 
 @dataclass(frozen=True)
 class TopicDocuments:
-    """A topic with the first documents of all runs.
-
-    Attributes:
-        number: The topic.
-        title: Its question; empty where it is not known.
-        documents: How many documents there are.
-        unjudged: How many of them have no label.
-        runs: For each run that answers the topic, its name on the page and its first documents.
-    """
+    """A topic with the first documents of all runs."""
 
     number: str
     title: str

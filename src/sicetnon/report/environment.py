@@ -8,11 +8,7 @@ from sicetnon.report.wording import visible
 
 
 def environment(package: str) -> Environment:
-    """The templates of a package. All texts that they print are made visible, then escaped.
-
-    Args:
-        package: Its name; its templates are in the folder `templates`.
-    """
+    """The templates of a package. All texts that they print are made visible, then escaped."""
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,

@@ -20,12 +20,7 @@ _LETTER = 6.4
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale of the intervals in a leaderboard.
-
-    Attributes:
-        low: Its left end.
-        high: Its right end.
-    """
+    """The scale of the intervals in a leaderboard."""
 
     low: float
     high: float
@@ -135,15 +130,7 @@ def _width(text: str) -> float:
 
 @dataclass(frozen=True)
 class Bar:
-    """The difference on one topic.
-
-    Attributes:
-        topic: The topic.
-        value: The difference.
-        x: Left edge.
-        y: Upper edge.
-        height: Height.
-    """
+    """The difference on one topic."""
 
     topic: str
     value: float
@@ -154,14 +141,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Differences:
-    """A run against the reference: one bar per topic, greatest difference first.
-
-    Attributes:
-        score: The scores of the run.
-        limit: The end of the scale on both sides of 0.
-        bar_width: Width of a bar.
-        bars: The bars.
-    """
+    """A run against the reference: one bar per topic, greatest difference first."""
 
     score: Score
     limit: float

@@ -25,11 +25,7 @@ class Piece(NamedTuple):
 
 
 class Texts:
-    """Texts by document.
-
-    Args:
-        source: An index, or a mapping from ids to texts.
-    """
+    """Texts by document."""
 
     def __init__(self, source: IndexReader | Mapping[str, str]):
         self._source = source

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from sicetnon.text.printable import printable
+from sicetnon.text.printable import decimals, printable
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BREAK = re.compile(r"(?<=[_+./,-])(?=\w)")
@@ -32,11 +32,9 @@ def breakable(name: str) -> Markup:
     return Markup("<bdi>{}</bdi>").format(parts)
 
 
-def number(value: float | None, decimals: int = 3) -> str:
+def number(value: float | None, places: int = 3) -> str:
     """A number with a minus sign of its own; a dash for None and NaN."""
-    if value is None or value != value:
-        return "–"
-    return f"{value:.{decimals}f}".replace("-", "−")
+    return decimals(value, places).replace("-", "−")
 
 
 def signed(value: float, decimals: int = 3) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -40,6 +41,11 @@ class Clause:
     weight: float
     constants: tuple[float, ...]
     formula: Formula | OwnLoop
+
+    @cached_property
+    def numbers(self) -> Reals:
+        """The weight and the constants, shape (1 + constants,)."""
+        return np.array((self.weight, *self.constants))
 
 
 @dataclass(frozen=True)

@@ -101,10 +101,11 @@ class _SegmentScorer:
         self._window = min(window, len(segment))
         self._total, self._part, self._sums = (np.empty(self._window) for _ in range(3))
         bounds = np.arange(0, len(segment) + self._window, self._window)
+        clauses = {id(clause): clause for part in parts for clause in part.clauses}
+        self._postings = {key: each.postings.segment(place) for key, each in clauses.items()}
         self._ends = {
-            id(clause): np.searchsorted(clause.postings.segments[place][0], bounds).tolist()
-            for part in parts
-            for clause in part.clauses
+            key: np.searchsorted(documents, bounds).tolist()
+            for key, (documents, _, _) in self._postings.items()
         }
 
     def scores(self, first: int) -> Reals:
@@ -141,7 +142,7 @@ class _SegmentScorer:
         begin, end = self._ends[id(clause)][number : number + 2]
         if begin == end:
             return
-        documents, frequencies, columns = clause.postings.segments[self._place]
+        documents, frequencies, columns = self._postings[id(clause)]
         postings = documents[begin:end], frequencies[begin:end], columns
         norms = clause.norms[self._place][first : first + len(scores)]
         if not self._loop(clause)(postings, first, norms, scores, clause.weight, *clause.constants):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -29,25 +29,27 @@ ALL_LIVE = np.empty(0, dtype=np.uint8)
 """The mask of a segment without deleted documents."""
 
 
+NO_POSTINGS: WindowPostings = np.empty(0, np.int32), np.empty((0, 1), np.uint16), (1.0,)
+
+
 @dataclass(frozen=True)
 class TermPostings:
     """A term's postings in each segment of an index.
 
     Attributes:
         statistics: Documents and occurrences in the whole index, without deleted documents.
-        segments: The documents of each segment, int32, rising, shape (n,), their frequencies,
-            shape (n, columns), and the weight of each column. Deleted documents may be among
-            them, and documents whose weighted frequency is 0.
-        places: The places of the postings in the arrays of each segment; empty where the postings
-            of several forms were merged.
+        size: The number of postings. Those of deleted documents count, and those whose weighted
+            frequency is 0.
+        segment: The postings of a segment: the documents, int32, rising, shape (n,), their
+            frequencies, shape (n, columns), and the weight of each column.
+        ranges: For each segment where the postings of the term begin and end, and its pairs, int64,
+            shape (4,); empty where the postings of several forms were merged.
     """
 
     statistics: TermStatistics
-    segments: tuple[WindowPostings, ...]
-    places: tuple[slice, ...] = ()
-
-    def __len__(self) -> int:
-        return sum(len(documents) for documents, _, _ in self.segments)
+    size: int = 0
+    segment: Callable[[int], WindowPostings] = lambda _: NO_POSTINGS
+    ranges: tuple[NDArray[np.int64], ...] = ()
 
 
 def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np.float64]:
@@ -145,21 +147,25 @@ class PostingsReader:
         return known
 
     def _read(self, term: str) -> TermPostings:
+        segments = self._index.segments
         stem = self._stem([term])[0] if self._has_forms else term
-        forms = [self._forms(segment, term, stem) for segment in self._index.segments]
-        segments = tuple(map(self._postings, self._index.segments, forms))
-        if self._is_counted and not self._has_forms:
-            documents = sum(len(documents) for documents, _, _ in segments)
-        else:
-            documents = sum(map(self._count, self._index.segments, segments))
-        statistics = TermStatistics(documents, self._occurrences(term, forms))
-        return TermPostings(statistics, segments, () if self._has_forms else self._places(forms))
+        forms = [self._forms(segment, term, stem) for segment in segments]
+        if self._has_forms:
+            merged = list(map(self._merged, segments, forms))
+            documents = sum(map(self._count, segments, merged))
+            statistics = TermStatistics(documents, self._occurrences(term, forms))
+            return TermPostings(statistics, sum(len(m[0]) for m in merged), merged.__getitem__)
+        numbers = [found[0][0] if found else None for found in forms]
 
-    def _places(self, forms: Sequence[Sequence[tuple[int, float]]]) -> tuple[slice, ...]:
-        return tuple(
-            segment.postings(found[0][0]) if found else slice(0, 0)
-            for segment, found in zip(self._index.segments, forms, strict=True)
-        )
+        def stored(place: int) -> WindowPostings:
+            return self._stored(segments[place], numbers[place])
+
+        ranges = tuple(map(_ranges, segments, numbers))
+        size = documents = sum(int(each[1] - each[0]) for each in ranges)
+        if not self._is_counted:
+            documents = sum(map(self._count, segments, map(stored, range(len(segments)))))
+        statistics = TermStatistics(documents, self._occurrences(term, forms))
+        return TermPostings(statistics, size, stored, ranges)
 
     def _occurrences(self, term: str, forms: Sequence[Sequence[tuple[int, float]]]) -> float:
         """The weighted occurrences of a term's forms in live documents.
@@ -186,7 +192,7 @@ class PostingsReader:
         others = (form for form in found if form != number)
         return own + [(form, self._other_forms) for form in others]
 
-    def _postings(self, segment: Segment, forms: Sequence[tuple[int, float]]) -> WindowPostings:
+    def _merged(self, segment: Segment, forms: Sequence[tuple[int, float]]) -> WindowPostings:
         """The postings of all forms in one list."""
         if not forms or forms == [(forms[0][0], 1.0)]:
             return self._stored(segment, forms[0][0] if forms else None)
@@ -200,9 +206,11 @@ class PostingsReader:
 
     def _stored(self, segment: Segment, number: int | None) -> WindowPostings:
         here = slice(0, 0) if number is None else segment.postings(number)
-        if len(set(self._columns)) == 1:
-            return segment.documents[here], segment.sums[here], self._columns[:1]
-        return segment.documents[here], segment.frequencies[here], self._columns
+        is_whole = len(set(self._columns)) == 1
+        columns = self._columns[:1] if is_whole else self._columns
+        if number is not None and is_whole:
+            return segment.documents[here], segment.sums(number), columns
+        return segment.documents[here], segment.frequencies[here, : len(columns)], columns
 
     def _count(self, segment: Segment, postings: WindowPostings) -> int:
         """The number of live documents in which a term occurs."""
@@ -212,6 +220,14 @@ class PostingsReader:
         if count < 0:
             raise segment.wrong_document()
         return count
+
+
+def _ranges(segment: Segment, number: int | None) -> NDArray[np.int64]:
+    """See `TermPostings.ranges`."""
+    if number is None:
+        return np.zeros(4, dtype=np.int64)
+    places, pairs = segment.postings(number), segment.pairs(number)
+    return np.array([places.start, places.stop, pairs.start, pairs.stop])
 
 
 def _live_occurrences(segment: Segment, term: int) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from sicetnon.retrieval.postings import field_weights, postings_of
 from sicetnon.retrieval.weighting import WeightingModel, inverse_document_frequency
 
 Reals: TypeAlias = NDArray[np.float64]
+_KNOWN_CLAUSES = 10_000
 PartOf: TypeAlias = Callable[[Mapping[str, float]], Part]
 """The part of the score for a query: terms with their weights.
 
@@ -63,17 +64,27 @@ class FieldScore:
         of_document = model.document_scores
         document_scores = DocumentValues(lengths, of_document) if of_document else None
 
+        known: dict[tuple[str, float], Clause] = {}
+
+        def clause(term: str, weight: float) -> Clause:
+            if (term, weight) in known:
+                return known[term, weight]
+            postings = reader.read(term)
+            there = postings.statistics
+            constants = model.constants(there, reader.collection) if there.documents else ()
+            made = Clause(postings, norms, weight, constants, model.formula)
+            if postings.ranges:  # these are views of what is stored, and take no memory
+                if len(known) >= _KNOWN_CLAUSES:
+                    known.clear()
+                known[term, weight] = made
+            return made
+
         def part(query: Mapping[str, float]) -> Part:
-            query_length, clauses = 0.0, []
-            for term, weight in query.items():
-                postings = reader.read(term)
-                if not postings.statistics.documents:
-                    continue
-                query_length += weight
-                constants = model.constants(postings.statistics, reader.collection)
-                clauses.append(Clause(postings, norms, weight, constants, model.formula))
+            clauses = [clause(*term) for term in query.items()]
+            held = tuple(each for each in clauses if each.postings.statistics.documents)
+            query_length = sum(each.weight for each in held)
             smoothing = DocumentScore(document_scores, query_length) if document_scores else None
-            return Part(tuple(clauses), self.weight, smoothing)
+            return Part(held, self.weight, smoothing)
 
         return part
 

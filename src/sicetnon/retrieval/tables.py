@@ -1,11 +1,10 @@
 """Kernels for exhaustive scoring by one weighting model, window after window.
 
-BM25 is computed, and so is `DirichletLM` but for its logarithms. Of other formulas, values are
-looked up. A formula sees a document only by its
-length, and most frequencies are small. A long list of postings therefore holds far fewer pairs of
-frequency and length than postings. The formula's value for each such pair is put into a table once
-per term and query, and looked up for each posting. The value of a pair is the same number wherever
-it comes from, so that the scores are those of `exhaustive`, to the last bit.
+A formula sees a posting by its frequency and the length of its document alone. The index numbers
+the distinct pairs of both for each frequent term (`index.pairs`). The score of each pair is put
+into a table once per term and query, and looked up for each posting, whatever the formula. The
+scores of rare terms are computed posting by posting. The score of a pair is the same number
+wherever it is computed, so that the scores are those of `exhaustive`, to the last bit.
 """
 
 from __future__ import annotations
@@ -17,32 +16,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled, inlined
-from sicetnon.retrieval.formulas import UNSEEN, by_number, log_ratio_matched, saturation
-from sicetnon.retrieval.kernels import keep, select
+from sicetnon.retrieval.formulas import UNSEEN, by_number, saturation
+from sicetnon.retrieval.kernels import keep
 
 Reals: TypeAlias = NDArray[np.float64]
-Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16], tuple[int, int]]
-"""Documents, frequencies, posting after posting, the column that counts, number of columns."""
-Documents: TypeAlias = tuple[
-    NDArray[np.int32], NDArray[np.uint16], Reals, Reals, float, NDArray[np.uint8], int
+Postings: TypeAlias = tuple[
+    NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], tuple[int, int]
 ]
-"""Lengths; the same, 65,535 at most; for each length the norm and the score of a document (none: of
-size 0); the weight of these scores; 0 for each deleted document (none: of size 0); the number of
-the first document."""
-Terms: TypeAlias = tuple[int, Reals, NDArray[np.bool_], Reals]
-"""The number of the formula; for each term its weight, the formula's constants and the weight of an
-occurrence, shape (terms, 4); whether it has a table; tables, shape (terms, frequencies, lengths).
+"""Documents; codes; frequencies, posting after posting, the column that counts, number of columns.
 """
+Documents: TypeAlias = tuple[NDArray[np.int32], Reals, Reals, float, NDArray[np.uint8], int]
+"""Lengths; for each length the norm and the score of a document (none: of size 0); the weight of
+these scores; 0 for each deleted document (none: of size 0); the number of the first document."""
+Pairs: TypeAlias = tuple[NDArray[np.uint16], NDArray[np.int32], NDArray[np.int64]]
+"""The frequencies and lengths of pairs; for each term the begin and end of its pairs, shape
+(terms, 2)."""
+Terms: TypeAlias = tuple[int, float, Reals, NDArray[np.int64], Reals]
+"""The number of the formula; the weight of an occurrence; for each term its weight and the
+constants of the formula, shape (terms, 3), and where the scores of its pairs begin in the table,
+shape (terms + 1,); the table."""
 Found: TypeAlias = tuple[int, NDArray[np.int64], Reals]
 """Number of documents wanted; numbers and scores of those found, rising by number."""
 
 NONE = -0.0
 """The score of a document without any of the terms: the number that changes no other by addition.
 Scores of terms are never this number, but 0.0, nor are their sums."""
-MOST_SHORT = 65_535
-"""The highest length in 16 bits; it stands for all that are higher."""
-GROUP_BITS = 4
-"""Documents of a window are looked at in groups of 16."""
+GROUP = 64
+"""Documents of a window are looked at in groups of this size."""
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+"""Its 64 parts of 6 bits, one for each place in it, all differ."""
+_PLACES = np.empty(64, dtype=np.uint8)
+_PLACES[[(int(_DE_BRUIJN) << n & (1 << 64) - 1) >> 58 for n in range(64)]] = range(64)
 _SAMPLES, _SAMPLE_SIZE = 4, 2048
 
 
@@ -53,26 +57,62 @@ def is_none(score: float) -> bool:
 
 
 @compiled
-def fill_tables(terms: Terms, norms: Reals) -> None:
-    """Fill the tables of the terms that have one.
+def fill_table(pairs: Pairs, terms: Terms, norms: Reals) -> bool:
+    """Compute the scores of all pairs.
 
-    For `log_ratio_matched` a table holds the logarithm for each frequency.
+    Returns:
+        Whether all pairs have a length that a document can have.
     """
-    number, constants, has_table, tables = terms
-    lengths = min(tables.shape[2], norms.size)
-    for term in range(tables.shape[0]):
-        if number == 2:
-            _, a, _, occurrence = constants[term]
-            for frequency in range(tables.shape[2]):
-                tables[term, 0, frequency] = math.log(1.0 + a * (occurrence * frequency))
-        elif has_table[term]:
-            weight, a, b, occurrence = constants[term]
-            tables[term, 0, :] = NONE
-            for frequency in range(1, tables.shape[1]):
-                tf = occurrence * frequency
-                for length in range(lengths):
-                    value = weight * by_number(number, tf, norms[length], a, b)
-                    tables[term, frequency, length] = value + 0.0
+    for term in range(pairs[2].shape[0]):
+        if terms[0] == 0:
+            is_sound = fill_saturated(pairs, terms, term, norms)
+        else:
+            is_sound = fill_other(pairs, terms, term, norms)
+        if not is_sound:
+            return False
+    return True
+
+
+@compiled
+def fill_saturated(pairs: Pairs, terms: Terms, term: int, norms: Reals) -> bool:
+    """See `fill_table`: the scores of a term by `saturation`."""
+    frequencies, lengths, ranges = pairs
+    _, occurrence, constants, starts, table = terms
+    weight, a, b = constants[term]
+    size, place = np.uint64(norms.size), np.uint64(starts[term])
+    for pair in range(np.uint64(ranges[term, 0]), np.uint64(ranges[term, 1])):
+        frequency, length = np.float64(frequencies[pair]), np.uint64(lengths[pair])
+        if length >= size:
+            return False
+        score = weight * saturation(occurrence * frequency, norms[length], a, b) + 0.0
+        table[place] = score if frequency > 0.0 else NONE
+        place += np.uint64(1)
+    return True
+
+
+@compiled
+def fill_other(pairs: Pairs, terms: Terms, term: int, norms: Reals) -> bool:
+    """See `fill_table`: the scores of a term by another formula."""
+    frequencies, lengths, ranges = pairs
+    number, occurrence, constants, starts, table = terms
+    weight, a, b = constants[term]
+    size, place = np.uint64(norms.size), np.uint64(starts[term])
+    last, logarithm = 0.0, 0.0
+    for pair in range(np.uint64(ranges[term, 0]), np.uint64(ranges[term, 1])):
+        frequency, length = np.float64(frequencies[pair]), np.uint64(lengths[pair])
+        if length >= size:
+            return False
+        tf, norm = occurrence * frequency, norms[length]
+        if number != 2:
+            score = by_number(number, tf, norm, a, b)
+        else:
+            # `log_ratio_matched`: pairs of equal frequency stand together
+            if frequency != last:
+                last, logarithm = frequency, math.log(1.0 + a * tf)
+            score = max(b, logarithm + norm)
+        table[place] = weight * score + 0.0 if frequency > 0.0 else NONE
+        place += np.uint64(1)
+    return True
 
 
 @compiled
@@ -83,92 +123,73 @@ def add_window(
     places: NDArray[np.int64],
     ends: NDArray[np.int64],
     first: int,
-    threshold: float,
+    size: int,
     scores: Reals,
-    marks: NDArray[np.uint8],
 ) -> None:
-    """Score the documents of a window, and mark the groups of those above a threshold.
+    """Add the scores of the documents of a window.
 
     Args:
         postings: The postings of the segment.
         documents_of: Its documents.
-        terms: The terms, with their tables.
+        terms: The terms.
         places: The place of each term's next posting; changed.
         ends: The end of each term's postings.
         first: The first document of the window.
-        threshold: Groups of documents with higher scores are marked.
-        scores: Output: `NONE` for a document without any of the terms, shape (window,).
-        marks: Set to 1 for each group with a score above the threshold.
+        size: The number of its documents.
+        scores: `NONE` before, and then for a document without any of the terms; as long as the
+            window, or longer.
     """
-    scores[:] = NONE
+    documents, codes = postings[:2]
+    starts, table = terms[3], terms[4]
     for term in range(places.size):
-        if terms[0] == 0:
-            places[term] = add_saturated(
-                postings, documents_of, terms, term, places[term], ends[term], first, threshold,
-                scores, marks,
-            )  # fmt: skip
-        elif terms[0] == 2:
-            places[term] = add_log_ratio(
-                postings, documents_of, terms, term, places[term], ends[term], first, threshold,
-                scores, marks,
-            )  # fmt: skip
+        start, pairs = starts[term], starts[term + 1] - starts[term]
+        if pairs:
+            places[term] = add_paired(
+                documents, codes, table, start, pairs, places[term], ends[term], first, size, scores
+            )
         else:
-            places[term] = add_looked_up(
-                postings, documents_of, terms, term, places[term], ends[term], first, threshold,
-                scores, marks,
-            )  # fmt: skip
+            places[term] = add_computed(
+                postings, documents_of, terms, term, places[term], ends[term], first, size, scores
+            )
 
 
 # In the loops below, places are unsigned: numba takes negative ones to count from the end, which
-# costs a quarter of the time. They stay apart since the call of other formulas, were it never made,
-# costs the first two a third.
+# costs a quarter of the time.
 
 
 @compiled
-def add_saturated(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
-    term: int,
+def add_paired(
+    documents: NDArray[np.int32],
+    codes: NDArray[np.uint16],
+    table: Reals,
+    start: int,
+    pairs: int,
     begin: int,
     end: int,
     first: int,
-    threshold: float,
+    window: int,
     scores: Reals,
-    marks: NDArray[np.uint8],
 ) -> int:
-    """Add a term's scores, by `saturation`, to those of a window.
+    """Add the scores of a term with pairs to those of a window.
 
     Returns:
-        The place of the first posting behind the window.
+        The place of the first posting behind the window, or that of a damaged one.
     """
-    documents, frequencies, (column, columns) = postings
-    lengths, short_lengths, norms = documents_of[:3]
-    weight, a, b, occurrence = terms[1][term]
-    start, size = np.uint64(first), np.uint64(scores.size)
+    size, zero, known = np.uint64(window), np.uint64(start), np.uint64(pairs)
     place, stop = np.uint64(begin), np.uint64(end)
     while place < stop:
         # a lower number than the first becomes a high one, and ends the loop
         document = np.uint64(np.int64(documents[place]) - first)
-        if document >= size:
+        code = np.uint64(codes[place])
+        if document >= size or code >= known:
             break
-        frequency = np.uint64(frequencies[place * np.uint64(columns) + np.uint64(column)])
-        length = np.uint64(short_lengths[start + document])
+        scores[document] += table[zero + code]
         place += np.uint64(1)
-        if frequency == 0:
-            continue
-        if length == MOST_SHORT:
-            length = np.uint64(lengths[start + document])
-        tf = occurrence * np.float64(frequency)
-        score = weight * saturation(tf, norms[length], a, b) + 0.0 + scores[document]
-        scores[document] = score
-        if score > threshold:
-            marks[document >> np.uint64(GROUP_BITS)] = 1
     return int(place)
 
 
 @compiled
-def add_log_ratio(
+def add_computed(
     postings: Postings,
     documents_of: Documents,
     terms: Terms,
@@ -176,127 +197,87 @@ def add_log_ratio(
     begin: int,
     end: int,
     first: int,
-    threshold: float,
+    window: int,
     scores: Reals,
-    marks: NDArray[np.uint8],
 ) -> int:
-    """Add a term's scores, by `log_ratio_matched`, to those of a window.
+    """Add the scores of a term without pairs to those of a window.
 
     Returns:
-        The place of the first posting behind the window.
+        The place of the first posting behind the window, or that of a damaged one.
     """
-    documents, frequencies, (column, columns) = postings
-    lengths, short_lengths, norms = documents_of[:3]
-    weight, a, b, occurrence = terms[1][term]
-    start, size = np.uint64(first), np.uint64(scores.size)
-    place, stop = np.uint64(begin), np.uint64(end)
-    logarithms = terms[3][term].ravel()
-    while place < stop:
-        # a lower number than the first becomes a high one, and ends the loop
-        document = np.uint64(np.int64(documents[place]) - first)
-        if document >= size:
-            break
-        frequency = np.uint64(frequencies[place * np.uint64(columns) + np.uint64(column)])
-        length = np.uint64(short_lengths[start + document])
-        place += np.uint64(1)
-        if frequency == 0:
-            continue
-        if length == MOST_SHORT:
-            length = np.uint64(lengths[start + document])
-        if frequency < logarithms.size:
-            score = max(b, logarithms[frequency] + norms[length])
-        else:
-            score = log_ratio_matched(occurrence * np.float64(frequency), norms[length], a, b)
-        score = weight * score + 0.0 + scores[document]
-        scores[document] = score
-        if score > threshold:
-            marks[document >> np.uint64(GROUP_BITS)] = 1
-    return int(place)
-
-
-@compiled
-def add_looked_up(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
-    term: int,
-    begin: int,
-    end: int,
-    first: int,
-    threshold: float,
-    scores: Reals,
-    marks: NDArray[np.uint8],
-) -> int:
-    """Add a term's scores, by its table and any formula, to those of a window.
-
-    Returns:
-        The place of the first posting behind the window.
-    """
-    documents, frequencies, (column, columns) = postings
-    lengths, short_lengths, norms = documents_of[:3]
-    number, constants, has_table, tables = terms
-    weight, a, b, occurrence = constants[term]
-    table, width = tables[term].ravel(), np.uint64(tables.shape[2])
-    most = np.uint64(tables.shape[1] if has_table[term] else 0)
-    start, size = np.uint64(first), np.uint64(scores.size)
+    documents, _, frequencies, (column, columns) = postings
+    lengths, norms = documents_of[:2]
+    number, occurrence, constants = terms[:3]
+    weight, a, b = constants[term]
+    start, size = np.uint64(first), np.uint64(window)
     place, stop = np.uint64(begin), np.uint64(end)
     while place < stop:
         document = np.uint64(np.int64(documents[place]) - first)
         if document >= size:
             break
         frequency = np.uint64(frequencies[place * np.uint64(columns) + np.uint64(column)])
-        length = np.uint64(short_lengths[start + document])
+        if frequency:
+            norm = norms[np.uint64(lengths[start + document])]
+            tf = occurrence * np.float64(frequency)
+            scores[document] += weight * by_number(number, tf, norm, a, b) + 0.0
         place += np.uint64(1)
-        if frequency < most and length < width:
-            score = table[frequency * width + length]
-        elif frequency:
-            norm, tf = norms[lengths[start + document]], occurrence * np.float64(frequency)
-            score = weight * by_number(number, tf, norm, a, b) + 0.0
-        else:
-            continue
-        score += scores[document]
-        scores[document] = score
-        if score > threshold:
-            marks[document >> np.uint64(GROUP_BITS)] = 1
     return int(place)
 
 
 @compiled
-def offer_marked(
+def offer(
     documents_of: Documents,
     first: int,
     scores: Reals,
-    marks: NDArray[np.uint8],
     found: Found,
     filled: int,
     threshold: float,
 ) -> tuple[int, float]:
-    """Keep the best of the documents in marked groups and those before; marks become 0.
+    """Keep the best of the documents of a window and those before; the scores become `NONE`.
 
     Returns:
         The new number of documents found, and the new threshold.
     """
-    lengths, _, _, document_scores, document_weight, live, base = documents_of
+    lengths, _, document_scores, document_weight, live, base = documents_of
     k, numbers, values = found
-    for group in range(((scores.size - 1) >> GROUP_BITS) + 1):
-        if not marks[group]:
-            continue
-        marks[group] = 0
-        begin = group << GROUP_BITS
-        for place in range(begin, min(begin + (1 << GROUP_BITS), scores.size)):
-            score = scores[place]
-            if not score > threshold or is_none(score) or (live.size and not live[first + place]):
+    for group in range(scores.size // GROUP):
+        begin = np.uint64(group * GROUP)
+        above = those_above(scores, begin, threshold)
+        while above:
+            place = begin + np.uint64(lowest_bit(above))
+            above &= above - np.uint64(1)
+            score, document = scores[place], first + int(place)
+            if is_none(score) or (live.size and not live[document]):
                 continue
             if document_scores.size:
-                score += document_weight * document_scores[lengths[first + place]]
+                score += document_weight * document_scores[lengths[document]]
             if score > threshold:
                 if filled == numbers.size:
                     threshold, filled = keep(k, numbers, values, filled)
                     if score <= threshold:
                         continue
-                numbers[filled], values[filled] = base + first + place, score
+                numbers[filled], values[filled] = base + document, score
                 filled += 1
+        for bit in range(GROUP):
+            scores[begin + np.uint64(bit)] = NONE
     return filled, threshold
+
+
+@inlined
+def those_above(scores: Reals, begin: np.uint64, threshold: float) -> np.uint64:
+    """A bit for each score of a group above a threshold: a few comparisons of many numbers."""
+    above = np.uint64(0)
+    for place in range(GROUP):
+        bit = np.uint64(place)
+        above |= np.uint64(scores[begin + bit] > threshold) << bit
+    return above
+
+
+@inlined
+def lowest_bit(bits: np.uint64) -> int:
+    """The place of the lowest bit that is set (Leiserson, Prokop and Randall, 1998)."""
+    lowest = bits & (~bits + np.uint64(1))
+    return int(_PLACES[(lowest * _DE_BRUIJN) >> np.uint64(58)])
 
 
 @compiled
@@ -315,7 +296,7 @@ def search_windows(
     Args:
         postings: The postings of the segment.
         documents_of: Its documents.
-        terms: The terms, with their tables.
+        terms: The terms, with the scores of their pairs.
         ranges: The begin and end of each term's postings, shape (terms, 2).
         found: The documents found so far; changed.
         filled: Their number.
@@ -325,15 +306,20 @@ def search_windows(
     Returns:
         The new number of documents found, -1 for damaged postings, and the new threshold.
     """
-    size = documents_of[0].size
+    documents = documents_of[0].size
     places, ends = ranges[:, 0].copy(), ranges[:, 1].copy()
-    scores = np.empty(min(window, size))
-    marks = np.zeros((scores.size >> GROUP_BITS) + 1, dtype=np.uint8)
-    for first in range(0, size, scores.size):
-        here = scores[: min(scores.size, size - first)]
-        add_window(postings, documents_of, terms, places, ends, first, threshold, here, marks)
-        filled, threshold = offer_marked(documents_of, first, here, marks, found, filled, threshold)
-    return filled, threshold
+    scores = no_scores(min(window, documents))
+    for first in range(0, documents, window):
+        size = min(window, documents - first)
+        add_window(postings, documents_of, terms, places, ends, first, size, scores)
+        filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
+    return (filled if (places == ends).all() else -1), threshold
+
+
+@inlined
+def no_scores(window: int) -> Reals:
+    """The scores of a window of documents before any is known: whole groups of them."""
+    return np.full((window + GROUP - 1) // GROUP * GROUP, NONE)
 
 
 @compiled
@@ -348,26 +334,20 @@ def estimate(
 
     The sample is taken at equal distances, since neighbours may be alike.
     """
-    lengths, _, _, document_scores, document_weight, live, _ = documents_of
-    expected = k * _SAMPLES * _SAMPLE_SIZE / lengths.size
+    documents = documents_of[0].size
+    expected = k * _SAMPLES * _SAMPLE_SIZE / documents
     rank = int(expected + 3.0 * np.sqrt(expected)) + 2
-    sample, scores = np.empty(_SAMPLES * _SAMPLE_SIZE), np.empty(_SAMPLE_SIZE)
-    marks = np.empty(_SAMPLE_SIZE, dtype=np.uint8)
+    found = rank, np.empty(2 * rank, dtype=np.int64), np.empty(2 * rank)
+    scores = no_scores(_SAMPLE_SIZE)
     places, ends = ranges[:, 0].copy(), ranges[:, 1].copy()
-    filled, distance = 0, lengths.size // _SAMPLES
+    filled, threshold = 0, UNSEEN
     for number in range(_SAMPLES):
-        first = number * distance
+        first = number * (documents // _SAMPLES)
         for term in range(places.size):
             places[term] = find(postings[0], places[term], ends[term], first)
-        add_window(postings, documents_of, terms, places, ends, first, np.inf, scores, marks)
-        for place in range(_SAMPLE_SIZE):
-            score = scores[place]
-            if not is_none(score) and not (live.size and not live[first + place]):
-                if document_scores.size:
-                    score += document_weight * document_scores[lengths[first + place]]
-                sample[filled] = score
-                filled += 1
-    return select(sample[:filled], rank) if rank <= filled else UNSEEN
+        add_window(postings, documents_of, terms, places, ends, first, _SAMPLE_SIZE, scores)
+        filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
+    return keep(rank, found[1], found[2], filled)[0] if filled >= rank else UNSEEN
 
 
 @compiled

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval import formulas, tables
-from sicetnon.retrieval.clauses import Clause, Part
+from sicetnon.retrieval import tables
+from sicetnon.retrieval.clauses import Clause, OwnLoop, Part
 from sicetnon.retrieval.exhaustive import Best
 from sicetnon.retrieval.formulas import FORMULAS, UNSEEN
 from sicetnon.retrieval.lengths import DocumentValues
@@ -18,15 +18,10 @@ from sicetnon.retrieval.postings import ALL_LIVE
 
 Reals: TypeAlias = NDArray[np.float64]
 
-WINDOW = 1 << 15
-"""Documents per window: their scores and lengths fit into a core's cache."""
-_FREQUENCIES, _LENGTHS = 5, 512
-"""The size of a table; of higher frequencies and lengths, values are computed one by one."""
-_LOGARITHMS = 32
-"""The logarithms of `DirichletLM` for lower frequencies are computed once."""
-_SATURATION = FORMULAS.index(formulas.saturation)
-_LOG_RATIO_MATCHED = FORMULAS.index(formulas.log_ratio_matched)
-_LONG = 2 * _FREQUENCIES * _LENGTHS
+WINDOW, WIDE_WINDOW = 1 << 12, 1 << 15
+"""Documents per window: their scores fit into a core's first cache. Those of a wide window, for
+many terms, fit into the second: of many lists, each should be read for a while."""
+_MANY_TERMS = 16
 _SAMPLED_FROM, _SAMPLED_FOR = 1 << 17, 200
 
 
@@ -34,11 +29,14 @@ def can_tabulate(parts: Sequence[Part]) -> bool:
     """Whether `search_tabulated` can search for these parts of a score."""
     if len(parts) != 1 or parts[0].weight != 1.0 or not parts[0].terms:
         return False
+    first = parts[0].terms[0]
+    if not isinstance(first, Clause) or first.formula not in FORMULAS:
+        return False
+    norms = first.norms
+    if not isinstance(norms, DocumentValues) or norms.lengths.column is None:
+        return False
     for term in parts[0].terms:
-        if not isinstance(term, Clause) or term.formula not in FORMULAS or not term.postings.places:
-            return False
-        norms = term.norms
-        if not isinstance(norms, DocumentValues) or norms.lengths.column is None:
+        if not isinstance(term, Clause) or term.norms is not norms or not term.postings.ranges:
             return False
     given = parts[0].document_score
     # a document's own score, 0 at most, must not raise it above what its terms add up to
@@ -49,7 +47,7 @@ def search_tabulated(
     part: Part,
     segments: Sequence[Segment],
     best: Best,
-    window: int = WINDOW,
+    window: int | None = None,
     sampled_from: int = _SAMPLED_FROM,
 ) -> None:
     """Score all documents, and keep the best.
@@ -58,7 +56,7 @@ def search_tabulated(
         part: The only part of the score: see `can_tabulate`.
         segments: The segments of the index.
         best: The best documents; changed.
-        window: Documents per window.
+        window: Documents per window; by the number of terms when left out.
         sampled_from: Documents of a segment from which a sample of them is scored first, for a
             threshold; at least 16,384.
 
@@ -73,40 +71,46 @@ def search_tabulated(
 class _SegmentSearch:
     """A search of one segment."""
 
-    def __init__(self, part: Part, place: int, segment: Segment, window: int):
-        self._segment, self._window = segment, window
-        held = [c for c in part.clauses if len(c.postings.segments[place][0])]
-        first = next(part.clauses)
-        norms = first.norms
+    def __init__(self, part: Part, place: int, segment: Segment, window: int | None):
+        clauses = list(part.clauses)
+        norms = clauses[0].norms
         assert isinstance(norms, DocumentValues)
         assert norms.lengths.column is not None
         assert norms.by_length is not None
         is_whole, column = norms.lengths.column
-        frequencies = segment.sums if is_whole else segment.frequencies
+        # the codes of terms without pairs are frequencies over all fields
+        frequencies = segment.codes[:, None] if is_whole else segment.frequencies
         columns = column, frequencies.shape[1]
-        self._postings = segment.documents, frequencies.reshape(-1), columns
+        self._segment = segment
+        self._postings = segment.documents, segment.codes, frequencies.reshape(-1), columns
         self._documents = (
-            *norms.lengths.counts(place), norms.by_length, *_document_scores(part),
+            norms.lengths.counts(place)[0], norms.by_length, *_document_scores(part),
             ALL_LIVE if segment.live is None else segment.live, segment.base,
         )  # fmt: skip
-        ranges = [(p.start, p.stop) for p in (c.postings.places[place] for c in held)]
-        self._ranges = np.array(ranges, np.int64).reshape(-1, 2)
-        number = FORMULAS.index(first.formula)
-        has_table, shape = _tables(number, self._ranges)
-        rows = [(c.weight, *c.constants, norms.lengths.weight) for c in held]
-        self._terms = (
-            number,
-            np.array(rows, np.float64).reshape(-1, 4),
-            has_table,
-            np.empty((len(held), *shape)),
-        )
+        ranges = np.concatenate([c.postings.ranges[place] for c in clauses]).reshape(-1, 4)
+        numbers = np.concatenate([c.numbers for c in clauses]).reshape(len(clauses), -1)
+        is_held = ranges[:, 1] > ranges[:, 0]
+        if not is_held.all():
+            ranges, numbers = ranges[is_held], numbers[is_held]
+        if not is_whole:
+            ranges[:, 2:] = 0
+        self._ranges, pairs = ranges[:, :2], ranges[:, 2:]
+        self._pairs = segment.pair_frequencies, segment.pair_lengths, pairs
+        starts = np.zeros(len(ranges) + 1, np.int64)
+        np.cumsum(pairs[:, 1] - pairs[:, 0], out=starts[1:])
+        formula = clauses[0].formula
+        assert not isinstance(formula, OwnLoop)
+        occurrence = norms.lengths.weight or 1.0
+        table = np.empty(starts[-1])
+        self._terms = FORMULAS.index(formula), occurrence, numbers, starts, table
+        self._window = window or (WINDOW if len(ranges) < _MANY_TERMS else WIDE_WINDOW)
 
     def run(self, best: Best, is_sampled: bool) -> None:
         """Search, and keep the best."""
         if not len(self._ranges):
             return
-        if self._terms[2].any():
-            tables.fill_tables(self._terms, self._documents[2])
+        if not tables.fill_table(self._pairs, self._terms, self._documents[1]):
+            raise self._segment.wrong_pair()
         guess = self._estimate(best.k) if is_sampled else UNSEEN
         if guess > best.threshold:
             before = best.filled
@@ -128,18 +132,8 @@ class _SegmentSearch:
             (best.k, best.numbers, best.scores), best.filled, threshold, self._window,
         )  # fmt: skip
         if filled < 0:
-            raise self._segment.wrong_document()
+            raise self._segment.wrong_posting()
         return filled, threshold
-
-
-def _tables(number: int, ranges: NDArray[np.int64]) -> tuple[NDArray[np.bool_], tuple[int, int]]:
-    """The terms that have a table, and the shape of the tables, for a formula."""
-    if number == _SATURATION:
-        return np.zeros(len(ranges), dtype=bool), (1, 1)
-    if number == _LOG_RATIO_MATCHED:
-        return np.ones(len(ranges), dtype=bool), (1, _LOGARITHMS)
-    is_long = ranges[:, 1] - ranges[:, 0] > _LONG
-    return is_long, (_FREQUENCIES, _LENGTHS) if is_long.any() else (1, 1)
 
 
 def _document_scores(part: Part) -> tuple[Reals, float]:

@@ -38,13 +38,7 @@ _TOKENS_PER_NUMBER = 4
 
 
 class Estimate(NamedTuple):
-    """What asking would take, by four letters a token.
-
-    Attributes:
-        requests: Number of requests.
-        tokens: Tokens that are sent and received.
-        cost: Price of the tokens.
-    """
+    """What asking would take, by four letters a token."""
 
     requests: int
     tokens: int

@@ -45,13 +45,7 @@ class Clock:
 
 @dataclass
 class Pace:
-    """Keeps requests apart, over all threads.
-
-    Attributes:
-        clock: Time and waiting.
-        interval: Seconds from one request to the next.
-        stopped: Set when no thread shall wait any longer.
-    """
+    """Keeps requests apart, over all threads."""
 
     clock: Clock
     interval: float

@@ -147,9 +147,7 @@ class Service:
     def ask(self, request: Request, read: Callable[[bytes], T]) -> T:
         """An answer of the service: from the cache if it is there, else from the network.
 
-        Args:
-            request: The question.
-            read: Parses the answer. Only an answer that it accepts is kept.
+        Only an answer that `read` accepts is kept.
 
         Raises:
             Missing: The service does not have it.

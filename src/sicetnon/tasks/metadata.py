@@ -25,16 +25,7 @@ def run_metadata(
     seconds: float,
     stance: str | None = None,
 ) -> str:
-    """The metadata of a run, as YAML.
-
-    Args:
-        task: The task.
-        system: The name of the system.
-        tag: The name of the run.
-        index: The index that was searched; None for ChatNoir.
-        seconds: Elapsed time, wall clock.
-        stance: The method of the stance classifier; None where the system has none.
-    """
+    """The metadata of a run, as YAML."""
     description = (task.systems[system].__doc__ or "").strip().split("\n")[0]
     method = {"system": system, "description": description, "indexing": _indexing(index)}
     searched: dict[str, Any] = {"source": "ClueWeb12 by ChatNoir"}

@@ -66,11 +66,6 @@ def search_system(name: str, index: IndexReader, stance: str | None = None) -> S
 
     `dense` and `hybrid` search any index whose documents have embeddings.
 
-    Args:
-        name: The name of the system.
-        index: The index to search.
-        stance: The name of a stance classifier; the system's own when left out.
-
     Raises:
         UsageError: This index has no such system or no such stance classifier.
     """

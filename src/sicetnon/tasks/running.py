@@ -88,12 +88,6 @@ class RunOptions:
 def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> list[Ranking]:
     """Run a system of a task on an input directory, and write `run.txt` and `ir-metadata.yml`.
 
-    Args:
-        task_id: The task.
-        source: The input directory.
-        target: The output directory; made where it does not exist.
-        options: System, index and the rest.
-
     Returns:
         A ranking for each topic.
 
@@ -175,7 +169,10 @@ def _corpus_index(
         if _fits(folder, checksum, analysis):
             return folder
         if not _is_free(folder):
-            options.callbacks.message(f"{folder} is an index of something else, and is left alone")
+            options.callbacks.message(
+                f"{folder} is an index of something else, and is left alone: "
+                "the input gets an index of its own"
+            )
         elif folder is options.index or _is_writable(folder):
             break
         else:

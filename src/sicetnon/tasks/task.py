@@ -43,9 +43,7 @@ class Task(Generic[Source]):
     def prepared(self, name: str, stance: str | None = None) -> Callable[[Source], System]:
         """The function that makes a system for a source; its models are loaded before other work.
 
-        Args:
-            name: The name of a system.
-            stance: The name of a stance classifier; None for the system's own.
+        A stance classifier takes the place of the system's own.
 
         Raises:
             UsageError: The task has no system or no stance classifier of this name.
@@ -65,11 +63,6 @@ class Task(Generic[Source]):
 
     def system(self, name: str, source: Source, stance: str | None = None) -> System:
         """A system by its name.
-
-        Args:
-            name: The name of the system.
-            source: Where it finds documents.
-            stance: The name of a stance classifier; the system's own when left out.
 
         Raises:
             UsageError: The task has no system or no stance classifier of this name.

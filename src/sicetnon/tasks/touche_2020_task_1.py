@@ -15,7 +15,7 @@ from sicetnon.ranking.system import System
 from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import Coverage, FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
-from sicetnon.retrieval.weighting import BM25, DPH, DirichletLM
+from sicetnon.retrieval.weighting import BM25, DirichletLM
 from sicetnon.tasks import general
 from sicetnon.tasks.task import Task
 from sicetnon.uva import ANALYSIS
@@ -59,11 +59,6 @@ def bm25(index: IndexReader) -> System:
     return System(LocalRetriever(index, [FieldScore(BM25(3.2, 0.2))]))
 
 
-def dph(index: IndexReader) -> System:
-    """DPH (no parameters)."""
-    return System(LocalRetriever(index, [FieldScore(DPH())]))
-
-
 def dirichlet_rm3(index: IndexReader) -> System:
     """The organisers' baseline; terms of the first ten arguments expand the query (RM3)."""
     return System(LocalRetriever(index, [FieldScore(DirichletLM(2000))], RM3()))
@@ -91,7 +86,7 @@ TASK = Task(
         "answers": answers,
         "dirichlet": dirichlet,
         "bm25": bm25,
-        "dph": dph,
+        "dph": general.dph,
         "dirichlet-rm3": dirichlet_rm3,
         "dense": general.dense,
         "hybrid": hybrid,

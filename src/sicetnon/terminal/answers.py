@@ -45,15 +45,7 @@ def show_answers(
     nearest: Sequence[str] = (),
     explain: bool = False,
 ) -> None:
-    """Print answers, those of one side apart from those of the other, best first.
-
-    Args:
-        question: The question.
-        answers: Its answers.
-        screen: Where they are printed.
-        nearest: Headings of the documents that come nearest, where there are no answers.
-        explain: Whether the reasons for an answer's place are printed.
-    """
+    """Print answers, those of one side apart from those of the other, best first."""
     screen.print(Text(shortened(printable(question), _SHOWN_QUESTION), style="bold"))
     if not answers:
         _show_nearest(nearest, screen)

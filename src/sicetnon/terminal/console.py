@@ -17,11 +17,9 @@ _SHOWN_WARNINGS = 10
 
 
 def console(stderr: bool = False, quiet: bool = False) -> Console:
-    """A console for this terminal; 80 columns and no colour where there is none.
+    """A console for results, or on standard error for notices and progress.
 
-    Args:
-        stderr: Whether it prints to standard error, where notices and progress go.
-        quiet: Whether it prints nothing.
+    It has 80 columns and no colour where there is no terminal.
     """
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PLAIN_WIDTH

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -15,7 +14,7 @@ from sicetnon.judging.schema import Plan
 from sicetnon.judging.votes import DimensionAgreement, Disagreement, Progress
 from sicetnon.records import Topic
 from sicetnon.terminal.console import show_facts
-from sicetnon.text.printable import BreakableName, one_line, print_paragraph
+from sicetnon.text.printable import BreakableName, decimals, one_line, print_paragraph
 
 
 def show_progress(plan: Plan, progress: Progress, screen: Console) -> None:
@@ -43,13 +42,13 @@ def show_agreement(found: Sequence[DimensionAgreement], screen: Console) -> None
     """Print how far assessors agree on each dimension."""
     for each in found:
         documents = counted(each.documents, "document")
-        text = f"{each.dimension}: Krippendorff's α {_number(each.alpha)}, {documents} with votes"
+        text = f"{each.dimension}: Krippendorff's α {decimals(each.alpha)}, {documents} with votes"
         print_paragraph(Text(f"{text} of two or more", style="bold"), screen)
         if each.pairs:
             shown = _table("assessors", "documents", "equal", "Cohen's κ")
             for pair in each.pairs:
                 name = BreakableName(f"{pair.first}, {pair.second}")
-                counts = (f"{pair.documents:,}", _number(pair.equal), _number(pair.kappa))
+                counts = (f"{pair.documents:,}", decimals(pair.equal), decimals(pair.kappa))
                 shown.add_row(name, *counts)
             screen.print(shown)
 
@@ -76,7 +75,3 @@ def _table(first: str, *others: str) -> Table:
     for title in others:
         shown.add_column(title, justify="right", no_wrap=True)
     return shown
-
-
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -12,7 +11,7 @@ from rich.text import Text
 
 from sicetnon.errors import counted
 from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row
-from sicetnon.text.printable import BreakableName, print_paragraph, printable
+from sicetnon.text.printable import BreakableName, decimals, print_paragraph, printable
 
 
 def show_leaderboard(board: Leaderboard, screen: Console) -> None:
@@ -25,7 +24,7 @@ def show_leaderboard(board: Leaderboard, screen: Console) -> None:
         for place in table.places:
             if place.run is not None:
                 topics = counted(place.row.topics or 0, "topic")
-                share = f"{topics}, judged {_number(place.row.judged)}"
+                share = f"{topics}, judged {decimals(place.row.judged)}"
                 name = printable(place.row.tag or place.run)
                 print_paragraph(Text(f"→ {name}: {share}", style="bold green"), screen)
     for note in board.notes:
@@ -35,7 +34,7 @@ def show_leaderboard(board: Leaderboard, screen: Console) -> None:
 def _layout(places: Sequence[Place]) -> Table:
     """The table of some places; columns of which nothing is known are left out."""
     measure = places[0].row.measure if places else ""
-    figures = {measure: [_number(place.row.mean) for place in places]}
+    figures = {measure: [decimals(place.row.mean) for place in places]}
     if any(place.row.low is not None for place in places):
         figures["95% interval"] = [_interval(place.row) for place in places]
     if any(place.row.lines is not None for place in places):
@@ -56,8 +55,4 @@ def _layout(places: Sequence[Place]) -> Table:
 
 def _interval(row: Row) -> str:
     known = row.low is not None and row.high is not None
-    return f"{_number(row.low)} – {_number(row.high)}" if known else ""
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.3f}"
+    return f"{decimals(row.low)} – {decimals(row.high)}" if known else ""

@@ -77,12 +77,9 @@ def named_analysis(name: str) -> Analysis:
     Raises:
         UsageError: There is none of this name.
     """
-    try:
-        return ANALYSES[name]
-    except KeyError:
-        raise UsageError(
-            f"unknown analysis {name!r}; choose one of {', '.join(ANALYSES)}"
-        ) from None
+    if name not in ANALYSES:
+        raise UsageError(f"unknown analysis {name!r}; choose one of {', '.join(ANALYSES)}")
+    return ANALYSES[name]
 
 
 @dataclass
@@ -110,10 +107,6 @@ class Analyzer:
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The words of many texts; `term_of_word` has their terms.
-
-        Args:
-            data: The UTF-8 of all texts, one after the other.
-            ends: The end of each text in it, shape (texts,).
 
         Returns:
             The numbers of all words in order, and where the words of each text end, shape

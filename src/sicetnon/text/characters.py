@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,7 @@ _IDEOGRAPH_RANGES = ((0x3041, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
 _HANGUL = (0xAC00, 0xD7A3)
 
 
-@dataclass(frozen=True)
-class CharacterTable:
+class CharacterTable(NamedTuple):
     """Tables indexed by code point; a code point past their end is a separator.
 
     Attributes:

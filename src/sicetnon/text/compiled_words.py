@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from sicetnon.text.characters import (
     LETTER,
     MAX_FOLDED_BYTES,
     SEPARATOR,
+    CharacterTable,
     plain_letters,
     table_for,
 )
@@ -34,18 +35,25 @@ from sicetnon.text.plain_words import (
 _HASH_START, _HASH_PRIME = np.uint64(HASH_START), np.uint64(HASH_PRIME)
 
 
+class _Table(NamedTuple):
+    """The arrays of a table of words, some with room to spare; `counts` holds the one number."""
+
+    slots: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+    offsets: NDArray[np.int64]
+    letters: NDArray[np.uint8]
+    counts: NDArray[np.int64]
+
+
 @compiled
 def _number(
     size: int,
     value: np.uint64,
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
+    table: _Table,
 ) -> int:
     """The number of the word whose bytes stand at the end of `letters`, new or known."""
     value ^= value >> np.uint64(32)
+    slots, hashes, offsets, letters, counts = table
     mask = slots.size - 1
     slot = np.int64(value) & mask
     words = counts[0]
@@ -71,18 +79,13 @@ def _number(
 @compiled
 def _fits(
     size: int,
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
+    table: _Table,
 ) -> bool:
     """Whether the words of a text of `size` bytes are sure to find room."""
-    words = counts[0] + size + 1
-    room = letters.size - offsets[counts[0]]
-    return bool(
-        words * 2 <= slots.size and words <= hashes.size and room >= size * MAX_FOLDED_BYTES
-    )
+    words = table.counts[0] + size + 1
+    room = table.letters.size - table.offsets[table.counts[0]]
+    is_enough = words * 2 <= table.slots.size and words <= table.hashes.size
+    return bool(is_enough and room >= size * MAX_FOLDED_BYTES)
 
 
 @compiled
@@ -133,19 +136,15 @@ def _scan_text(
     position: int,
     end: int,
     plain: NDArray[np.uint8],
-    classes: NDArray[np.uint8],
-    fold_offsets: NDArray[np.int32],
-    folded: NDArray[np.uint8],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
+    characters: CharacterTable,
+    table: _Table,
     words: NDArray[np.int32],
     written: int,
 ) -> int:
     """Number the words of one text, for which there is room; how many are written then."""
     size, value, apostrophe = 0, _HASH_START, False
+    classes, fold_offsets, folded = characters
+    _, _, offsets, letters, counts = table
     begin = offsets[counts[0]]
     while position <= end:
         start = position
@@ -162,7 +161,7 @@ def _scan_text(
         inside = kind == LETTER
         if size and not inside:
             if size <= MAX_WORD_BYTES:
-                words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
+                words[written] = _number(size, value, table)
                 written += 1
             size, value, begin = 0, _HASH_START, offsets[counts[0]]
         if inside or kind == IDEOGRAPH:
@@ -171,7 +170,7 @@ def _scan_text(
                 value = (value ^ np.uint64(folded[place])) * _HASH_PRIME
                 size += 1
         if kind == IDEOGRAPH:
-            words[written] = _number(size, value, slots, hashes, offsets, letters, counts)
+            words[written] = _number(size, value, table)
             written += 1
             size, value, begin = 0, _HASH_START, offsets[counts[0]]
     return written
@@ -183,14 +182,8 @@ def _scan(
     ends: NDArray[np.int64],
     first: int,
     plain: NDArray[np.uint8],
-    classes: NDArray[np.uint8],
-    fold_offsets: NDArray[np.int32],
-    folded: NDArray[np.uint8],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
+    characters: CharacterTable,
+    table: _Table,
     words: NDArray[np.int32],
     word_ends: NDArray[np.int64],
 ) -> int:
@@ -201,12 +194,9 @@ def _scan(
     written = word_ends[first - 1] if first else 0
     for text in range(first, ends.size):
         begin = ends[text - 1] if text else 0
-        if not _fits(ends[text] - begin, slots, hashes, offsets, letters, counts):
+        if not _fits(ends[text] - begin, table):
             return text
-        written = _scan_text(
-            data, begin, ends[text], plain, classes, fold_offsets, folded,
-            slots, hashes, offsets, letters, counts, words, written,
-        )  # fmt: skip
+        written = _scan_text(data, begin, ends[text], plain, characters, table, words, written)
         word_ends[text] = written
     return ends.size
 
@@ -215,14 +205,11 @@ def _scan(
 def _insert(
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
+    table: _Table,
     numbers: NDArray[np.int32],
 ) -> None:
     """Number whole words as they stand."""
+    _, _, offsets, letters, counts = table
     position = 0
     for word in range(ends.size):
         begin, value = offsets[counts[0]], _HASH_START
@@ -230,7 +217,7 @@ def _insert(
         for place in range(size):
             letters[begin + place] = data[position + place]
             value = (value ^ np.uint64(data[position + place])) * _HASH_PRIME
-        numbers[word] = _number(size, value, slots, hashes, offsets, letters, counts)
+        numbers[word] = _number(size, value, table)
         position = ends[word]
 
 
@@ -258,28 +245,27 @@ class CompiledWords:
     """
 
     def __init__(self) -> None:
-        self._slots = np.full(1 << 10, EMPTY, dtype=np.int32)
-        self._hashes = np.zeros(1 << 9, dtype=np.uint64)
-        self._offsets = np.zeros((1 << 9) + 1, dtype=np.int64)
-        self._letters = np.zeros(1 << 13, dtype=np.uint8)
-        self._counts = np.zeros(1, dtype=np.int64)
+        self._table = _Table(
+            np.full(1 << 10, EMPTY, dtype=np.int32),
+            np.zeros(1 << 9, dtype=np.uint64),
+            np.zeros((1 << 9) + 1, dtype=np.int64),
+            np.zeros(1 << 13, dtype=np.uint8),
+            np.zeros(1, dtype=np.int64),
+        )
 
     def __len__(self) -> int:
-        return int(self._counts[0])
+        return int(self._table.counts[0])
 
     def scan(
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """See `WordTable.scan`."""
-        table, plain = table_for(data), plain_letters()
+        characters, plain = table_for(data), plain_letters()
         words = np.empty(data.size + 1, dtype=np.int32)
         word_ends = np.zeros(ends.size, dtype=np.int64)
         done = 0
         while True:
-            done = _scan(
-                data, ends, done, plain, table.classes, table.offsets, table.folded,
-                *self._arrays(), words, word_ends,
-            )  # fmt: skip
+            done = _scan(data, ends, done, plain, characters, self._table, words, word_ends)
             if done == ends.size:
                 return words[: word_ends[-1] if done else 0], word_ends
             size = int(ends[done] - (ends[done - 1] if done else 0))
@@ -291,49 +277,42 @@ class CompiledWords:
         if len(words):
             data, ends = join(words)
             self._make_room(len(words), int(ends[-1]))
-            _insert(data, ends, *self._arrays(), numbers)
+            _insert(data, ends, self._table, numbers)
         return numbers
 
     def words(self, first: int = 0) -> list[str]:
         """See `WordTable.words`."""
-        offsets = self._offsets[first : len(self) + 1]
-        data = self._letters[offsets[0] : offsets[-1]].tobytes()
+        offsets = self._table.offsets[first : len(self) + 1]
+        data = self._table.letters[offsets[0] : offsets[-1]].tobytes()
         ends = (offsets - offsets[0]).tolist()
         return [data[begin:end].decode("utf-8") for begin, end in pairwise(ends)]
 
     def compact(self) -> CompactWords:
         """See `WordTable.compact`."""
-        words = len(self)
-        slots = np.full(1 << max(2 * words, 1).bit_length(), EMPTY, dtype=np.int32)
-        _fill_slots(slots, self._hashes, words)
-        letters = self._letters[: self._offsets[words]]
-        return slots, self._hashes[:words], self._offsets[: words + 1], letters
-
-    def _arrays(
-        self,
-    ) -> tuple[
-        NDArray[np.int32],
-        NDArray[np.uint64],
-        NDArray[np.int64],
-        NDArray[np.uint8],
-        NDArray[np.int64],
-    ]:
-        return self._slots, self._hashes, self._offsets, self._letters, self._counts
+        words, (_, hashes, offsets, letters, _) = len(self), self._table
+        slots = _slots(1 << max(2 * words, 1).bit_length(), hashes, words)
+        return slots, hashes[:words], offsets[: words + 1], letters[: offsets[words]]
 
     def _make_room(self, more_words: int, more_letters: int) -> None:
         """Make room for more words and their UTF-8 (see `_fits` for those of a text)."""
         words = len(self) + more_words + 1
-        if self._hashes.size < words:
-            capacity = max(words, 2 * self._hashes.size)
-            self._hashes = _grown(self._hashes, capacity)
-            self._offsets = _grown(self._offsets, capacity + 1)
-        needed = int(self._offsets[len(self)]) + more_letters
-        if self._letters.size < needed:
-            self._letters = _grown(self._letters, max(needed, 2 * self._letters.size))
-        if self._slots.size < 2 * words:
-            slots = 1 << (2 * words - 1).bit_length()
-            self._slots = np.full(slots, EMPTY, dtype=np.int32)
-            _fill_slots(self._slots, self._hashes, len(self))
+        slots, hashes, offsets, letters, counts = self._table
+        if hashes.size < words:
+            capacity = max(words, 2 * hashes.size)
+            hashes, offsets = _grown(hashes, capacity), _grown(offsets, capacity + 1)
+        needed = int(offsets[len(self)]) + more_letters
+        if letters.size < needed:
+            letters = _grown(letters, max(needed, 2 * letters.size))
+        if slots.size < 2 * words:
+            slots = _slots(1 << (2 * words - 1).bit_length(), hashes, len(self))
+        self._table = _Table(slots, hashes, offsets, letters, counts)
+
+
+def _slots(size: int, hashes: NDArray[np.uint64], words: int) -> NDArray[np.int32]:
+    """The slots of some words."""
+    slots = np.full(size, EMPTY, dtype=np.int32)
+    _fill_slots(slots, hashes, words)
+    return slots
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -59,6 +59,11 @@ def _escape(match: re.Match[str]) -> str:
     return letter if letter.isprintable() else json.dumps(letter)[1:-1]
 
 
+def decimals(value: float | None, places: int = 3) -> str:
+    """A number with its decimals; a dash for None and NaN."""
+    return "–" if value is None or value != value else f"{value:.{places}f}"
+
+
 def shortened(text: str, letters: int) -> str:
     """A text of at most so many letters; an ellipsis marks a cut."""
     return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"

@@ -25,9 +25,6 @@ def sentences(text: str) -> list[str]:
     """The sentences of a text, in order, with white space folded.
 
     Nothing is added or left out: joined by blanks, they are the words of the text.
-
-    Args:
-        text: Any text.
     """
     found, start = [], 0
     check_wanted()

@@ -39,8 +39,6 @@ def stop_list(name: str) -> frozenset[str]:
     Raises:
         UsageError: There is none of this name.
     """
-    try:
-        return STOP_LISTS[name]
-    except KeyError:
-        names = ", ".join(STOP_LISTS)
-        raise UsageError(f"unknown stop list {name!r}; choose one of {names}") from None
+    if name not in STOP_LISTS:
+        raise UsageError(f"unknown stop list {name!r}; choose one of {', '.join(STOP_LISTS)}")
+    return STOP_LISTS[name]

@@ -27,9 +27,6 @@ _UNUSED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "senter")
 def entity_features(texts: Sequence[str]) -> NDArray[np.float32]:
     """Whether each text has numerical entities, and whether it has others.
 
-    Args:
-        texts: Any texts; the first 20,000 characters of each are read.
-
     Returns:
         0 or 1, shape (texts, 2).
 

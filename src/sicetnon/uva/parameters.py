@@ -33,17 +33,7 @@ _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError)
 
 
 class Card(msgspec.Struct, frozen=True):
-    """A description of parameters.
-
-    Attributes:
-        name: The name of the part, as in `uva-quality`.
-        encoder: The name of the encoder whose vectors they were trained on.
-        kind: The kind of predictor.
-        trained_on: The training data, with its size.
-        command: The command that trains them.
-        figures: Scores by measure.
-        notes: Remarks on the figures.
-    """
+    """A description of parameters."""
 
     name: str
     encoder: str

@@ -30,15 +30,7 @@ class TopicFeatures:
 
 @dataclass(frozen=True)
 class Training:
-    """Settings of the training of a network.
-
-    Attributes:
-        hidden: Units of the hidden layer.
-        epochs: Passes over all topics.
-        rate: Learning rate of Adam (Kingma and Ba, 2015).
-        decay: Weight decay.
-        seed: Seed of the first weights and of the order of topics.
-    """
+    """Settings of the training of a network, by Adam (Kingma and Ba, 2015)."""
 
     hidden: int = 10
     epochs: int = 100
@@ -82,13 +74,7 @@ def train(
 
 
 def score_gradient(scores: Reals, labels: Reals, pair_weights: PairWeights | None = None) -> Reals:
-    """∂cost/∂scores, by Burges (2010), equations 1 to 5, divided by the number of pairs.
-
-    Args:
-        scores: The scores of a topic's arguments, shape (n,).
-        labels: Their labels, shape (n,).
-        pair_weights: As in `train`.
-    """
+    """∂cost/∂scores, by Burges (2010), equations 1 to 5, divided by the number of pairs."""
     is_better = (labels[:, None] > labels).astype(np.float64)
     slope: Reals = -is_better / (1 + np.exp(np.clip(scores[:, None] - scores, -50, 50)))
     if pair_weights is not None:

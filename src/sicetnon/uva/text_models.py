@@ -22,12 +22,7 @@ QUALITY, RANKER, ARGUMENTATIVENESS = "uva-quality", "uva-ranker", "uva-argumenta
 
 
 class TextClassifier:
-    """Tells the better of two classes of texts from the other.
-
-    Args:
-        predictor: Predicts more than 0 for the better class.
-        encoder: Turns texts into vectors.
-    """
+    """Tells the better of two classes of texts from the other."""
 
     def __init__(self, predictor: Predictor, encoder: Encoder):
         self.predictor, self.encoder = predictor, encoder

@@ -79,13 +79,7 @@ class Checker:
         return self._topics.keys()
 
     def check(self, row: Row, line: int, unusable: int) -> None:
-        """Check a row.
-
-        Args:
-            row: The six columns.
-            line: The number of its line.
-            unusable: Number of lines before it that gave no row.
-        """
+        """Check a row, before which so many lines gave none."""
         name, second, document, rank, score, tag = row
         if second not in self._contract.second_columns:
             found = f"{shown(second)} in the second column"

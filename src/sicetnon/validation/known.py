@@ -10,11 +10,7 @@ from sicetnon.records import ProcessedArgument
 
 
 def known_to(index: IndexReader) -> Callable[[Sequence[str]], list[str]]:
-    """A function that picks the ids an index knows: of documents, or of sentences where it has any.
-
-    Args:
-        index: An open index.
-    """
+    """A function that picks the ids an index knows: of sentences if it has any, or of documents."""
 
     def documents(identifiers: Sequence[str]) -> list[str]:
         return [name for name in identifiers if index.number(name) is not None]

@@ -42,11 +42,6 @@ _FIELDS = (
 class RowReader:
     """Reads the lines of a run that have six columns, and notes what is wrong with their form.
 
-    Args:
-        run: The run.
-        pairs: Whether its documents are pairs of sentences.
-        log: Takes the findings.
-
     Attributes:
         lines: Number of lines read so far.
         blank: Number of lines without text among them.

@@ -19,14 +19,7 @@ _LONGEST_SHOWN = 60
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule.
-
-    Attributes:
-        name: Its short name, for programs.
-        severity: Whether breaking it makes the run unusable.
-        advice: What to do about it.
-        why: Why it is an error, or no more than a warning.
-    """
+    """One rule."""
 
     name: str
     severity: Severity
@@ -246,11 +239,7 @@ TWO_FILES = _rule(
 
 
 class Log:
-    """Gathers findings, one per rule: the first line, and the count.
-
-    Args:
-        file: The name of the file in messages.
-    """
+    """Gathers findings, one per rule: the first line, and the count."""
 
     def __init__(self, file: str):
         self.file = file
@@ -266,11 +255,7 @@ class Log:
             )
 
     def findings(self, lenient: Collection[Rule] = ()) -> tuple[Finding, ...]:
-        """All findings: errors first, then by line.
-
-        Args:
-            lenient: Rules that give only a warning for this file.
-        """
+        """All findings: errors first, then by line."""
         mild = {rule.name for rule in lenient}
         counted = (
             replace(

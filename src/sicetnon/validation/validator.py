@@ -28,7 +28,7 @@ from sicetnon.validation.rules import Finding, Log
 
 _RUN_FILES = ("run.txt", "run.txt.gz")
 _LENIENT = (rules.UNKNOWN_TOPIC, rules.MISSING_TOPICS)
-_NO_CORPUS = "whether the documents are in the corpus, since none was given"
+_NO_CORPUS = "whether the documents are in the corpus (--index names its index)"
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncIterator
-
 from fastapi import FastAPI
 
 from sicetnon._version import VERSION
@@ -20,6 +17,7 @@ from sicetnon.web import (
     upload_routes,
 )
 from sicetnon.web.access import Sessions
+from sicetnon.web.assistant_route import AssistantRoute
 from sicetnon.web.guard import Guard
 from sicetnon.web.problems import add_handlers
 from sicetnon.web.settings import Settings
@@ -32,19 +30,14 @@ _ABOUT = (
 
 
 def application(index: Index, settings: Settings) -> FastAPI:
-    """The pages and the HTTP API over an index, as an ASGI application.
+    """The pages, the HTTP API and the tools for assistants over an index, as an ASGI application.
 
     Args:
         index: An open index. It is opened again when it changes on disk.
         settings: Limits.
     """
     state = State.of(index, settings)
-
-    @contextlib.asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        with state.at_work():
-            yield
-
+    tools = AssistantRoute(state)
     app = FastAPI(
         title="Sic et Non",
         version=VERSION,
@@ -53,7 +46,7 @@ def application(index: Index, settings: Settings) -> FastAPI:
         # their pages load scripts from elsewhere
         docs_url=None,
         redoc_url=None,
-        lifespan=lifespan,
+        lifespan=tools.lifespan,
     )
     app.state.served = state
     app.state.sessions, app.state.results = Sessions(), runs_routes.Results()
@@ -68,6 +61,7 @@ def application(index: Index, settings: Settings) -> FastAPI:
         debate_routes,
     ):
         app.include_router(routes.router)
+    app.router.routes.append(tools.route)
     add_handlers(app)
     app.add_middleware(Guard, settings=settings, metrics=state.metrics)
     return app

@@ -11,6 +11,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
+from starlette.applications import Starlette
 
 from sicetnon._version import VERSION
 from sicetnon.errors import SicetnonError
@@ -19,6 +20,7 @@ from sicetnon.library.brief import brief
 from sicetnon.library.index import Index
 from sicetnon.library.reasons import side_of
 from sicetnon.text.printable import one_line, printable, shortened
+from sicetnon.web.assistant_route import PATH
 from sicetnon.web.problems import Problem
 from sicetnon.web.state import State
 
@@ -56,6 +58,22 @@ def assistant(state: State) -> MCPServer:
     for tool in (_search(state), _compare(state), _brief(state), _document(state)):
         server.add_tool(_with_plain_errors(tool), annotations=_READS, structured_output=True)
     return server
+
+
+def assistant_over_http(state: State) -> Starlette:
+    """The same at `PATH`, as an ASGI application (streamable HTTP).
+
+    Args:
+        state: The index, its workers and their limits.
+    """
+    # a tool keeps nothing between calls: no session, and an answer is one JSON object
+    return assistant(state).streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=state.settings.body_bytes,
+        host=state.settings.host,
+    )
 
 
 def _search(state: State) -> Tool:

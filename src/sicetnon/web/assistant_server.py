@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 from starlette.applications import Starlette
 
 from sicetnon.library.index import Index
 from sicetnon.web.assistant import assistant
+from sicetnon.web.assistant_route import PATH, AssistantRoute
 from sicetnon.web.guard import Guard
 from sicetnon.web.listener import uvicorn_server
 from sicetnon.web.server import bound_socket, said_address
 from sicetnon.web.settings import Settings
 from sicetnon.web.state import State
-
-PATH = "/mcp"
-"""Where the tools answer over HTTP."""
 
 
 def serve_pipe(index: Index, settings: Settings) -> None:
@@ -63,22 +60,7 @@ def assistant_application(index: Index, settings: Settings) -> Starlette:
         settings: Limits.
     """
     state = State.of(index, settings)
-    # a tool keeps nothing between calls: no session, and an answer is one JSON object
-    app = assistant(state).streamable_http_app(
-        streamable_http_path=PATH,
-        json_response=True,
-        stateless_http=True,
-        max_request_body_size=settings.body_bytes,
-        host=settings.host,
-    )
-    inner = app.router.lifespan_context
-
-    @contextlib.asynccontextmanager
-    async def lifespan(served: Starlette) -> AsyncIterator[None]:
-        async with inner(served):
-            with state.at_work():
-                yield
-
-    app.router.lifespan_context = lifespan
+    tools = AssistantRoute(state)
+    app = Starlette(routes=[tools.route], lifespan=tools.lifespan)
     app.add_middleware(Guard, settings=settings, metrics=state.metrics)
     return app

@@ -42,5 +42,6 @@ async def debate(
 ) -> dict[str, Any]:
     """The next turn of a debate: at most 60 words, and the arguments that they rest on."""
     messages = read_messages(request)
+    served.noted(messages[-1].content)
     turn = await served.on_index(lambda index: respond(index, messages))
     return turn.as_json()

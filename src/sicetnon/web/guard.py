@@ -17,6 +17,7 @@ from sicetnon.web.exchange import Body, Reply, UnreadError, longer_than
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import problem
 from sicetnon.web.settings import LOOPBACK, Settings
+from sicetnon.web.state import ASKED
 
 UPLOADS = ("/api/v1/validate", "/api/v1/evaluate", "/runs")
 _LOG = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ class Guard:
         seconds = self._settings.seconds
         reply = Reply(send, _HEADERS | {"X-Request-ID": request_id}, seconds)
         body = Body(receive, headers, self._limit(scope["path"]), seconds, reply)
+        ASKED.set([] if self._settings.logs_questions else None)
         self._metrics.in_flight += 1
         try:
             refused = self._refusal(scope["method"], scope["path"], headers)
@@ -126,4 +128,6 @@ class Guard:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.count(method, route, status, seconds)
         line = {"id": request_id, "method": method, "route": route, "status": status}
+        if asked := ASKED.get():
+            line["asked"] = asked
         _LOG.info("%s", json.dumps(line | {"seconds": round(seconds, 4)}))

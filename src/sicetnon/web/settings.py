@@ -30,6 +30,7 @@ class Settings:
         upload_bytes: Bytes of a body with runs or judgments at most.
         token: What a request must show to judge and to upload, unless the server is bound to this
             machine alone.
+        logs_questions: Whether the log holds the questions and texts of requests.
         judging: The judging file of the page Judge.
         runs: Runs of the page Runs.
         qrels: The judgments that they are scored by.
@@ -49,6 +50,7 @@ class Settings:
     body_bytes: int = 1 << 20
     upload_bytes: int = 1 << 25
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    logs_questions: bool = False
     judging: Path | None = None
     runs: tuple[Path, ...] = ()
     qrels: tuple[Path, ...] = ()

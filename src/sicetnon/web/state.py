@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
@@ -21,6 +22,8 @@ from sicetnon.web.shelf import Shelf
 from sicetnon.web.workers import Workers
 
 Result = TypeVar("Result")
+ASKED: ContextVar[list[str] | None] = ContextVar("asked", default=None)
+"""The questions and texts of the request that is answered; None where the log may not hold them."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class State:
         Raises:
             Problem: It is longer, or empty (422).
         """
-        return _checked(text, self.settings.question_letters, "question")
+        return self.noted(_checked(text, self.settings.question_letters, "question"))
 
     def text(self, text: str) -> str:
         """Another text within its limit, white space folded.
@@ -98,7 +101,14 @@ class State:
         Raises:
             Problem: It is longer, or empty (422).
         """
-        return _checked(text, self.settings.text_letters, "text")
+        return self.noted(_checked(text, self.settings.text_letters, "text"))
+
+    def noted(self, text: str) -> str:
+        """The text, which the log of the request holds if the settings want it."""
+        asked = ASKED.get()
+        if asked is not None:
+            asked.append(text)
+        return text
 
 
 def _checked(text: str, most: int, name: str) -> str:

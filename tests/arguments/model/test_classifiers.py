@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import itertools
-import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +24,9 @@ from sicetnon.arguments.model.classifiers import (
 from sicetnon.arguments.model.encoder import FILES, SHIPPED, DebateEncoder, debate_encoder
 from sicetnon.arguments.model.windows import Window, batches_of, pieces_of, tokens_of, windows_of
 from sicetnon.errors import DataError, MissingExtraError, UsageError
+from support.shipped_model import described, with_file
+
+Changed = Callable[[str, bytes | None], Path]
 
 TEXTS = [
     "Uniforms hide who is poor, so nobody is bullied for it.",
@@ -42,18 +44,9 @@ PRO = "School uniforms hide differences in income and so reduce bullying."
 
 
 @pytest.fixture
-def damaged(tmp_path: Path) -> Callable[[str, bytes | None], Path]:
-    """Copies the shipped model with another content of a file, or without it."""
-
-    def damage(name: str, content: bytes | None) -> Path:
-        folder = tmp_path / "model"
-        shutil.copytree(SHIPPED, folder)
-        (folder / name).unlink()
-        if content is not None:
-            (folder / name).write_bytes(content)
-        return folder
-
-    return damage
+def changed(tmp_path: Path) -> Changed:
+    """Makes a copy of the shipped model with another content of a file, or without it."""
+    return partial(with_file, tmp_path / "model")
 
 
 class TestAnswers:
@@ -133,11 +126,8 @@ class TestBatches:
         found = DebateEncoder(portion_characters=40).answers(TEXTS, outputs=["quality"])["quality"]
         np.testing.assert_array_equal(found, whole)
 
-    def test_batches_when_the_model_allows_them(self, tmp_path: Path) -> None:
-        folder = tmp_path / "model"
-        shutil.copytree(SHIPPED, folder)
-        described = json.loads((folder / "model.json").read_text())
-        (folder / "model.json").write_text(json.dumps(described | {"batch": 1024}))
+    def test_batches_when_the_model_allows_them(self, changed: Changed) -> None:
+        folder = changed("model.json", described(batch=1024))
         found = Embedding(folder).encode(TEXTS)
         assert ((found * Embedding().encode(TEXTS)).sum(axis=1) > 0.9).all()
 
@@ -262,31 +252,30 @@ class TestFolders:
     @pytest.mark.parametrize("name", FILES)
     @pytest.mark.parametrize("content", [None, b"", b"{}", b"\x08\x01garbage"])
     def test_damaged_files_are_named(
-        self, damaged: Callable[[str, bytes | None], Path], name: str, content: bytes | None
+        self, changed: Changed, name: str, content: bytes | None
     ) -> None:
-        folder = damaged(name, content)
+        folder = changed(name, content)
         (folder / "config.json").touch()  # else a folder without model.json is no model at all
         with pytest.raises(DataError, match=name) as caught:
             DebateEncoder(folder).answers(["a text"])
         assert "the model cannot be used" in str(caught.value)
         assert caught.value.file == folder / name
 
-    def test_other_graphs_are_refused(self, damaged: Callable[..., Path]) -> None:
+    def test_other_graphs_are_refused(self, changed: Changed) -> None:
         data = (
             (SHIPPED / "argumentativeness.onnx")
             .read_bytes()
             .replace(b"argumentativeness", b"argumentativenesz")
         )
         with pytest.raises(DataError, match="its checksum is"):
-            Argumentativeness(damaged("argumentativeness.onnx", data)).score(["a"])
+            Argumentativeness(changed("argumentativeness.onnx", data)).score(["a"])
 
-    def test_windows_must_fit(self, damaged: Callable[..., Path]) -> None:
-        described = json.loads((SHIPPED / "model.json").read_text()) | {"overlap": 256}
+    def test_windows_must_fit(self, changed: Changed) -> None:
         with pytest.raises(DataError, match="do not fit"):
-            DebateEncoder(damaged("model.json", json.dumps(described).encode()))
+            DebateEncoder(changed("model.json", described(overlap=256)))
 
     @pytest.mark.parametrize(
-        ("changed", "message"),
+        ("settings", "message"),
         [
             ({"narrow": {"stances": [48, 16]}}, "narrow names stances, which is no output"),
             ({"narrow": {"stance": [16, 48]}}, "do not fit"),
@@ -296,17 +285,15 @@ class TestFolders:
         ],
     )
     def test_odd_settings_are_refused(
-        self, damaged: Callable[..., Path], changed: dict[str, object], message: str
+        self, changed: Changed, settings: dict[str, object], message: str
     ) -> None:
-        described = json.loads((SHIPPED / "model.json").read_text()) | changed
-        folder = damaged("model.json", json.dumps(described).encode())
+        folder = changed("model.json", described(**settings))
         with pytest.raises(DataError, match=message):
             DebateEncoder(folder).answers(["a reason " * 1000], ["topic"], ["stance"])
 
-    def test_other_classes_are_refused(self, damaged: Callable[..., Path]) -> None:
-        described = json.loads((SHIPPED / "model.json").read_text()) | {"stances": ["YES", "NO"]}
+    def test_other_classes_are_refused(self, changed: Changed) -> None:
         with pytest.raises(UsageError, match="YES, NO"):
-            Stance(damaged("model.json", json.dumps(described).encode()))
+            Stance(changed("model.json", described(stances=["YES", "NO"])))
 
     def test_no_folder(self, tmp_path: Path) -> None:
         for name in ("./absent", "~/absent", str(tmp_path / "absent"), "a/b/c"):
@@ -320,9 +307,8 @@ class TestFolders:
         with pytest.raises(UsageError, match="only a debate model has several outputs"):
             read_all(["a"], ["quality"], model="owner/name")
 
-    def test_identity_tells_models_apart(self, damaged: Callable[..., Path]) -> None:
-        described = json.loads((SHIPPED / "model.json").read_text()) | {"version": "other"}
-        other = damaged("model.json", json.dumps(described).encode())
+    def test_identity_tells_models_apart(self, changed: Changed) -> None:
+        other = changed("model.json", described(version="other"))
         assert Quality().identity() == Embedding().identity() != Quality(other).identity()
 
 

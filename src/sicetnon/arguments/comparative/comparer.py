@@ -204,11 +204,6 @@ class Comparer:
         amount = math.fsum(map(abs, values))
         return Evidence(math.fsum(values), amount, (named[0], named[1]), weighs)
 
-    @property
-    def starts(self) -> set[str]:
-        """The first keys of all names: a passage without any of them names no object."""
-        return self._mentions.starts
-
     @functools.cached_property
     def _mentions(self) -> Mentions:
         return Mentions(self.first, self.second)

@@ -54,10 +54,6 @@ def words_of_name(name: str) -> list[str]:
 class Mentions:
     """Marks two objects in texts. With the objects swapped, the marks are swapped.
 
-    Args:
-        first: The name of an object.
-        second: The name of the other.
-
     Attributes:
         starts: The first keys of all mentions.
     """

@@ -32,12 +32,6 @@ def stances_by_model(
     a whole leans to one: the sum of the two (the highest probability of a side, and the difference
     of the two sides) is over 0.7. The mean of the sentences tells which. A passage with sentences
     for either object, whose mean is in balance, is `NEUTRAL`.
-
-    Args:
-        texts: The passages.
-        first: The name of an object.
-        second: The name of the other.
-        model: The classifier.
     """
     mentions = Mentions(first, second)
     naming = {text: _naming(text, mentions) for text in dict.fromkeys(texts)}

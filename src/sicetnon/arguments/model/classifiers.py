@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from sicetnon.arguments.model.encoder import ALONE, DESCRIPTION, DebateEncoder, 
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
 from sicetnon.errors import UsageError, counted
 from sicetnon.formats.jsontext import whole_text
-
-if TYPE_CHECKING:
-    from sicetnon.arguments.model.neural import NeuralClassifier
 
 Floats: TypeAlias = NDArray[np.float32]
 Model: TypeAlias = str | Path | None
@@ -70,6 +67,8 @@ class _Classifier:
     """
 
     task: ClassVar[str]
+    neural_task: ClassVar[str] = ""
+    """The task of a Hugging Face classifier, where it is another one."""
     classes: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, model: Model = None, *, threads: int | None = None):
@@ -81,7 +80,9 @@ class _Classifier:
             self._check(encoder)
             self._reader = _Own(encoder, self.task)
         else:
-            self._reader = self._neural(str(model), threads)
+            from sicetnon.arguments.model.neural import NeuralClassifier
+
+            self._reader = NeuralClassifier(str(model), self.neural_task or self.task, threads)
 
     def identity(self) -> str:
         """Name and version of the model, for files that must not mix models."""
@@ -94,11 +95,6 @@ class _Classifier:
                 f"{encoder.folder / DESCRIPTION}: found the classes {', '.join(found)} for "
                 f"{self.task}; expected {', '.join(self.classes)}"
             )
-
-    def _neural(self, model: str, threads: int | None) -> NeuralClassifier:
-        from sicetnon.arguments.model.neural import NeuralClassifier
-
-        return NeuralClassifier(model, self.task, threads)
 
     def labels(self, probabilities: Floats) -> list[str]:
         """The most probable class of each row."""
@@ -158,11 +154,7 @@ class ConclusionStance(Stance):
     """
 
     task = "side"
-
-    def _neural(self, model: str, threads: int | None) -> NeuralClassifier:
-        from sicetnon.arguments.model.neural import NeuralClassifier
-
-        return NeuralClassifier(model, Stance.task, threads)
+    neural_task = "stance"
 
 
 class Comparison(_Classifier):
@@ -228,10 +220,7 @@ class Embedding:
     """
 
     def __init__(self, model: Model = None, *, threads: int | None = None):
-        folder = own_folder(model)
-        if model is not None and folder is None:
-            raise UsageError(f"{model} has no {DESCRIPTION}; only a debate model has embeddings")
-        self._encoder = debate_encoder(folder, threads)
+        self._encoder = _own_encoder(model, threads, "embeddings")
 
     def identity(self) -> str:
         """Name and version of the model, which no other model has."""
@@ -258,10 +247,16 @@ def read_all(
     """
     if unknown := sorted(set(outputs) - set(ALONE)):
         raise UsageError(f"unknown outputs {', '.join(unknown)}; choose of {', '.join(ALONE)}")
+    encoder = _own_encoder(model, threads, "several outputs")
+    return encoder.answers(_plain(texts), outputs=outputs)
+
+
+def _own_encoder(model: Model, threads: int | None, wanted: str) -> DebateEncoder:
+    """The encoder of a debate model, for what no other model has."""
     folder = own_folder(model)
     if model is not None and folder is None:
-        raise UsageError(f"{model} has no {DESCRIPTION}; only a debate model has several outputs")
-    return debate_encoder(folder, threads).answers(_plain(texts), outputs=outputs)
+        raise UsageError(f"{model} has no {DESCRIPTION}; only a debate model has {wanted}")
+    return debate_encoder(folder, threads)
 
 
 def own_folder(model: Model) -> Path | None:

@@ -47,13 +47,7 @@ _TEXT = msgspec.json.Decoder(str)
 
 @dataclass(frozen=True)
 class _RecordForm:
-    """The fields of a record that an annotator reads.
-
-    Attributes:
-        annotator: The annotator.
-        example: A record with all fields that are needed, for messages.
-        inputs: Takes the texts for the annotator from a record. Raises ValueError.
-    """
+    """The fields of a record that an annotator reads."""
 
     annotator: type[Annotator]
     example: str
@@ -272,12 +266,7 @@ def _annotated_lines(portion: _Portion, annotator: Annotator) -> bytes:
 def added_fields(
     annotator: Annotator, inputs: Sequence[tuple[str, ...]]
 ) -> list[Mapping[str, Any]]:
-    """The fields that an annotator adds to records.
-
-    Args:
-        annotator: An annotator.
-        inputs: For each record, the arguments of the annotator's method.
-    """
+    """The fields that an annotator adds to records."""
     columns = [list(column) for column in zip(*inputs, strict=True)]
     if isinstance(annotator, Quality | Argumentativeness):
         scores = annotator.score(*columns)

@@ -36,10 +36,6 @@ NAMES = tuple(_TEXTS)
 def annotators(names: Sequence[str], model: Path | None = None) -> list[Annotator]:
     """The annotators for quality, argumentativeness or embeddings.
 
-    Args:
-        names: Of `NAMES`; one named twice counts once.
-        model: The folder of a model; the shipped one when left out.
-
     Raises:
         UsageError: There is no such name.
         DataError: The model is damaged, or there is none.

@@ -13,13 +13,7 @@ _LENGTHS = 64.0, 400.0
 
 
 def lengths_of(windows: Sequence[Window], texts: int, overlap: int) -> NDArray[np.float64]:
-    """The number of tokens of each text [texts]; tokens in two windows count once.
-
-    Args:
-        windows: The windows of all texts.
-        texts: The number of texts.
-        overlap: Tokens that two neighbouring windows share.
-    """
+    """The number of tokens of each text [texts]; tokens in two windows count once."""
     found = np.full(texts, float(overlap))
     np.add.at(
         found, [each.owner for each in windows], [len(each.tokens) - overlap for each in windows]

@@ -202,11 +202,6 @@ class NeuralClassifier:
 def places_of(labels: Sequence[str], task: str, model: str) -> list[list[int]]:
     """The outputs of a classifier for each class of a task.
 
-    Args:
-        labels: The names of its outputs.
-        task: A key of `LABELS`.
-        model: Its name, for messages.
-
     Returns:
         The numbers of the outputs for each class, none for a class that the classifier lacks; for
         quality and argumentativeness, only those of the positive class; for a regression of

@@ -45,10 +45,7 @@ def tokens_of(
 ) -> list[Tokens]:
     """The tokens of each text, without special tokens.
 
-    Args:
-        tokenizer: A `tokenizers.Tokenizer` that neither pads nor truncates.
-        texts: Any texts; lone surrogates are read as U+FFFD.
-        piece_characters: Characters that the tokenizer reads at once.
+    Lone surrogates are read as U+FFFD. The tokenizer neither pads nor truncates.
     """
     return [
         np.concatenate(
@@ -91,10 +88,7 @@ def windows_of(
 def batches_of(windows: Sequence[Window], most_tokens: int) -> list[list[Window]]:
     """Batches of windows of similar length, the longest first.
 
-    Args:
-        windows: In any order.
-        most_tokens: The most tokens of a batch, padding included; a longer window is a batch of
-            its own.
+    A batch has at most so many tokens, padding included; a longer window is a batch of its own.
     """
     batches: list[list[Window]] = []
     for window in sorted(windows, key=lambda each: each.length, reverse=True):
@@ -106,13 +100,7 @@ def batches_of(windows: Sequence[Window], most_tokens: int) -> list[list[Window]
 
 
 def arrays_of(batch: Sequence[Window], start: int, end: int) -> dict[str, Tokens]:
-    """The inputs of a BERT for a batch: three arrays, shape (windows, tokens of the longest).
-
-    Args:
-        batch: Windows.
-        start: The number of the token `[CLS]`.
-        end: The number of the token `[SEP]`.
-    """
+    """The inputs of a BERT for a batch: three arrays, shape (windows, tokens of the longest)."""
     shape = len(batch), max(window.length for window in batch)
     names = "input_ids", "attention_mask", "token_type_ids"
     ids, mask, kinds = (np.zeros(shape, dtype=np.int64) for _ in names)

@@ -1,0 +1,326 @@
+"""`index build` and `index add`: documents become an index, or part of one."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sicetnon.commands.arguments import (
+    Commands,
+    describe,
+    fraction,
+    natural,
+    place,
+    positive,
+    words,
+)
+from sicetnon.commands.shard_processes import build_in_processes
+from sicetnon.errors import DataError, UsageError, counted
+
+if TYPE_CHECKING:
+    from sicetnon.cluster.address import Place
+    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.formats.corpora import Corpus
+    from sicetnon.index.annotations import Annotator
+    from sicetnon.index.writing import BuildOptions
+    from sicetnon.text.analysis import Analysis
+
+_SHOWN_ERRORS = 5
+_CLUSTER_SHARDS = 3
+_NOUNS = {
+    "arguments": ("argument",),
+    "processed": ("processed argument",),
+    "passages": ("passage",),
+    "pages": ("page",),
+    "entries": ("entry", "entries"),
+}
+_SOURCES = (
+    "A SOURCE is a directory or files in any format of the Touché tasks, JSON Lines or CSV with "
+    "named fields, web pages (WARC, HTML), or an id of ir_datasets."
+)
+_CIFF = (
+    "A single FILE.ciff is an index of another search engine; --analysis names how questions "
+    "become its terms."
+)
+
+
+def add_build(verbs: Commands) -> None:
+    """Add the verb `build`."""
+    verb = verbs.add_parser("build", help="build an index")
+    describe(
+        verb,
+        _build,
+        f"Build an index, in place of the one that may be there. {_SOURCES} {_CIFF}",
+        "sicetnon index build examples/touche-2020-task-1/input -o my-index",
+        "sicetnon index build docs.csv -o my-index --fields title,body --id-field docno --shards 4",
+    )
+    _add_sources(verb)
+    shards = verb.add_mutually_exclusive_group()
+    shards.add_argument(
+        "--shards",
+        type=positive,
+        metavar="N",
+        help="build N shards at a time, each in a process of its own, as one index (default: 1); "
+        f"on a cluster the shards of the index (default: {_CLUSTER_SHARDS})",
+    )
+    shards.add_argument(
+        "--shard",
+        type=fraction,
+        metavar="I/N",
+        help="build the I-th of N parts of the SOURCE alone; `index merge` makes one index of all",
+    )
+    verb.add_argument(
+        "--merge",
+        action="store_true",
+        help="rewrite the shards as one segment; on a cluster each shard as one",
+    )
+    loading = verb.add_argument_group("on a cluster (extra cluster)")
+    loading.add_argument(
+        "--replicas",
+        type=natural,
+        default=1,
+        metavar="N",
+        help="further copies of each shard (default: 1)",
+    )
+
+
+def add_add(verbs: Commands) -> None:
+    """Add the verb `add`."""
+    verb = verbs.add_parser("add", help="add documents to an index")
+    describe(
+        verb,
+        _add,
+        f"Add documents to an index; what is annotated there is annotated here too. {_SOURCES}",
+        "sicetnon index add more.jsonl -o my-index --replace",
+    )
+    _add_sources(verb)
+    verb.add_argument("--replace", action="store_true", help="replace documents of known ids")
+
+
+def _add_sources(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("sources", nargs="+", metavar="SOURCE", help="what to index")
+    verb.add_argument(
+        "-o",
+        "--output",
+        type=place,
+        metavar="INDEX",
+        required=True,
+        help="the index: a folder, or opensearch+https://host:9200/NAME",
+    )
+    verb.add_argument("--analysis", metavar="NAME", help="how texts become terms")
+    verb.add_argument(
+        "--fields", type=words, default=[], metavar="A,B", help="fields to index (JSON Lines, CSV)"
+    )
+    verb.add_argument("--id-field", metavar="NAME", help="the field with the id")
+    verb.add_argument(
+        "--stance-field", metavar="NAME", help="the field with the side: PRO, CON, for or against"
+    )
+    verb.add_argument(
+        "--claim-field", metavar="NAME", help="the field with the claim that a side is about"
+    )
+    verb.add_argument(
+        "--page-ranks", type=Path, metavar="FILE", help="ids and PageRanks of web pages"
+    )
+    verb.add_argument(
+        "--spam-ranks", type=Path, metavar="FILE", help="ids and spam ranks of web pages"
+    )
+    verb.add_argument(
+        "--workers",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="requests at a time to a cluster (default: 2)",
+    )
+    verb.add_argument(
+        "--memory", type=positive, default=400, metavar="MB", help="for postings (default: 400)"
+    )
+    verb.add_argument(
+        "--skip-invalid", action="store_true", help="leave out documents that can't be used"
+    )
+
+
+def _loading(options: argparse.Namespace) -> ClusterOptions | None:
+    """How documents are loaded into a cluster; None for a folder."""
+    from sicetnon.cluster.address import is_address
+
+    if not is_address(options.output):
+        return None
+    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.terminal.console import console, line_printer
+
+    say = line_printer(console(stderr=True, quiet=options.quiet))
+    if options.command is _add:
+        return ClusterOptions(workers=options.workers, message=say)
+    return ClusterOptions(
+        shards=options.shards or _CLUSTER_SHARDS,
+        replicas=options.replicas,
+        workers=options.workers,
+        merge=options.merge,
+        message=say,
+    )
+
+
+class _Skipped:
+    """Counts unusable documents, and names the first few."""
+
+    def __init__(self, say: Callable[[str], None]):
+        self.count, self._say = 0, say
+
+    def __call__(self, error: DataError) -> None:
+        self.count += 1
+        if self.count <= _SHOWN_ERRORS:
+            self._say(f"left out: {error}")
+
+
+def _build(options: argparse.Namespace) -> None:
+    from sicetnon.cluster.places import build_at
+
+    loading = _loading(options)
+    if loading and options.shard:
+        raise UsageError("--shard is for an index in a folder; leave it out")
+    replaced = _documents_there(options.output)
+    note = f"an index of {counted(replaced, 'document')} (`sicetnon index add` adds to it)"
+    notes = [("replaced", note)] if replaced else []
+    is_ciff = options.sources[0].endswith(".ciff")
+    if not loading and (is_ciff or (options.shards or 1) > 1):
+        start = time.monotonic()
+        (_import if is_ciff else build_in_processes)(options)
+        if not options.quiet:
+            sum_up(options.output, start, notes)
+        return
+
+    def build(corpus: Corpus, settings: BuildOptions) -> None:
+        build_at(corpus, options.output, settings, loading)
+
+    _write(options, build, (), notes)
+
+
+def _import(options: argparse.Namespace) -> None:
+    """Build an index from the index of another search engine."""
+    from sicetnon.index.ciff import build_from_ciff
+    from sicetnon.text.analysis import named_analysis
+
+    if len(options.sources) > 1 or options.shard or options.shards:
+        raise UsageError("name one FILE.ciff alone; make one index of several by `index merge`")
+    analysis = named_analysis(options.analysis) if options.analysis else None
+    build_from_ciff(Path(options.sources[0]), options.output, analysis)
+
+
+def _add(options: argparse.Namespace) -> None:
+    from sicetnon.cluster.places import add_at, manifest_at
+
+    def add(corpus: Corpus, settings: BuildOptions) -> None:
+        add_at(corpus, options.output, settings, options.replace, _loading(options))
+
+    _write(options, add, ready(list(manifest_at(options.output).annotations)))
+
+
+def _write(
+    options: argparse.Namespace,
+    write: Callable[[Corpus, BuildOptions], None],
+    annotators: Sequence[Annotator],
+    notes: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Write documents into an index, and sum up what it is then."""
+    from sicetnon.formats.corpora import open_corpus
+    from sicetnon.formats.entries import EntryFields
+    from sicetnon.formats.files import Reading
+    from sicetnon.formats.page_scores import SideFiles
+    from sicetnon.index.writing import BuildOptions
+    from sicetnon.terminal.console import console, line_printer
+    from sicetnon.terminal.progress import ProgressBar
+
+    start = time.monotonic()
+    ranks = SideFiles(options.page_ranks, options.spam_ranks)
+    side_files = ranks if ranks.files else None
+    named = EntryFields(
+        tuple(options.fields), options.id_field, options.stance_field, options.claim_field
+    )
+    corpus = open_corpus(options.sources, named, side_files)
+    if ranks.files and not corpus.side_files:
+        raise UsageError(
+            f"--page-ranks and --spam-ranks are for web pages; found {corpus.records}; leave the "
+            "option out"
+        )
+    screen = console(stderr=True, quiet=options.quiet)
+    skipped = _Skipped(line_printer(screen))
+    with ProgressBar(screen) as bar:
+        settings = BuildOptions(
+            _analysis(options, corpus.records),
+            memory=options.memory << 20,
+            part=getattr(options, "shard", None),
+            on_error=skipped if options.skip_invalid else Reading().on_error,
+            annotators=annotators,
+            annotated=bar.annotating,
+            progress=lambda progress: bar.indexing(corpus, progress),
+            source={"sha256": corpus.checksum(), "files": [Path(f).name for f in corpus.files]},
+        )
+        write(corpus, settings)
+    left_out = [("left out", f"{skipped.count:,}")] if skipped.count else []
+    if not options.quiet:
+        sum_up(options.output, start, [*notes, *left_out])
+
+
+def ready(names: Sequence[str]) -> list[Annotator]:
+    """The annotators of some names, tried on a word before anything long is begun."""
+    from sicetnon.arguments.model.index_annotators import annotators
+
+    found = annotators(names)
+    for annotator in found:
+        annotator.numbers(["a"])
+    return found
+
+
+def _documents_there(index: Place) -> int:
+    """Number of documents of the index in a folder; 0 where there is none to read."""
+    from sicetnon.cluster.places import open_index
+    from sicetnon.errors import BrokenIndexError
+
+    try:
+        with open_index(index) as opened:
+            return opened.document_count
+    except BrokenIndexError:
+        return 0
+
+
+def _analysis(options: argparse.Namespace, records: str) -> Analysis:
+    """The analysis that is named, else the index's when adding, else that of the records' task."""
+    from sicetnon.cluster.places import open_index
+    from sicetnon.tasks.registry import analysis_for
+    from sicetnon.text.analysis import named_analysis
+
+    if options.analysis:
+        return named_analysis(options.analysis)
+    if options.command is _add:
+        with open_index(options.output) as index:
+            return index.analysis
+    return named_analysis(analysis_for(records))
+
+
+def sum_up(index: Place, start: float, notes: Sequence[tuple[str, str]] = ()) -> None:
+    """Print the description of an index, some notes, and the time since the start."""
+    from sicetnon.terminal.console import console, show_facts
+
+    first, *others = facts(index)
+    seconds = f"{time.monotonic() - start:,.1f} s"
+    show_facts([first, *notes, *others, ("time", seconds)], console())
+
+
+def facts(index: Place) -> list[tuple[str, str]]:
+    """The description of an index, for people."""
+    from sicetnon.cluster.places import facts_at, open_index
+
+    with open_index(index) as opened:
+        manifest = opened.manifest
+        return [
+            ("index", str(index)),
+            ("documents", counted(opened.document_count, *_NOUNS[manifest.records])),
+            ("fields", ", ".join(opened.fields)),
+            ("analysis", opened.analysis.name),
+            *((name, f"by {entry.model}") for name, entry in manifest.annotations.items()),
+            ("terms", f"{int(opened.field_totals.sum()):,}"),
+            *facts_at(index),
+        ]

@@ -1,0 +1,115 @@
+"""The processes of `index build --shards`: each builds a shard by the command line."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+from sicetnon.errors import SicetnonError
+
+_WAITING_SECONDS = 0.05
+
+
+def build_in_processes(options: argparse.Namespace) -> None:
+    """Build each shard in a process of its own, and make one index of them.
+
+    Args:
+        options: Those of `index build`.
+
+    Raises:
+        SicetnonError: A process has failed; the others are ended, and nothing has changed.
+    """
+    from sicetnon.index.shards import build_shards
+
+    command, same = [sys.executable, "-m", "sicetnon", "index", "build"], _same(options)
+
+    def build(folders: Sequence[Path]) -> None:
+        with ExitStack() as started:
+            processes = [
+                started.enter_context(
+                    _ShardProcess(
+                        [*command, f"--shard={n}/{len(folders)}", f"--output={folder}", *same]
+                    )
+                )
+                for n, folder in enumerate(folders, start=1)
+            ]
+            while processes:
+                time.sleep(_WAITING_SECONDS)
+                processes = [process for process in processes if process.is_running()]
+
+    build_shards(options.output, options.shards, build, link=not options.merge)
+
+
+def _same(options: argparse.Namespace) -> list[str]:
+    """The options and sources that each process is given as they are."""
+    given = {
+        "--analysis": options.analysis,
+        "--fields": ",".join(options.fields),
+        "--id-field": options.id_field,
+        "--stance-field": options.stance_field,
+        "--claim-field": options.claim_field,
+        "--page-ranks": options.page_ranks,
+        "--spam-ranks": options.spam_ranks,
+        "--memory": max(options.memory // options.shards, 1),
+    }
+    skip = ["--skip-invalid"] if options.skip_invalid else []
+    return [
+        *(f"{name}={value}" for name, value in given.items() if value),
+        *skip,
+        *(["--quiet"] if options.quiet else []),
+        "--",
+        *map(str, options.sources),
+    ]
+
+
+class _ShardProcess:
+    """A process that builds a shard. It is ended with the block that it is the context of.
+
+    Args:
+        command: Its command line.
+    """
+
+    def __init__(self, command: Sequence[str]):
+        self._told: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self._told)
+
+    def __enter__(self) -> _ShardProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait()
+        self._told.close()
+
+    def is_running(self) -> bool:
+        """Whether it runs still; what it had to tell is printed when it has ended.
+
+        Raises:
+            SicetnonError: It has failed.
+        """
+        status = self._process.poll()
+        if status is None:
+            return True
+        self._told.seek(0)
+        lines = self._told.read().splitlines()
+        failure = lines.pop() if status and lines else ""
+        for line in lines:
+            print(line, file=sys.stderr)  # noqa: T201
+        if status:
+            raise _ShardError(failure.removeprefix("sicetnon: ") or f"ended with {status}", status)
+        return False
+
+
+class _ShardError(SicetnonError):
+    """A shard could not be built."""
+
+    def __init__(self, message: str, exit_status: int):
+        super().__init__(message)
+        self.exit_status = exit_status if exit_status > 0 else 1
