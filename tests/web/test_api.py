@@ -127,9 +127,11 @@ class TestOwnRoutes:
             assert client.post("/", turn).status == 200
             assert client.post("/mcp", call | {"params": named}, both).status == 200
         lines = [json.loads(each.getMessage()) for each in caplog.records]
-        expected = [["Is tenure good?"], None, ["Tenure is bad."], ["I am for tenure."]]
-        expected.append(["Is tenure fair?"])
-        assert [line.get("asked") for line in lines] == (expected if is_wanted else [None] * 5)
+        asked = ["Is tenure good?", "Tenure is bad.", "I am for tenure.", "Is tenure fair?"]
+        # a line is written after its answer was sent, so the next request may come before it
+        logged = sorted(line["asked"] for line in lines if "asked" in line)
+        assert logged == (sorted([text] for text in asked) if is_wanted else [])
+        assert len(lines) == 5
 
     def test_validate_and_evaluate(self, client: Client) -> None:
         body = {"run": RUN, "task": "touche-2020-task-1"}
