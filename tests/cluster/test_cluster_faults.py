@@ -42,8 +42,16 @@ from support.cluster_nodes import Cluster
 
 COPIES = ClusterOptions(shards=3, replicas=1, lease=1.0)
 SMALL_BATCHES = replace(COPIES, batch_bytes=1 << 14)
-LONGEST = 5.0
-"""Seconds that a search may take on a busy machine: the three that it waits, and own work."""
+WAITS = 3.0
+"""Seconds that a search waits for nodes at most."""
+
+
+def longest(index: Index, expected: Answers) -> float:
+    """Seconds that a search may take: those that it waits, and its own work, which it does twice.
+
+    How long the work takes on this machine at present is tried, and is never less than a second.
+    """
+    return WAITS + 2 * max(1.0, watch(index, expected, 1, right=4).slowest)
 
 
 @pytest.fixture(autouse=True)
@@ -107,20 +115,21 @@ def test_searches_go_on_while_a_node_is_paused(
     breakable: Cluster, corpus_file: Path, expected: Answers
 ) -> None:
     with searched(breakable, corpus_file) as (site, index):
+        limit = longest(index, expected)
         manager = breakable.manager()
         first, second = [node for node in breakable.nodes if node is not manager]
         first.pause()
-        met = watch(index, expected, 5)
+        met = watch(index, expected, 5, right=4)
         assert met.right > 3, met
-        assert met.slowest < LONGEST, met
+        assert met.slowest < limit, met
         # with two of three nodes gone there are errors, and no answers that look right
         second.pause()
         met = watch(index, expected, 4)
         assert met.errors > 0, met
-        assert met.slowest < LONGEST, met
+        assert met.slowest < limit, met
         # all is well again without a hand
         site.mend()
-        assert watch(index, expected, 4).right > 3
+        assert watch(index, expected, 4, right=4).right > 3
 
 
 def test_searches_and_a_build_go_on_without_the_manager(
@@ -130,10 +139,11 @@ def test_searches_and_a_build_go_on_without_the_manager(
         searched(breakable, corpus_file) as (site, index),
         loading(site, corpus_file) as (name, built),
     ):
+        limit = longest(index, expected)
         kill_the_manager(site)
-        met = watch(index, expected, 5)
+        met = watch(index, expected, 5, right=4)
         assert met.right > 3, met
-        assert met.slowest < LONGEST, met
+        assert met.slowest < limit, met
         site.mend()
         is_whole(breakable, name, built.result(240), expected)
 
@@ -143,11 +153,12 @@ def test_searches_go_on_where_one_host_fails(
     cluster: Cluster, corpus_file: Path, expected: Answers, mode: Mode
 ) -> None:
     with searched(cluster, corpus_file) as (site, index):
+        limit = longest(index, expected)
         site.proxy.turn(mode)
-        met = watch(index, expected, 3)
+        met = watch(index, expected, 3, right=4)
         assert met.right > 3, met
         assert not met.errors, met
-        assert met.slowest < LONGEST, met
+        assert met.slowest < limit, met
 
 
 @pytest.mark.parametrize("mode", ["drop", "busy"])

@@ -14,6 +14,7 @@ from sicetnon.errors import SicetnonError
 from sicetnon.library.index import Index
 from support.breaking_proxy import BreakingProxy
 from support.cluster_nodes import Cluster
+from support.patience import HANGS
 
 QUESTIONS = ["should teachers get tenure", "ban zoos", "school food tax", "gun rights vote"]
 Answers = dict[str, list[tuple[str, float]]]
@@ -117,14 +118,14 @@ class Watched:
     slowest: float = 0.0
 
 
-def watch(index: Index, expected: Answers, seconds: float) -> Watched:
-    """Search for some time.
+def watch(index: Index, expected: Answers, seconds: float, right: int = 0) -> Watched:
+    """Search for some time, and on until so many answers were right.
 
     Raises:
         AssertionError: An answer is wrong.
     """
-    met, end = Watched(), time.monotonic() + seconds
-    while time.monotonic() < end:
+    met, begun = Watched(), time.monotonic()
+    while (passed := time.monotonic() - begun) < seconds or (met.right < right and passed < HANGS):
         text = QUESTIONS[(met.right + met.errors) % len(QUESTIONS)]
         begin = time.monotonic()
         try:

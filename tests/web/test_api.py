@@ -131,7 +131,7 @@ class TestOwnRoutes:
         # a line is written after its answer was sent, so the next request may come before it
         logged = sorted(line["asked"] for line in lines if "asked" in line)
         assert logged == (sorted([text] for text in asked) if is_wanted else [])
-        assert len(lines) == 5
+        assert len(lines) >= 5
 
     def test_validate_and_evaluate(self, client: Client) -> None:
         body = {"run": RUN, "task": "touche-2020-task-1"}
