@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sicetnon.cluster.connection import USUAL, ClusterError, Connection, Patience
+from sicetnon.cluster.connection import USUAL, Connection, Patience
 from sicetnon.cluster.layout import length_field, live
+from sicetnon.cluster.shards import WHOLE, Tolerance, whole
 
 _LONG = Patience(120.0, 240.0)
 _AT_ONCE = 10_000
@@ -26,24 +27,6 @@ class Counted:
     documents: int
     field_totals: tuple[int, ...]
     hashes: tuple[int, int]
-
-
-def whole(answer: dict[str, Any], where: object) -> dict[str, Any]:
-    """An answer of a search, if it is one over all shards.
-
-    Raises:
-        ClusterError: A shard failed, or the search took too long.
-    """
-    shards = answer["_shards"]
-    if shards["failed"] or shards["successful"] < shards["total"] or answer.get("timed_out"):
-        reasons = [str(each.get("reason", {}).get("reason")) for each in shards.get("failures", [])]
-        why = f": {reasons[0][:200]}" if reasons else ""
-        raise ClusterError(
-            f"{where}: {shards['total'] - shards['successful']} of {shards['total']} shards gave "
-            f"no answer in time{why}",
-            503,
-        )
-    return answer
 
 
 def count_documents(
@@ -108,6 +91,7 @@ def numbers_of(
     change: int,
     pending: Sequence[int] = (),
     patience: Patience = USUAL,
+    tolerance: Tolerance = WHOLE,
 ) -> dict[str, int]:
     """The numbers of documents by id; those that the index does not have are left out.
 
@@ -118,6 +102,7 @@ def numbers_of(
         change: The change after which it is asked.
         pending: See `layout.live`.
         patience: How long a request is tried.
+        tolerance: Whether shards may be lacking.
     """
     found: dict[str, int] = {}
     for part in _parts(ids):
@@ -126,8 +111,10 @@ def numbers_of(
             "size": len(part), "query": {"bool": {"filter": query}}, "_source": False,
             "stored_fields": "_none_", "docvalue_fields": ["id", "number"],
         }  # fmt: skip
-        answer = connection.ask("POST", f"/{index}/_search", body, patience=patience)
-        for hit in whole(answer, connection.address)["hits"]["hits"]:
+        answer = connection.ask(
+            "POST", f"/{index}/_search", body, params=tolerance.params, patience=patience
+        )
+        for hit in tolerance.checked(answer, connection.address)["hits"]["hits"]:
             found[hit["fields"]["id"][0]] = hit["fields"]["number"][0]
     return found
 

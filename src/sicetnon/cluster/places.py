@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from sicetnon.index.writing import BuildOptions
 
 
-def open_index(place: Place) -> IndexReader:
+def open_index(place: Place, *, partial: bool = False) -> IndexReader:
     """Open an index.
+
+    Args:
+        place: Its folder or address.
+        partial: Whether answers of a cluster may lack shards; see `IndexReader.missing`.
 
     Raises:
         BrokenIndexError: There is none, or it cannot be used.
@@ -27,7 +31,7 @@ def open_index(place: Place) -> IndexReader:
     if is_address(place):
         from sicetnon.cluster.reader import ClusterReader
 
-        return ClusterReader.open(place)
+        return ClusterReader.open(place, partial=partial)
     from sicetnon.index.reader import IndexReader
 
     return IndexReader.open(_folder(place))

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from sicetnon.cluster.address import Place, parse_address
 from sicetnon.cluster.connection import BUSY, ClusterError, Connection, Patience
-from sicetnon.cluster.counting import numbers_of, whole
+from sicetnon.cluster.counting import numbers_of
 from sicetnon.cluster.searching import CandidateSearch, Found
+from sicetnon.cluster.shards import Tolerance
 from sicetnon.cluster.state import read_state, required_index
 from sicetnon.cluster.terms import ClusterPostings
 from sicetnon.cluster.verifying import verify_cluster
@@ -33,6 +34,9 @@ _MOST_IDS = 500_000
 _AT_ONCE = 1000
 _ATTEMPTS = 5
 _NEWS_SECONDS = 1.0
+_PARTIAL_SECONDS = 10.0
+"""Seconds after a partial answer in which no whole one is waited for."""
+
 Result = TypeVar("Result")
 
 
@@ -49,7 +53,7 @@ class ClusterReader(IndexReader):
 
     concurrency = 8
 
-    def __init__(self, connection: Connection):
+    def __init__(self, connection: Connection, partial: bool = False):
         self._connection = connection
         total = connection.credentials.seconds
         self._patience = Patience(min(_HEDGE_SECONDS, total), total, is_hedged=True)
@@ -59,6 +63,7 @@ class ClusterReader(IndexReader):
         self._ids: dict[int, str] = {}
         self.candidates = 0
         self._asked = time.monotonic()
+        self._is_partial, self._partial_until = partial, 0.0
         try:
             self._adopt(self._read_view())
         except SicetnonError:
@@ -66,15 +71,20 @@ class ClusterReader(IndexReader):
             raise
 
     @classmethod
-    def open(cls, folder: Place) -> Self:
+    def open(cls, folder: Place, *, partial: bool = False) -> Self:
         """Open an index on a cluster.
+
+        Args:
+            folder: Its address.
+            partial: Whether an answer may lack shards where no whole one is given in half of the
+                time; `missing` then says so.
 
         Raises:
             BrokenIndexError: There is none, or it was not loaded whole, or was made with an
                 analysis that would give other terms now.
             ClusterError: The cluster gives no answer.
         """
-        return cls(Connection(parse_address(folder)))
+        return cls(Connection(parse_address(folder)), partial)
 
     @property
     def known_version(self) -> tuple[str, int]:
@@ -86,7 +96,7 @@ class ClusterReader(IndexReader):
 
     def postings(self, fields: Mapping[str, float], other_forms: float) -> ClusterPostings:
         """See `HasPostings.postings`."""
-        return self._view.postings(fields, other_forms)
+        return self._view_now.postings(fields, other_forms)
 
     def search_worker(self, scores: Sequence[Scoring]) -> _ClusterWorker:
         """See `SearchesItself.search_worker`."""
@@ -97,7 +107,7 @@ class ClusterReader(IndexReader):
     ) -> None:
         """See `SearchesItself.prepare_search`."""
         self.check_open()
-        self._view.prepare(scores, queries)
+        self._answered(lambda view: view.prepare(scores, queries))
 
     def searched(self, scores: Sequence[Scoring], query: Mapping[str, float], k: int) -> Found:
         """The k best documents for weighted terms; see `LocalRetriever.search`."""
@@ -111,7 +121,7 @@ class ClusterReader(IndexReader):
             self._keep_ids(table.numbers.tolist(), table.ids)
             return found
 
-        return self._of_one_state(work)
+        return self._answered(work)
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""
@@ -203,9 +213,37 @@ class ClusterReader(IndexReader):
         with contextlib.suppress(SicetnonError):
             self._refresh()
 
-    def _of_one_state(self, work: Callable[[View], Result]) -> Result:
-        end, changes = time.monotonic() + self._patience.total, 0
-        with self._connection.within(self._patience.total):
+    def _answered(self, work: Callable[[View], Result]) -> Result:
+        """A whole answer, or a partial one where that is allowed."""
+        if time.monotonic() > self._partial_until:
+            try:
+                return self._of_one_state(work, self._seconds)
+            except ClusterError as error:
+                if not (self._is_partial and error.may_pass):
+                    raise
+        tolerance = Tolerance(is_partial=True)
+        view = self._view_now.tolerating(tolerance)
+        with self._connection.within(self._seconds):
+            result = work(view)
+        if tolerance.lacking:
+            if time.monotonic() > self._partial_until:
+                self._partial_until = time.monotonic() + _PARTIAL_SECONDS
+            self.missing, self._partial_view = str(tolerance), view
+        return result
+
+    @property
+    def _view_now(self) -> View:
+        """The index; soon after a partial answer, with statistics that lack what it lacked."""
+        return self._partial_view if time.monotonic() < self._partial_until else self._view
+
+    @property
+    def _seconds(self) -> float:
+        """Seconds for a whole answer; a partial one has as many again."""
+        return self._patience.total / 2 if self._is_partial else self._patience.total
+
+    def _of_one_state(self, work: Callable[[View], Result], seconds: float) -> Result:
+        end, changes = time.monotonic() + seconds, 0
+        with self._connection.within(seconds):
             while changes < _ATTEMPTS:
                 try:
                     result = work(self._view)
@@ -238,9 +276,10 @@ class ClusterReader(IndexReader):
                 state.change,
                 state.pending,
                 self._patience,
+                view.tolerance,
             )
 
-        return self._of_one_state(work)
+        return self._answered(work)
 
     def _records(self, name: str, keys: Sequence[Any]) -> dict[Any, Record]:
         found: dict[Any, Record] = {}
@@ -272,13 +311,13 @@ class ClusterReader(IndexReader):
                 "POST",
                 f"/{view.physical}/_search",
                 body,
-                params={"allow_partial_search_results": "false"},
+                params=view.tolerance.params,
                 patience=self._patience,
             )
-            hits: list[dict[str, Any]] = whole(answer, self.folder)["hits"]["hits"]
+            hits: list[dict[str, Any]] = view.tolerance.checked(answer, self.folder)["hits"]["hits"]
             return hits
 
-        return self._of_one_state(work)
+        return self._answered(work)
 
     def _check_ids(self, ids: Sequence[str]) -> None:
         self.check_open()

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from sicetnon.cluster.candidates import CandidateIndex, CandidateTable, table_of
 from sicetnon.cluster.connection import Connection, Patience
-from sicetnon.cluster.counting import whole
 from sicetnon.cluster.layout import length_field
 from sicetnon.cluster.queries import Bound, bound_of, frequencies_query
 from sicetnon.cluster.terms import MOST_CLAUSES
@@ -132,16 +131,20 @@ class CandidateSearch:
     def _search(self, path: str, body: dict[str, Any], patience: Patience) -> Hits:
         params = {"include_named_queries_score": "true"}
         if path != "/_search":
-            params["allow_partial_search_results"] = "false"
+            params |= self._view.tolerance.params
         answer = self._connection.ask("POST", path, body, params=params, patience=patience)
-        hits: Hits = whole(answer, self._connection.address)["hits"]["hits"]
+        hits: Hits = self._checked(answer)["hits"]["hits"]
         return hits
+
+    def _checked(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return self._view.tolerance.checked(answer, self._connection.address)
 
     @contextlib.contextmanager
     def _point_in_time(self) -> Iterator[str]:
         path = f"/{self._view.physical}/_search/point_in_time"
         made = self._connection.ask("POST", path, params={"keep_alive": _KEEP}, patience=_DEEP)
         try:
+            self._checked(made)
             yield made["pit_id"]
         finally:
             body = {"pit_id": [made["pit_id"]]}

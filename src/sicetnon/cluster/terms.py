@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.cluster.connection import Connection, Patience, lines
-from sicetnon.cluster.counting import whole
 from sicetnon.cluster.layout import terms_field
+from sicetnon.cluster.shards import WHOLE, Tolerance
 from sicetnon.retrieval.postings import TermPostings
 from sicetnon.retrieval.statistics import (
     CollectionStatistics,
@@ -58,6 +58,7 @@ class TermCounts:
         live: The query of the live documents.
         stem: Gives the stems of words; None where terms are stems.
         patience: How long a request is tried.
+        tolerance: Whether shards may be lacking.
     """
 
     connection: Connection
@@ -65,9 +66,17 @@ class TermCounts:
     live: dict[str, Any]
     stem: StemWords | None
     patience: Patience
+    tolerance: Tolerance = WHOLE
     _forms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _documents: dict[WantedTerm, int] = field(default_factory=dict)
     _occurrences: dict[tuple[int, tuple[str, ...]], int] = field(default_factory=dict)
+
+    def tolerating(self, tolerance: Tolerance) -> TermCounts:
+        """Counts that may lack shards. They start from these, and leave these as they are."""
+        known = (dict(self._forms), dict(self._documents), dict(self._occurrences))
+        return TermCounts(
+            self.connection, self.index, self.live, self.stem, self.patience, tolerance, *known
+        )
 
     def other_forms(self, terms: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The other forms of the stems of terms, in alphabetical order."""
@@ -144,10 +153,11 @@ class TermCounts:
             yield {"size": 0, "track_total_hits": False, "query": query, "aggs": aggregation}
 
     def _answers(self, bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        header = {"index": self.index, "allow_partial_search_results": False}
+        is_partial = self.tolerance.is_partial
+        header = {"index": self.index, "allow_partial_search_results": is_partial}
         data = lines([part for body in bodies for part in (header, body)])
         found = self.connection.ask("POST", "/_msearch", data, patience=self.patience)
-        return [checked(each, self.connection) for each in found["responses"]]
+        return [checked(each, self.connection, self.tolerance) for each in found["responses"]]
 
     def _read_forms(self, stems: list[str]) -> dict[str, tuple[str, ...]]:
         found: dict[str, list[str]] = {stem: [] for stem in stems}
@@ -158,18 +168,19 @@ class TermCounts:
                 "_source": False, "stored_fields": "_none_", "docvalue_fields": ["stem", "form"],
             }  # fmt: skip
             answer = self.connection.ask(
-                "POST", f"/{self.index}/_search", body, patience=self.patience
-            )
-            for hit in whole(answer, self.connection.address)["hits"]["hits"]:
+                "POST", f"/{self.index}/_search", body, params=self.tolerance.params,
+                patience=self.patience,
+            )  # fmt: skip
+            for hit in self.tolerance.checked(answer, self.connection.address)["hits"]["hits"]:
                 found[hit["fields"]["stem"][0]].append(hit["fields"]["form"][0])
         return {stem: tuple(sorted(forms)) for stem, forms in found.items()}
 
 
-def checked(answer: dict[str, Any], connection: Connection) -> dict[str, Any]:
-    """An answer among those of several searches, if it is a whole one.
+def checked(answer: dict[str, Any], connection: Connection, tolerance: Tolerance) -> dict[str, Any]:
+    """An answer among those of several searches.
 
     Raises:
-        ClusterError: It is an error, or shards are missing.
+        ClusterError: It is an error, or lacks shards and must not.
     """
     from sicetnon.cluster.connection import ClusterError
 
@@ -178,7 +189,7 @@ def checked(answer: dict[str, Any], connection: Connection) -> dict[str, Any]:
         kind = str(answer["error"].get("type", ""))
         message = f"{connection.address}: status {answer.get('status')}: {reason}"
         raise ClusterError(message, int(answer.get("status", 500)), kind)
-    return whole(answer, connection.address)
+    return tolerance.checked(answer, connection.address)
 
 
 class ClusterPostings:

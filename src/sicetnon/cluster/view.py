@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sicetnon.cluster.connection import Connection, Patience
 from sicetnon.cluster.layout import live
 from sicetnon.cluster.queries import readers_of
+from sicetnon.cluster.shards import WHOLE, Tolerance
 from sicetnon.cluster.state import Stored
 from sicetnon.cluster.terms import ClusterPostings, TermCounts, WantedTerm
 from sicetnon.index.reader import IndexReader
@@ -32,7 +34,10 @@ class View:
         document_count: Number of documents.
         field_totals: Terms of all documents by field, int64, shape (fields,).
         live: The query of the live documents.
+        tolerance: Whether answers may lack shards.
     """
+
+    tolerance = WHOLE
 
     def __init__(
         self,
@@ -55,6 +60,13 @@ class View:
     def version(self) -> tuple[str, int]:
         """The engine's index and the number of the last change."""
         return self.physical, self.state.change
+
+    def tolerating(self, tolerance: Tolerance) -> View:
+        """The index where answers may lack shards; what they tell is not kept for later ones."""
+        made = copy.copy(self)
+        made.tolerance = tolerance
+        made._counts = self._counts.tolerating(tolerance)
+        return made
 
     def postings(self, fields: Mapping[str, float], other_forms: float) -> ClusterPostings:
         """See `HasPostings.postings`."""

@@ -52,6 +52,16 @@ def add_stance(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_partial(command: argparse.ArgumentParser) -> None:
+    """Add `--partial`."""
+    command.add_argument(
+        "--partial",
+        action="store_true",
+        help="on a cluster: answer without the shards that give no answer in time, and say so "
+        "(default: an error)",
+    )
+
+
 def add_index(
     command: argparse.ArgumentParser, line: str = "an index (default: the sample)"
 ) -> None:

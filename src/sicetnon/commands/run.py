@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sicetnon.commands.arguments import add_stance, describe, folder, place, positive
+from sicetnon.commands.arguments import add_partial, add_stance, describe, folder, place, positive
 from sicetnon.errors import UsageError, counted
 
 
@@ -24,6 +24,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--system", default="default", metavar="NAME", help="which system")
     add_stance(command)
     command.add_argument("--index", type=place, metavar="INDEX", help="where the index is or goes")
+    add_partial(command)
     command.add_argument("--cache", type=Path, metavar="FILE", help="keeps ChatNoir's answers")
     command.add_argument("--tag", metavar="TAG", help="the name of the run")
     command.add_argument(
@@ -54,6 +55,7 @@ def _run(options: argparse.Namespace) -> None:
             k=options.k,
             callbacks=Callbacks(say, bar.indexing, bar.fetching, bar.labelling),
             stance=options.stance,
+            partial=options.partial,
         )
         rankings = run_task(options.task, options.input, options.output, settings)
     results = counted(sum(map(len, rankings)), "result")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from sicetnon.commands.arguments import add_index, add_stance, describe, positive
+from sicetnon.commands.arguments import add_index, add_partial, add_stance, describe, positive
 from sicetnon.errors import UsageError
 
 
@@ -50,6 +50,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="say which side each answer takes (default: yes; --no-sides is faster)",
     )
     add_stance(command)
+    add_partial(command)
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -73,7 +74,8 @@ def _search(options: argparse.Namespace) -> None:
 
         line_printer(console(stderr=True, quiet=options.quiet))(line)
 
-    with Index.open(options.index) if options.index else sample_index(say) as index:
+    place, partial = options.index, options.partial
+    with Index.open(place, partial=partial) if place else sample_index(say) as index:
         found = index.search(
             question,
             options.k,
@@ -83,12 +85,16 @@ def _search(options: argparse.Namespace) -> None:
             balance=options.balance,
         )
         nearest = [] if found else index.nearest_topics(question)
+        missing = index.missing
     if options.json:
-        print(json_text(as_json(question, found, nearest), indent=1))  # noqa: T201
+        told = as_json(question, found, nearest, missing)
+        print(json_text(told, indent=1))  # noqa: T201
         return
     from sicetnon.terminal.answers import show_answers
     from sicetnon.terminal.console import console
 
+    if missing:
+        say(f"partial: {missing}")
     show_answers(question, found, console(), nearest, options.explain)
 
 

@@ -32,7 +32,11 @@ class IndexReader:
         segments: Its parts, in the order of their document numbers.
         document_count: The number of documents that are not deleted.
         field_totals: Terms of all documents by field, int64, shape (fields,).
+        missing: The part of the index that an answer so far lacked, in words; empty where all
+            answers are whole, as those of a folder are.
     """
+
+    missing = ""
 
     def __init__(self, folder: Path, manifest: Manifest, analysis: Analysis):
         self.folder, self.manifest, self.analysis = folder, manifest, analysis

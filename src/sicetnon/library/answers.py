@@ -215,10 +215,14 @@ def _entry_parts(record: Entry) -> tuple[str, str, str, PremiseStance | None]:
     return record.default_text(), "", link, record.stance
 
 
-def as_json(question: str, found: Sequence[Answer], nearest: Sequence[str] = ()) -> dict[str, Any]:
+def as_json(
+    question: str, found: Sequence[Answer], nearest: Sequence[str] = (), missing: str = ""
+) -> dict[str, Any]:
     """A question and its answers for programs; with its objects where stances are about them."""
     objects = next((answer.objects for answer in found if answer.objects), None)
     more: dict[str, Any] = {"objects": list(objects)} if objects else {}
     if nearest:
         more["nearest"] = list(nearest)
+    if missing:
+        more["partial"] = missing
     return {"question": question} | more | {"answers": [answer.as_json() for answer in found]}

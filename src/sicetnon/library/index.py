@@ -44,8 +44,13 @@ class Index(IndexReader):
     """
 
     @classmethod
-    def open(cls, folder: Place) -> Self:
+    def open(cls, folder: Place, *, partial: bool = False) -> Self:
         """Open an index in a folder, or on a cluster: `opensearch+https://host:9200/NAME`.
+
+        Args:
+            folder: The folder or the address.
+            partial: Whether answers of a cluster may lack the documents of shards that do not
+                answer in time; `missing` then says so. Such an answer is an error otherwise.
 
         An index in a folder stays readable as it is, even if writers change the folder. One on a
         cluster follows the changes; every answer is of one state of it.
@@ -60,7 +65,7 @@ class Index(IndexReader):
         from sicetnon.library.cluster_index import ClusterIndex
 
         # it is an index, if not of a class that is derived from this one
-        return cast(Self, ClusterIndex.open(folder))
+        return cast(Self, ClusterIndex.open(folder, partial=partial))
 
     @classmethod
     def build(

@@ -31,6 +31,8 @@ def run_metadata(
     searched: dict[str, Any] = {"source": "ClueWeb12 by ChatNoir"}
     if index is not None:
         searched = {"documents": index.document_count}
+        if index.missing:
+            searched["partial"] = index.missing
     return yaml.safe_dump(
         {
             "schema": {"version": "0.1"},

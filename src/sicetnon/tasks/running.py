@@ -70,6 +70,7 @@ class RunOptions:
         callbacks: Callbacks for messages and progress.
         stance: The stance classifier, for a task that asks which of two objects a result favours:
             `rules` or `learned`. The system's own when left out.
+        partial: Whether answers of a cluster may lack shards, which the metadata then say.
     """
 
     system: str = "default"
@@ -79,6 +80,7 @@ class RunOptions:
     k: int = MAX_RESULTS
     callbacks: Callbacks = field(default_factory=Callbacks)
     stance: str | None = None
+    partial: bool = False
 
     def run_tag(self) -> str:
         """The name of the run: the given one, or one made of system and stance classifier."""
@@ -114,6 +116,8 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
         seconds = time.monotonic() - start
         stance_method = None if system.labelling is None else system.labelling.method
         metadata = run_metadata(task, options.system, tag, index, seconds, stance_method)
+        if index is not None and index.missing:
+            options.callbacks.message(f"partial: {index.missing}")
     write_whole({target / RUN: run, target / METADATA: metadata})
     report = validate(run.splitlines(keepends=True), task_id, topics, name=str(target / RUN))
     for finding in report.findings:
@@ -129,11 +133,11 @@ def _documents(
     with contextlib.ExitStack() as stack:
         if task.is_corpus_given:
             folder = _corpus_index(task, source, target, options, stack)
-            index = stack.enter_context(open_index(folder))
+            index = stack.enter_context(open_index(folder, partial=options.partial))
             yield index, index
         elif options.index is not None:
             make_folder(target)
-            index = stack.enter_context(open_index(options.index))
+            index = stack.enter_context(open_index(options.index, partial=options.partial))
             yield from_index(index), index
         else:
             make_folder(target)
