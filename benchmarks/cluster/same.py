@@ -3,7 +3,8 @@
 python -m benchmarks.cluster.same INPUT --hosts host:9200,host:9201 --shards 1 3 6
 
 For each number of shards, before and after a twentieth of the documents is deleted, each system's
-rankings of all topics are compared: ids and scores, to the last bit.
+rankings of all topics are compared: ids and scores, to the last bit. A way of finding candidates is
+`skipping` documents, by `script` over all documents with a term, or fetching `all` of these.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,10 +63,10 @@ def main() -> None:
     options = _options()
     topics = read_topics(options.input / "topics.xml")[: options.topics]
     hosts = f"opensearch+http://{options.hosts}"
-    print(
-        "| shards | deleted | system | same, first 10 | same, first 1,000 | candidates | nDCG@5 |"
-    )
-    print("|---|---|---|---|---|---|---|", flush=True)
+    columns = ("shards", "deleted", "system", "same, first 10", "same, first 1,000", "way",
+               "candidates", "nDCG@5")  # fmt: skip
+    print(f"| {' | '.join(columns)} |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
     for shards in options.shards:
         with tempfile.TemporaryDirectory() as folder:
             address = f"{hosts}/same-{shards}"
@@ -84,7 +86,7 @@ def _compare(
     folder, cluster = pair
     assert isinstance(cluster, ClusterIndex)
     for name, (scores, feedback) in SYSTEMS.items():
-        cells, first = [], None
+        cells, first, ways = [], None, Counter(cluster.ways)
         for k in (10, 1000):
             expected = LocalRetriever(folder, scores, feedback).retrieve(topics, k)
             before = cluster.candidates
@@ -96,10 +98,18 @@ def _compare(
         shown = " / ".join(fetched for _, fetched in cells)
         effect = f"{_ndcg(first or [], qrels):.4f}" if qrels else ""
         print(
-            f"| {shards} | {deleted:,} | {name} | {cells[0][0]} | {cells[1][0]} | {shown} | "
+            f"| {shards} | {deleted:,} | {name} | {cells[0][0]} | {cells[1][0]} | "
+            f"{_told(cluster.ways - ways)} | {shown} | "
             f"{effect} |",
             flush=True,
         )
+
+
+def _told(ways: Counter[str]) -> str:
+    """The ways in which candidates were found, with their shares where there are several."""
+    total = sum(count for way, count in ways.items() if way)
+    shares = [f"{way} {count / total:.0%}" for way, count in ways.most_common() if way]
+    return ", ".join(shares).replace(" 100%", "")
 
 
 def _is_same(one: Ranking, other: Ranking) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 
 from cluster.conftest import LOADING, whole
 from sicetnon.cluster.building import ClusterOptions
+from sicetnon.cluster.reader import ClusterReader
+from sicetnon.cluster.skipping import skipping_bound
 from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.feedback import RM3, Bo1, Feedback
@@ -160,6 +163,49 @@ def test_the_sample_is_ranked_the_same(
     places: Sequence[Index], k: int, feedback: Feedback | None
 ) -> None:
     same(*places, [FieldScore(BM25())], QUESTIONS, k, feedback)
+
+
+def some_models() -> Iterator[WeightingModel]:
+    """Models that skip documents, with parameters of any size."""
+    chosen = random.Random(3)
+    for variant in ("lucene", "robertson", "atire", "plus"):
+        yield BM25(10 ** chosen.uniform(-2, 2), chosen.random(), variant)
+    yield from (BM25(0.0, 0.5), BM25(1.2, 0.0), BM25(1.2, 1.0))
+    for variant in ("clipped", "matched", "full"):
+        yield DirichletLM(10 ** chosen.uniform(0, 5), variant)
+    yield from (JelinekMercer(0.01), JelinekMercer(0.99))
+
+
+@pytest.mark.parametrize("model", list(some_models()), ids=str)
+def test_no_score_is_above_the_bound_that_skips(
+    places: Sequence[Index], cluster: Cluster, model: WeightingModel
+) -> None:
+    folder, index = places
+    scores = [FieldScore(model)]
+    assert isinstance(index, ClusterReader)
+    # these have forms of one stem among them
+    for query in ({"school": 1.0, "schools": 2.5, "tenure": 0.2}, {"teacher": 1.0}):
+        view = index._view
+        view.prepare(scores, [query])
+        part = scores[0].bind(view.as_index())(query)
+        bound = skipping_bound(view, scores, [part], query, view.stem)
+        assert bound is not None
+        body = {"query": bound.query, "size": 1000, "docvalue_fields": ["number"]}
+        hits = cluster.ask(f"{view.physical}/_search", "POST", body)["hits"]["hits"]
+        limits = {hit["fields"]["number"][0]: bound.limit(hit["_score"]) for hit in hits}
+        numbers, found = LocalRetriever(folder, scores).search(query, 1000)
+        assert len(numbers)
+        for number, score in zip(numbers.tolist(), found.tolist(), strict=True):
+            assert score <= limits[number]
+
+
+def test_documents_are_skipped_where_a_model_allows_it(places: Sequence[Index]) -> None:
+    index = places[1]
+    assert isinstance(index, ClusterReader)
+    for model, way in ((BM25(), "skipping"), (DirichletLM(), "skipping"), (DPH(), "script")):
+        before = index.ways[way]
+        same(*places, [FieldScore(model)], QUESTIONS[:1], 10)
+        assert index.ways[way] == before + 1
 
 
 @pytest.mark.parametrize("system", ["default", "bm25", "dirichlet", "dph", "dirichlet-rm3"])

@@ -21,6 +21,7 @@ from sicetnon.cluster.bulk import BulkCounts, BulkLoader, Refusal
 from sicetnon.cluster.connection import ClusterError, Connection, Patience
 from sicetnon.cluster.counting import count_documents, numbers_between, refresh
 from sicetnon.cluster.preparing import Preparation
+from sicetnon.cluster.skipping import SIMILARITY
 from sicetnon.cluster.state import (
     LEASE_SECONDS,
     ClusterState,
@@ -126,8 +127,8 @@ class _Build:
         number = int(names[-1].removeprefix(start)) + 1 if names else 1
         name = f"{start}{number}"
         body = {
-            "settings": layout.settings(self._loading.shards, 0),
-            "mappings": layout.mapping(len(self._corpus.fields)),
+            "settings": layout.settings(self._loading.shards, 0, SIMILARITY),
+            "mappings": layout.mapping(len(self._corpus.fields), self._options.analysis.forms),
         }
         try:
             self._connection.ask("PUT", f"/{name}", body, params={"wait_for_active_shards": "1"})

@@ -25,13 +25,21 @@ LARGEST_RECORD = 20 << 20
 STATE, LOCK = "sicetnon state", "sicetnon lock"
 """Ids of the index's own documents; the white space keeps them apart from ids of documents."""
 
-FREQUENCY = "frequency"
+FREQUENCY, BOUND = "frequency", "bound"
+"""Names of similarities; the second one is of a field of that name, see `skipping`."""
+
 _FIRST_VERSION = 1 << 62
 _HASH_BITS = 24
 
 
-def settings(shards: int, replicas: int) -> dict[str, Any]:
-    """The settings of a new index, which is not searched before it is loaded."""
+def settings(shards: int, replicas: int, bound: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a new index, which is not searched before it is loaded.
+
+    Args:
+        shards: Number of shards.
+        replicas: Number of further copies of each.
+        bound: The similarity of the field `bound`.
+    """
     return {
         "number_of_shards": shards,
         "number_of_replicas": replicas,
@@ -39,17 +47,26 @@ def settings(shards: int, replicas: int) -> dict[str, Any]:
         "analysis": {"analyzer": {"terms": {"type": "custom", "tokenizer": "whitespace"}}},
         # the score of a term is its frequency, so that named queries give frequencies
         "similarity": {
-            FREQUENCY: {"type": "scripted", "script": {"source": "return query.boost * doc.freq;"}}
+            FREQUENCY: {"type": "scripted", "script": {"source": "return query.boost * doc.freq;"}},
+            BOUND: bound,
         },
     }
 
 
-def mapping(fields: int) -> dict[str, Any]:
-    """The mapping of an index with some number of text fields."""
-    terms = {
+def mapping(fields: int, has_stems: bool) -> dict[str, Any]:
+    """The mapping of an index with some number of text fields.
+
+    Args:
+        fields: Their number.
+        has_stems: Whether the field `bound` has stems of its own, or the terms of all fields.
+    """
+    terms: dict[str, Any] = {
         "type": "text", "analyzer": "terms", "norms": False, "index_options": "freqs",
         "similarity": FREQUENCY,
     }  # fmt: skip
+    bound = terms | {"norms": True, "similarity": BOUND}
+    if not has_stems:
+        terms["copy_to"] = BOUND
     number = {"type": "integer", "index": False}
     properties: dict[str, Any] = {
         "id": {"type": "keyword"},
@@ -59,6 +76,7 @@ def mapping(fields: int) -> dict[str, Any]:
         "form": {"type": "keyword", "index": False},
         "hash_a": number,
         "hash_b": number,
+        BOUND: bound,
     }
     for field in range(fields):
         properties[terms_field(field)] = terms
@@ -107,6 +125,7 @@ def document_source(
     number: int,
     terms: Sequence[Sequence[str]],
     record: bytes,
+    stems: Sequence[str] = (),
 ) -> bytes:
     """The line with a document.
 
@@ -116,6 +135,7 @@ def document_source(
         number: Its number.
         terms: The terms of each field.
         record: Its record as JSON.
+        stems: The stems of all terms, where forms are kept apart.
     """
     hash_a, hash_b = id_hash(identifier)
     source: dict[str, Any] = {
@@ -129,6 +149,8 @@ def document_source(
     for field, found in enumerate(terms):
         source[terms_field(field)] = " ".join(_limited(found))
         source[length_field(field)] = len(found)
+    if stems:
+        source[BOUND] = " ".join(stems)
     return msgspec.json.encode(source)
 
 

@@ -69,7 +69,8 @@ class Preparation:
             own = terms[place * self._fields : (place + 1) * self._fields]
             name, record = identifier.decode(), documents.records[place]
             action = document_action(name, self._change, number)
-            source = document_source(name, self._change, number, own, record)
+            stems = self._stems_of(own) if self._options.analysis.forms else []
+            source = document_source(name, self._change, number, own, record, stems)
             items.append(Item(name, number, action + b"\n" + source + b"\n"))
             size += len(items[-1].lines)
             if size >= self._batch_bytes:
@@ -97,7 +98,7 @@ class Preparation:
         """Forget the words met so far, so that memory does not grow with the corpus."""
         self._analyzer = Analyzer(self._options.analysis)
         self._words: list[str] = []
-        self._known_forms = 0
+        self._stems: dict[str, str] = {}
 
     def _terms(self, texts: list[bytes]) -> list[list[str]]:
         if len(self._words) > _MOST_WORDS:
@@ -115,6 +116,10 @@ class Preparation:
         """The lines of forms that were not met before; they must arrive before their documents."""
         if not self._options.analysis.forms:
             return b""
-        new = self._words[self._known_forms :]
-        self._known_forms = len(self._words)
-        return form_lines(dict(zip(new, self._analyzer.stem(new), strict=True)))
+        new = self._words[len(self._stems) :]
+        stems = dict(zip(new, self._analyzer.stem(new), strict=True))
+        self._stems |= stems
+        return form_lines(stems)
+
+    def _stems_of(self, terms: list[list[str]]) -> list[str]:
+        return [self._stems[term] for found in terms for term in found]

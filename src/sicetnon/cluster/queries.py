@@ -31,6 +31,7 @@ class Bound:
         offset: What its scores are too high by, at least.
         clauses: Number of its clauses.
         weights: The sum of the weights of its terms.
+        scale: A model's scores are its scores by this factor.
     """
 
     leaves: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class Bound:
     offset: float = 0.0
     clauses: int = 0
     weights: float = 0.0
+    scale: float = 1.0
 
     @property
     def is_complete(self) -> bool:
@@ -46,6 +48,7 @@ class Bound:
 
     def limit(self, score: float) -> float:
         """The highest score that a document can have that the engine scores no higher than this."""
+        score *= self.scale
         rounding = score * _RELATIVE_ERROR * (self.clauses + 10)
         return score - self.offset + rounding + _ABSOLUTE_ERROR * (1 + self.weights)
 

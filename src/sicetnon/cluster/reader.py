@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar, cast
 
@@ -49,6 +50,7 @@ class ClusterReader(IndexReader):
     Attributes:
         concurrency: Number of topics that are searched at a time.
         candidates: Number of candidates that were fetched so far.
+        ways: Number of searches by the way in which candidates were found; see `Fetched`.
     """
 
     concurrency = 8
@@ -61,7 +63,7 @@ class ClusterReader(IndexReader):
         self.segments = []
         self._is_closed = False
         self._ids: dict[int, str] = {}
-        self.candidates = 0
+        self.candidates, self.ways = 0, Counter[str]()
         self._asked = time.monotonic()
         self._is_partial, self._partial_until = partial, 0.0
         try:
@@ -116,9 +118,10 @@ class ClusterReader(IndexReader):
         def work(view: View) -> Found:
             view.prepare(scores, [query])
             search = CandidateSearch(self._connection, view, self._patience)
-            found, table = search.search(scores, query, k)
-            self.candidates += len(table)
-            self._keep_ids(table.numbers.tolist(), table.ids)
+            found, fetched = search.search(scores, query, k)
+            self.candidates += fetched.candidates
+            self.ways[fetched.way] += 1
+            self._keep_ids(fetched.ids)
             return found
 
         return self._answered(work)
@@ -134,7 +137,7 @@ class ClusterReader(IndexReader):
             found |= {hit["fields"]["number"][0]: hit["fields"]["id"][0] for hit in hits}
         if gone := [number for number in wanted if number not in found]:
             raise IndexError(f"document {gone[0]} of {self.size}")
-        self._keep_ids(list(found), list(found.values()))
+        self._keep_ids(found)
         return [found[number] for number in wanted]
 
     def number(self, identifier: str) -> int | None:
@@ -261,10 +264,10 @@ class ClusterReader(IndexReader):
                         time.sleep(_PAUSE_SECONDS)
         raise ClusterError(f"{self.folder}: the index changes faster than it can be searched")
 
-    def _keep_ids(self, numbers: Sequence[int], ids: Sequence[str]) -> None:
+    def _keep_ids(self, ids: Mapping[int, str]) -> None:
         if len(self._ids) > _MOST_IDS:
             self._ids = {}
-        self._ids.update(zip(numbers, ids, strict=True))
+        self._ids.update(ids)
 
     def _numbers_by_id(self, ids: Sequence[str]) -> dict[str, int]:
         def work(view: View) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sicetnon.cluster.candidates import CandidateIndex, CandidateTable, table_of
 from sicetnon.cluster.connection import Connection, Patience
 from sicetnon.cluster.layout import length_field
 from sicetnon.cluster.queries import Bound, bound_of, frequencies_query
+from sicetnon.cluster.skipping import skipping_bound
 from sicetnon.cluster.terms import MOST_CLAUSES
 from sicetnon.cluster.view import View
 from sicetnon.retrieval.scoring import Scoring
@@ -27,6 +29,22 @@ _KEEP = "2m"
 _DEEP = Patience(30.0, 90.0)
 Hits = list[dict[str, Any]]
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+@dataclass
+class Fetched:
+    """What a search has fetched.
+
+    Attributes:
+        candidates: Number of candidates, over all requests.
+        way: How they were found: `skipping` documents, by `script` over all documents with a term,
+            or `all` of these were fetched; empty where no document has a term.
+        ids: Ids of the last candidates by their numbers.
+    """
+
+    candidates: int = 0
+    way: str = ""
+    ids: dict[int, str] = field(default_factory=dict)
 
 
 class CandidateSearch:
@@ -45,8 +63,8 @@ class CandidateSearch:
 
     def search(
         self, scores: Sequence[Scoring], query: Mapping[str, float], k: int
-    ) -> tuple[Found, CandidateTable]:
-        """The k best documents for weighted terms, and all candidates that were fetched.
+    ) -> tuple[Found, Fetched]:
+        """The k best documents for weighted terms, and what was fetched for them.
 
         Args:
             scores: The parts of the score.
@@ -54,31 +72,66 @@ class CandidateSearch:
             k: Number of documents.
         """
         parts = [score.bind(self._view.as_index())(query) for score in scores]
+        fetched, k = Fetched(), min(k, self._view.document_count)
+        skipping = skipping_bound(self._view, scores, parts, query, self._view.stem)
+        if k > 0 and skipping:
+            fetched.way = "skipping"
+            found = self._proven(scores, query, k, skipping, fetched, attempts=2)
+            if found:
+                return found, fetched
         bound = bound_of(self._view, scores, parts, query)
-        k = min(k, self._view.document_count)
         if k < 1 or not bound.leaves:
-            nothing = table_of([], {}, len(self._view.fields))
-            return (np.empty(0, np.int64), np.empty(0)), nothing
-        if not bound.is_complete:
-            return self._ranked(scores, query, k, self._all(bound))
+            return (np.empty(0, np.int64), np.empty(0)), fetched
+        if bound.is_complete:
+            fetched.way = "script"
+            found = self._proven(scores, query, k, bound, fetched)
+            assert found
+            return found, fetched
+        fetched.way = "all"
+        return self._ranked(scores, query, k, self._all(bound), fetched), fetched
+
+    def _proven(
+        self,
+        scores: Sequence[Scoring],
+        query: Mapping[str, float],
+        k: int,
+        bound: Bound,
+        fetched: Fetched,
+        attempts: int | None = None,
+    ) -> Found | None:
+        """The k best documents among so many candidates that no other can be one of them.
+
+        None is given where a number of attempts, or of candidates in one request, is not enough.
+        """
         size = k + max(20, k // 8)
-        while True:
+        while attempts is None or (attempts and size <= _PAGE):
             hits = self._hits(bound, size)
-            found = self._ranked(scores, query, k, table_of(hits, bound.leaves, self._width))
-            if len(hits) < size or _is_proven(found[0][1], k, bound, hits[-1]):
+            table = table_of(hits, bound.leaves, self._width)
+            found = self._ranked(scores, query, k, table, fetched)
+            if len(hits) < size or _is_proven(found[1], k, bound, hits[-1]):
                 return found
             _LOG.debug("%d candidates do not prove the first %d", size, k)
             size *= self._more
+            attempts = attempts and attempts - 1
+        return None
 
     @property
     def _width(self) -> int:
         return len(self._view.fields)
 
     def _ranked(
-        self, scores: Sequence[Scoring], query: Mapping[str, float], k: int, table: CandidateTable
-    ) -> tuple[Found, CandidateTable]:
+        self,
+        scores: Sequence[Scoring],
+        query: Mapping[str, float],
+        k: int,
+        table: CandidateTable,
+        fetched: Fetched,
+    ) -> Found:
         places, found = CandidateIndex(self._view, table).scored(scores, query)
-        return (table.numbers[places[:k]], found[:k]), table
+        numbers = table.numbers[places[:k]]
+        fetched.candidates += len(table)
+        fetched.ids = dict(zip(table.numbers.tolist(), table.ids, strict=True))
+        return numbers, found[:k]
 
     def _hits(self, bound: Bound, size: int) -> Hits:
         """The documents with the highest bounds, highest first."""

@@ -21,7 +21,7 @@ from sicetnon.errors import BrokenIndexError, SicetnonError
 from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.manifest import AnnotationEntry, Manifest
 
-FORMAT, FORMAT_VERSION = "sicetnon cluster index", 1
+FORMAT, FORMAT_VERSION = "sicetnon cluster index", 2
 LEASE_SECONDS = 20.0
 """A lock that shows no sign of life for so long is free."""
 

@@ -34,6 +34,7 @@ class View:
         document_count: Number of documents.
         field_totals: Terms of all documents by field, int64, shape (fields,).
         live: The query of the live documents.
+        stem: Gives the stems of words; None where terms are stems.
         tolerance: Whether answers may lack shards.
     """
 
@@ -53,8 +54,8 @@ class View:
         self.document_count = stored.state.documents
         self.field_totals: NDArray[np.int64] = np.array(stored.state.field_totals, dtype=np.int64)
         self.live = live(stored.state.change, stored.state.pending)
-        stem = analysis.analyzer().stem if analysis.forms else None
-        self._counts = TermCounts(connection, physical, self.live, stem, patience)
+        self.stem = analysis.analyzer().stem if analysis.forms else None
+        self._counts = TermCounts(connection, physical, self.live, self.stem, patience)
 
     @property
     def version(self) -> tuple[str, int]:
