@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,9 @@ from sicetnon.retrieval.scoring import Scoring
 _LOG = logging.getLogger("sicetnon.cluster")
 _PAGE = 10_000
 """Results of a request, by the engine's limit; deeper ones come in pages of a point in time."""
+
+_MOST_SKIPPING = 4_000
+"""Candidates of a bound that skips documents; to fetch more takes longer than a script does."""
 
 _DEEP_PAGE = 5_000
 _KEEP = "2m"
@@ -76,7 +80,7 @@ class CandidateSearch:
         skipping = skipping_bound(self._view, scores, parts, query, self._view.stem)
         if k > 0 and skipping:
             fetched.way = "skipping"
-            found = self._proven(scores, query, k, skipping, fetched, attempts=2)
+            found = self._proven(scores, query, k, skipping, fetched, _MOST_SKIPPING)
             if found:
                 return found, fetched
         bound = bound_of(self._view, scores, parts, query)
@@ -97,14 +101,14 @@ class CandidateSearch:
         k: int,
         bound: Bound,
         fetched: Fetched,
-        attempts: int | None = None,
+        most: float = math.inf,
     ) -> Found | None:
         """The k best documents among so many candidates that no other can be one of them.
 
-        None is given where a number of attempts, or of candidates in one request, is not enough.
+        None is given where a number of candidates is not enough.
         """
         size = k + max(20, k // 8)
-        while attempts is None or (attempts and size <= _PAGE):
+        while size <= most:
             hits = self._hits(bound, size)
             table = table_of(hits, bound.leaves, self._width)
             found = self._ranked(scores, query, k, table, fetched)
@@ -112,7 +116,6 @@ class CandidateSearch:
                 return found
             _LOG.debug("%d candidates do not prove the first %d", size, k)
             size *= self._more
-            attempts = attempts and attempts - 1
         return None
 
     @property
