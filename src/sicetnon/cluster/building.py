@@ -31,6 +31,7 @@ from sicetnon.cluster.state import (
     read_state,
     write_state,
 )
+from sicetnon.cluster.stored import width_of
 from sicetnon.errors import DataError, SicetnonError, counted
 from sicetnon.formats.corpora import Corpus
 from sicetnon.index.writing import BuildOptions
@@ -128,7 +129,11 @@ class _Build:
         name = f"{start}{number}"
         body = {
             "settings": layout.settings(self._loading.shards, 0, SIMILARITY),
-            "mappings": layout.mapping(len(self._corpus.fields), self._options.analysis.forms),
+            "mappings": layout.mapping(
+                len(self._corpus.fields),
+                self._options.analysis.forms,
+                [each.name for each in self._options.annotators],
+            ),
         }
         try:
             self._connection.ask("PUT", f"/{name}", body, params={"wait_for_active_shards": "1"})
@@ -144,6 +149,7 @@ class _Build:
             [
                 self._corpus.records, self._corpus.fields, self._options.analysis.signature(),
                 self._loading.shards, self._corpus.checksum(), self._once(),
+                [(each.name, each.entry) for each in self._options.annotators],
             ],
             order="sorted",
         )  # fmt: skip
@@ -162,6 +168,8 @@ class _Build:
             self._corpus.fields,
             self._options.analysis.signature(),
             source=self._options.source or {},
+            annotations={each.name: each.entry for each in self._options.annotators},
+            widths={each.name: width_of(each) for each in self._options.annotators},
         )
         return write_state(self._connection, index, state, None)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import replace as replaced_in
 from typing import Any
 
 import msgspec
@@ -29,6 +30,7 @@ from sicetnon.cluster.state import (
 )
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
+from sicetnon.index.annotation_writer import fitting
 from sicetnon.index.builder import Batch
 from sicetnon.index.writing import BuildOptions
 
@@ -135,6 +137,9 @@ class _Change:
     def add(self, corpus: Corpus, options: BuildOptions, replace: bool) -> int:
         """See `add_on_cluster`."""
         state, loading = self._stored.state, self._loading
+        place = str(self._connection.address)
+        annotators = fitting(place, state.annotations, options.annotators)
+        options = replaced_in(options, annotators=annotators)
         change, replaced = state.change + 1, set[int]()
         preparation = Preparation(corpus, options, change, state.next_number, loading.batch_bytes)
         try:

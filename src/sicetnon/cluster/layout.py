@@ -53,12 +53,13 @@ def settings(shards: int, replicas: int, bound: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def mapping(fields: int, has_stems: bool) -> dict[str, Any]:
+def mapping(fields: int, has_stems: bool, annotations: Iterable[str] = ()) -> dict[str, Any]:
     """The mapping of an index with some number of text fields.
 
     Args:
         fields: Their number.
         has_stems: Whether the field `bound` has stems of its own, or the terms of all fields.
+        annotations: Names of annotations.
     """
     terms: dict[str, Any] = {
         "type": "text", "analyzer": "terms", "norms": False, "index_options": "freqs",
@@ -81,7 +82,9 @@ def mapping(fields: int, has_stems: bool) -> dict[str, Any]:
     for field in range(fields):
         properties[terms_field(field)] = terms
         properties[length_field(field)] = number
-    source = {"includes": ["record", "annotations"]}
+    for name in annotations:
+        properties[annotation_field(name)] = {"type": "binary", "doc_values": True}
+    source = {"includes": ["record"]}
     return {"dynamic": False, "_source": source, "properties": properties}
 
 
@@ -93,6 +96,11 @@ def terms_field(field: int) -> str:
 def length_field(field: int) -> str:
     """The name of the field with the length of a text field."""
     return f"length_{field}"
+
+
+def annotation_field(name: str) -> str:
+    """The name of the field with an annotation, as base64."""
+    return f"annotation_{name}"
 
 
 def id_hash(identifier: str) -> tuple[int, int]:
@@ -126,6 +134,7 @@ def document_source(
     terms: Sequence[Sequence[str]],
     record: bytes,
     stems: Sequence[str] = (),
+    annotations: Mapping[str, str] | None = None,
 ) -> bytes:
     """The line with a document.
 
@@ -136,6 +145,7 @@ def document_source(
         terms: The terms of each field.
         record: Its record as JSON.
         stems: The stems of all terms, where forms are kept apart.
+        annotations: Stored numbers, by their field.
     """
     hash_a, hash_b = id_hash(identifier)
     source: dict[str, Any] = {
@@ -145,6 +155,7 @@ def document_source(
         "hash_a": hash_a,
         "hash_b": hash_b,
         "record": record.decode(),
+        **(annotations or {}),
     }
     for field, found in enumerate(terms):
         source[terms_field(field)] = " ".join(_limited(found))

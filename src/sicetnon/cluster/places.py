@@ -12,6 +12,8 @@ from sicetnon.errors import UsageError
 if TYPE_CHECKING:
     from sicetnon.cluster.building import ClusterOptions
     from sicetnon.formats.corpora import Corpus
+    from sicetnon.index.annotation_writer import Callback
+    from sicetnon.index.annotations import Annotator
     from sicetnon.index.manifest import Manifest
     from sicetnon.index.reader import IndexReader
     from sicetnon.index.writing import BuildOptions
@@ -107,6 +109,24 @@ def delete_at(place: Place, identifiers: Sequence[str]) -> int:
     from sicetnon.index.writing import delete_documents
 
     return delete_documents(_folder(place), identifiers)
+
+
+def annotate_at(place: Place, annotators: Sequence[Annotator], progress: Callback) -> None:
+    """Store what models say of the documents of an index; see `annotate_index`.
+
+    Args:
+        place: The index.
+        annotators: The annotators, each of another name.
+        progress: Called after every batch.
+    """
+    if is_address(place):
+        from sicetnon.cluster.annotating import annotate_on_cluster
+
+        annotate_on_cluster(parse_address(place), annotators, progress)
+        return
+    from sicetnon.index.annotation_writer import annotate_index
+
+    annotate_index(_folder(place), annotators, progress)
 
 
 def verify_at(place: Place) -> None:

@@ -13,8 +13,10 @@ from sicetnon.cluster.layout import (
     document_source,
     form_lines,
 )
+from sicetnon.cluster.stored import annotated
 from sicetnon.errors import DataError
 from sicetnon.formats.corpora import Corpus
+from sicetnon.index.annotation_writer import AnnotationProgress
 from sicetnon.index.builder import Batch
 from sicetnon.index.writing import BuildOptions, batches
 from sicetnon.text.analysis import STOPPED, Analyzer
@@ -44,7 +46,7 @@ class Preparation:
     ):
         self._corpus, self._options, self._change = corpus, options, change
         self._fields, self._batch_bytes = len(corpus.fields), batch_bytes
-        self.next_number = first_number
+        self.next_number, self._annotated = first_number, 0
         self._start_anew()
 
     def groups(self) -> Iterator[tuple[range, Batch]]:
@@ -64,13 +66,15 @@ class Preparation:
             documents: The documents.
         """
         terms = self._terms(documents.texts)
+        stored = annotated(self._options.annotators, self._corpus.records, documents.records)
+        self._tell_of_annotations(len(numbers))
         forms, size, items = self._new_forms(), 0, []
         for place, (identifier, number) in enumerate(zip(documents.ids, numbers, strict=True)):
             own = terms[place * self._fields : (place + 1) * self._fields]
             name, record = identifier.decode(), documents.records[place]
             action = document_action(name, self._change, number)
             stems = self._stems_of(own) if self._options.analysis.forms else []
-            source = document_source(name, self._change, number, own, record, stems)
+            source = document_source(name, self._change, number, own, record, stems, stored[place])
             items.append(Item(name, number, action + b"\n" + source + b"\n"))
             size += len(items[-1].lines)
             if size >= self._batch_bytes:
@@ -78,6 +82,12 @@ class Preparation:
                 forms, size, items = b"", 0, []
         if items:
             yield BulkBatch(items, forms, documents.file)
+
+    def _tell_of_annotations(self, documents: int) -> None:
+        if names := tuple(each.name for each in self._options.annotators):
+            self._annotated += documents
+            done = max(self._annotated, self.next_number)
+            self._options.annotated(AnnotationProgress(names, self._annotated, done))
 
     def _storable(self, batch: Batch) -> Batch:
         """Without the documents that the engine could not keep as they are."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sicetnon.cluster.address import Place, parse_address
 from sicetnon.cluster.connection import BUSY, ClusterError, Connection, Patience
 from sicetnon.cluster.counting import numbers_of
-from sicetnon.cluster.searching import CandidateSearch, Found
+from sicetnon.cluster.searching import CandidateSearch, Found, Hits
 from sicetnon.cluster.shards import Tolerance
 from sicetnon.cluster.state import read_state, required_index
 from sicetnon.cluster.terms import ClusterPostings
@@ -170,7 +170,36 @@ class ClusterReader(IndexReader):
 
     def annotation(self, name: str) -> Annotation | None:
         """The annotation of a name, or None."""
-        return None
+        from sicetnon.cluster.stored import ClusterAnnotation
+
+        self.check_open()
+        state = self._view.state
+        if name not in state.annotations:
+            return None
+        return ClusterAnnotation(self, name, state.annotations[name], state.widths[name])
+
+    def best_hits(self, query: dict[str, Any], size: int, columns: list[str]) -> Hits:
+        """The live documents with the highest scores of a query.
+
+        Args:
+            query: The query.
+            size: The most documents.
+            columns: Names of fields whose values are wanted.
+        """
+        self.check_open()
+        return self._searched({"must": [query]}, size, columns, {})
+
+    def hits(self, name: str, keys: Sequence[Any], columns: list[str]) -> Hits:
+        """The live documents with some values of a field."""
+        self.check_open()
+        return self._hits(name, keys, columns)
+
+    def records_between(self, first: int, last: int) -> list[Record]:
+        """The records of the live documents of some numbers, in the order of these."""
+        self.check_open()
+        numbers = {"filter": [{"range": {"number": {"gte": first, "lt": last}}}]}
+        more: dict[str, Any] = {"_source": ["record"], "sort": [{"number": "asc"}]}
+        return list(map(self._decoded, self._searched(numbers, last - first, ["number"], more)))
 
     def verify(self) -> None:
         """See `verify_cluster`."""
@@ -301,14 +330,21 @@ class ClusterReader(IndexReader):
 
     def _hits(
         self, name: str, keys: Sequence[Any], columns: list[str], is_whole: bool = False
-    ) -> list[dict[str, Any]]:
+    ) -> Hits:
         """The live documents with some values of a field."""
+        more = {"sort": ["_doc"], "_source": ["record"] if is_whole else False}
+        return self._searched({"filter": [{"terms": {name: list(keys)}}]}, len(keys), columns, more)
 
-        def work(view: View) -> list[dict[str, Any]]:
-            query = {"bool": {"filter": [{"terms": {name: list(keys)}}, view.live]}}
+    def _searched(
+        self, wanted: dict[str, Any], size: int, columns: list[str], more: dict[str, Any]
+    ) -> Hits:
+        """The live documents of a query, some at most."""
+
+        def work(view: View) -> Hits:
+            filters = [*wanted.get("filter", []), view.live]
             body = {
-                "size": len(keys), "query": query, "docvalue_fields": columns, "sort": ["_doc"],
-                "_source": ["record"] if is_whole else False, "track_total_hits": False,
+                "size": size, "query": {"bool": {**wanted, "filter": filters}}, "_source": False,
+                "docvalue_fields": columns, "track_total_hits": False, **more,
             }  # fmt: skip
             answer = self._connection.ask(
                 "POST",
@@ -317,7 +353,7 @@ class ClusterReader(IndexReader):
                 params=view.tolerance.params,
                 patience=self._patience,
             )
-            hits: list[dict[str, Any]] = view.tolerance.checked(answer, self.folder)["hits"]["hits"]
+            hits: Hits = view.tolerance.checked(answer, self.folder)["hits"]["hits"]
             return hits
 
         return self._answered(work)

@@ -44,6 +44,7 @@ class ClusterState(msgspec.Struct, frozen=True):
         pending: Numbers of documents that are deleted, but perhaps not gone yet.
         source: The origin of the documents, as far as it is known.
         annotations: The origin of each annotation, by its name.
+        widths: The width of the vectors of each annotation; 0 for single numbers.
     """
 
     records: str
@@ -58,6 +59,7 @@ class ClusterState(msgspec.Struct, frozen=True):
     pending: tuple[int, ...] = ()
     source: dict[str, Any] = {}
     annotations: dict[str, AnnotationEntry] = {}
+    widths: dict[str, int] = {}
     generator: str = f"sicetnon {VERSION}"
     format: str = FORMAT
     version: int = FORMAT_VERSION

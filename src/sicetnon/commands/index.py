@@ -87,7 +87,7 @@ def _add_annotate(verbs: Commands) -> None:
         "command resumes one that was stopped.",
         "sicetnon index annotate my-index --with quality,embedding",
     )
-    verb.add_argument("index", type=folder, metavar="DIR", help="the index")
+    verb.add_argument("index", type=place, metavar="INDEX", help="the index")
     verb.add_argument(
         "--with",
         dest="names",
@@ -140,17 +140,16 @@ class _InterruptedError(SicetnonError):
 
 
 def _annotate(options: argparse.Namespace) -> None:
-    from sicetnon.index.annotation_writer import annotate_index
-    from sicetnon.index.manifest import read_manifest
+    from sicetnon.cluster.places import annotate_at, manifest_at
     from sicetnon.terminal.console import console
     from sicetnon.terminal.progress import ProgressBar
 
     start = time.monotonic()
-    read_manifest(options.index)
+    manifest_at(options.index)
     annotators = ready(options.names)
     try:
         with ProgressBar(console(stderr=True, quiet=options.quiet)) as bar:
-            annotate_index(options.index, annotators, bar.annotating)
+            annotate_at(options.index, annotators, bar.annotating)
     except KeyboardInterrupt as stop:
         raise _InterruptedError(
             "interrupted; what was read is kept, and the same command resumes: "

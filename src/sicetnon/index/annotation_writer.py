@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -178,27 +178,30 @@ def annotate_segment(
     return msgspec.structs.replace(entry, files=entry.files | written)
 
 
-def fitting(index: IndexReader, annotators: Sequence[Annotator]) -> list[Annotator]:
+def fitting(
+    place: object, known: Mapping[str, AnnotationEntry], annotators: Sequence[Annotator]
+) -> list[Annotator]:
     """The annotators for documents that are added to an index: one for each of its annotations.
 
     Args:
-        index: The index.
+        place: The folder or the address of the index, for messages.
+        known: The origin of each annotation of the index, by its name.
         annotators: The annotators to choose from.
 
     Raises:
         UsageError: One is missing, or has another model than the index.
     """
     at_hand = {annotator.name: annotator for annotator in annotators}
-    for name, entry in index.manifest.annotations.items():
+    for name, entry in known.items():
         other = at_hand.get(name)
         if other is None or other.entry != entry:
             here = "there is none here" if other is None else f"here it is {_made(other.entry)}"
             raise UsageError(
-                f"{index.folder}: the {name} of its documents is {_made(entry)}, and that of what "
+                f"{place}: the {name} of its documents is {_made(entry)}, and that of what "
                 f"is added must be too; {here}. To make all anew first: "
-                f"sicetnon index annotate {index.folder} --with {name}"
+                f"sicetnon index annotate {place} --with {name}"
             )
-    return [at_hand[name] for name in index.manifest.annotations]
+    return [at_hand[name] for name in known]
 
 
 def _made(entry: AnnotationEntry) -> str:

@@ -135,7 +135,7 @@ def add_documents(
     with locked(folder):
         with IndexReader.open(folder) as index:
             _refuse_other_kind(corpus, index, options.analysis)
-            fitting(index, options.annotators)
+            fitting(folder, index.manifest.annotations, options.annotators)
             crowded = len(index.segments) >= MAX_SEGMENTS
         if crowded:
             # first, so that a failure means that nothing was added
@@ -156,7 +156,7 @@ def _add(corpus: Corpus, index: IndexReader, options: BuildOptions, replace: boo
             return False
         return number is not None
 
-    annotators = fitting(index, options.annotators)
+    annotators = fitting(index.folder, manifest.annotations, options.annotators)
     number = manifest.next_segment
     entry = _build_segment(corpus, index.folder, number, options, is_taken, annotators)
     segments = (*_with_deleted(index, replaced), entry)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,16 @@ from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.annotations import Annotation, Annotator
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
+
+
+@runtime_checkable
+class ComparesItself(Protocol):
+    """Vectors that are compared where they are kept."""
+
+    def nearest(
+        self, question: NDArray[np.float64], k: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Numbers and scores of the k nearest documents, best first, equal ones by number."""
 
 
 class Dense:
@@ -49,32 +60,38 @@ class Dense:
         questions = self._annotator.numbers([topic.title for topic in topics])
         lengths = np.linalg.norm(questions, axis=1, keepdims=True)
         questions /= np.where(lengths > 0, lengths, 1)
-        found = [_Best(k) for _ in topics]
-        is_live = np.ones(self._index.size, dtype=bool)
-        for segment in self._index.segments:
-            if segment.live is not None:
-                is_live[segment.base : segment.base + len(segment)] = segment.live
         if self._embedding.shape[1:] != questions.shape[1:]:
             raise BrokenIndexError(
                 f"{self._index.folder}: found embeddings of shape {self._embedding.shape}, "
                 f"expected {questions.shape[1]} numbers for each document; "
                 f"{_how(self._index, self._embedding.name)}"
             )
+        nearest = self._nearest(questions.astype(np.float64), k)
+        return [
+            Ranking(topic, tuple(self._index.identifiers(numbers)), scores.astype(np.float64))
+            for topic, (numbers, scores) in zip(topics, nearest, strict=True)
+        ]
+
+    def _nearest(
+        self, questions: NDArray[np.float64], k: int
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """The numbers and scores of the k best documents for each question."""
+        embedding = self._embedding
+        if isinstance(embedding, ComparesItself):
+            return [embedding.nearest(question, k) for question in questions]
+        found = [_Best(k) for _ in questions]
+        is_live = np.ones(self._index.size, dtype=bool)
+        for segment in self._index.segments:
+            if segment.live is not None:
+                is_live[segment.base : segment.base + len(segment)] = segment.live
         # Matrix by vector, not by matrix: the latter rounds by how many questions there are. A
         # product in single precision rounds by the size of the block: equal texts would differ.
-        for first, block in self._embedding.blocks():
+        for first, block in embedding.blocks():
             exact = block.astype(np.float64)
-            for question, best in zip(questions.astype(np.float64), found, strict=True):
+            for question, best in zip(questions, found, strict=True):
                 scores = (exact @ question).astype(np.float32)
                 best.offer(first, scores, is_live[first : first + len(block)])
-        return [
-            Ranking(
-                topic,
-                tuple(self._index.identifiers(best.numbers)),
-                best.scores.astype(np.float64),
-            )
-            for topic, best in zip(topics, found, strict=True)
-        ]
+        return [(best.numbers, best.scores) for best in found]
 
 
 @dataclass
