@@ -46,7 +46,7 @@ class LabelledArgument:
         text: Its premise.
         conclusion: Its conclusion.
         stance: Its stance towards its conclusion, as the corpus has it.
-        title: The title of its debate.
+        title: The title of its debate, where the stance is towards that.
     """
 
     set: str
@@ -102,7 +102,7 @@ def labelled_arguments() -> list[LabelledArgument]:
                 record.premise,
                 record.conclusion,
                 record.stance,
-                record.title,
+                record.resolution,
             )
         )
     return found

@@ -66,6 +66,16 @@ class Argument(msgspec.Struct, frozen=True):
                 return title
         return ""
 
+    @property
+    def resolution(self) -> str:
+        """The title of the discussion where stances are towards it; else the empty string.
+
+        So it is on debatewise.org, where each conclusion is a point that its premise supports. On
+        the other portals the stance is towards the conclusion.
+        """
+        origin = (self.context.get("sourceUrl"), self.context.get("sourceDomain"))
+        return self.title if any("debatewise.org" in str(each) for each in origin) else ""
+
     def default_text(self) -> str:
         """Conclusion and premises, as a person would read them."""
         return f"{self.conclusion}\n{self.premise}" if self.conclusion else self.premise
@@ -183,6 +193,13 @@ def title_of(record: Record) -> str:
     if isinstance(record, ProcessedArgument):
         record = record.argument
     return record.title if isinstance(record, Argument) else ""
+
+
+def resolution_of(record: Record) -> str:
+    """The statement that the stance of an argument is towards, where it is not the conclusion."""
+    if isinstance(record, ProcessedArgument):
+        record = record.argument
+    return record.resolution if isinstance(record, Argument) else ""
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -55,6 +55,32 @@ def test_a_case_that_was_posted_twice_is_shown_once(index: Index) -> None:
     assert [answer.rank for answer in answers] == list(range(1, len(answers) + 1))
 
 
+SPAM = "UNIFORMS UNIFORMS UNIFORMS!!! CHEAP CHEAP UNIFORMS CHEAP >>> http://a.example/u <<<"
+NONE_AT_ALL = (
+    SPAM,
+    "My opponent has forfeited this round. Extend all arguments.",
+    "See my arguments in round 1.",
+    "Nice try, con. I rest my case.",
+    "I accept the challenge. Good luck! Vote con.",
+)
+SOME = (
+    "Nobody should accept school uniforms: they cost parents money twice a year.",
+    "I accept. School uniforms cost parents money twice a year, and pupils outgrow them.",
+    "WHO BUYS SCHOOL UNIFORMS? MY PARENTS, AND THEY HAVE NO MONEY TO SPARE FOR THAT.",
+    "School uniforms are cheap: buy them for 8 dollars (http://a.example/u), not for 80.",
+)
+
+
+def test_spam_and_housekeeping_are_not_shown() -> None:
+    texts = [*NONE_AT_ALL, *SOME]
+    given = [argument(str(n), CLAIM, text, "CON") for n, text in enumerate(texts)]
+    with Index.build(given) as built:
+        shown = {answer.id for answer in built.search(QUESTION, 9)}
+        ranked = {answer.id for answer in built.search(QUESTION, 9, system="default")}
+    assert shown == {str(n) for n, text in enumerate(texts) if text in SOME}
+    assert ranked == {str(n) for n in range(len(texts))}
+
+
 def test_a_named_system_shows_its_results_as_they_are(index: Index) -> None:
     answers = index.search(QUESTION, system="default")
     assert {"case", "again", "against"} <= {answer.id for answer in answers}

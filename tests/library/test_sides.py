@@ -8,6 +8,8 @@ import pytest
 
 from sicetnon.cli import main
 from sicetnon.library.index import Index
+from sicetnon.library.wording import denies
+from sicetnon.records import Argument, Premise
 
 CLAIM = "Pupils should wear school uniforms"
 TEXTS = [
@@ -32,3 +34,24 @@ def test_programs_get_side_and_probability(capsys: pytest.CaptureFixture[str]) -
         assert answer["side"] in ("FOR", "AGAINST", "BOTH", "NONE")
         assert 0.25 <= answer["probability"] <= 1
         assert answer["stance"] in ("PRO", "CON")
+
+
+DEBATE = "This house would close all zoos"
+POINT = "Zoos are needed for education"
+REFUTED = (
+    "My cousin learnt more about animals from films than any zoo could show him. What you see in a "
+    "zoo is an animal that sleeps, so you do not learn much about how it lives."
+)
+URL = "https://{}/debates/close-all-zoos"
+
+
+@pytest.mark.parametrize(
+    ("host", "side"), [("debatewise.org", "AGAINST"), ("portal.example", "FOR"), ("", "FOR")]
+)
+def test_a_stance_is_towards_the_title_on_one_portal_alone(host: str, side: str) -> None:
+    context = {"discussionTitle": DEBATE} | ({"sourceUrl": URL.format(host)} if host else {})
+    record = Argument("z", POINT, (Premise(REFUTED, "CON"),), context)
+    with Index.build([record]) as index:
+        (answer,) = index.search("Should zoos be closed?", system="bm25")
+    assert answer.side == side
+    assert denies(answer) == (host != "debatewise.org")

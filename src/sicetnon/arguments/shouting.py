@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 _LOOKED_AT = 600
 _CALM_CAPITALS = 0.3
 _CALM_REPETITION = 0.5
+_LINK = re.compile(r"https?:|www\.|>>>", re.IGNORECASE)
+_ADVERTISES = re.compile(
+    r"\b(?:cheap(?:est)?|buy|order|click|free|sale|hurry|act now|discount\w*|% ?off|offers?|deals?"
+    r"|cash|earn|visit|subscribe|download|prices?)\b|\d ?% ?off",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_FEWEST_WORDS, _FEWEST_ADVERTISING, _LONGEST_ADVERT = 8, 3, 40
+# shares of repeated words: of a text in capitals, and of any text
+_REPEATING, _REPEATS_ALL = 0.3, 0.75
+_SHOUTS = 0.5
 
 
 def shouting(text: str) -> float:
@@ -23,3 +36,23 @@ def shouting(text: str) -> float:
 
 def _above(value: float, calm: float) -> float:
     return max(0.0, (value - calm) / (1 - calm))
+
+
+def is_spam(text: str) -> bool:
+    """Whether a text shouts or advertises instead of arguing, by its first 600 characters.
+
+    It repeats nearly all of its words; or it repeats many and is mostly in capitals; or it is a few
+    words of advertising around a link.
+    """
+    start = text[:_LOOKED_AT]
+    words = [word.lower() for word in _WORD.findall(start)]
+    if len(words) < _FEWEST_WORDS:
+        return False
+    repeated = 1 - len(set(words)) / len(words)
+    if repeated >= _REPEATS_ALL:
+        return True
+    capitals = sum(map(str.isupper, start)) / sum(map(str.isalpha, start))
+    if repeated >= _REPEATING and capitals >= _SHOUTS:
+        return True
+    advertises = len(_ADVERTISES.findall(start)) >= _FEWEST_ADVERTISING
+    return advertises and len(words) <= _LONGEST_ADVERT and bool(_LINK.search(start))

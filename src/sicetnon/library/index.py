@@ -13,7 +13,7 @@ from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.library.answers import Answer, answers, with_snippets
-from sicetnon.library.showing import balanced, folded, is_one_sided
+from sicetnon.library.showing import argues, balanced, folded, is_one_sided
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
@@ -221,9 +221,10 @@ class Index(IndexReader):
     ) -> list[Answer]:
         """The best answers to a question.
 
-        Unless a system is named, near duplicates are folded into the first of them, arguments that
-        are not about the question are left out, and both sides are shown. None is left where the
-        index has nothing about the question; `nearest_topics` then tells what it has.
+        Unless a system is named, near duplicates are folded into the first of them; spam, the
+        housekeeping of debates and arguments that are not about the question are left out; and both
+        sides are shown. None is left where the index has nothing about the question;
+        `nearest_topics` then tells what it has.
 
         Args:
             question: Any text; its first 100,000 characters are read.
@@ -254,7 +255,7 @@ class Index(IndexReader):
         chosen = self.system(shown_system(self), stance=stance)
         finder = replace(chosen, labelling=None)
         ranking = finder.retrieve([topic], _MOST_FOLDED * k)[0]
-        shown = folded(ranking, self.records_of(ranking)).on_topic()
+        shown = folded(ranking, self.records_of(ranking)).arguing().on_topic()
         if chosen.labelling is not None:
             # the classifier may take a while for each result
             shown = shown.best(k).labelled(chosen.labelling)
@@ -279,7 +280,7 @@ class Index(IndexReader):
         ranking = self.system(shown_system(self)).retrieve([topic], _MOST_FOLDED * k)[0]
         found = answers(self, ranking, snippets=False)
         found.sort(key=lambda answer: -(answer.reasons or {}).get("on_topic", 0.0))
-        headings = (answer.heading for answer in found)
+        headings = (answer.heading for answer in found if argues(answer.record))
         return list(dict.fromkeys(filter(None, headings)))[:k]
 
     def system(self, name: str = "default", *, stance: str | None = None) -> System:

@@ -15,7 +15,7 @@ from sicetnon.library.answers import answers, parts_of
 from sicetnon.library.index import Index
 from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.library.sides import with_sides
-from sicetnon.records import Ranking, Topic, claimed, said, title_of
+from sicetnon.records import Ranking, Topic, claimed, resolution_of, said
 
 _ANSWERS = 30
 # answers against the claim whose sentences are read
@@ -99,7 +99,7 @@ def reply_to(index: Index, identifier: str, question: str = "", k: int = 3) -> D
     record = index.records([identifier])[0]
     own = said(record)
     claim, stance = claimed(record)
-    is_denied = stance == "CON" and not is_point(claim, title_of(record))
+    is_denied = stance == "CON" and not is_point(claim, resolution_of(record))
     topic, side = claim or claim_of(checked_text(own)), _SIDES[is_denied]
     if question:
         ranking = Ranking(Topic("1", question), (identifier,), np.zeros(1))

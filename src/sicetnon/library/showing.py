@@ -1,4 +1,4 @@
-"""What of a ranking a person is shown: on topic, each case once, both sides."""
+"""What of a ranking a person is shown: arguments, on topic, each case once, both sides."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sicetnon.arguments.housekeeping import is_housekeeping
+from sicetnon.arguments.shouting import is_spam
 from sicetnon.library.answers import Answer, answers_of
 from sicetnon.ranking.repeats import Shingles, shared, shingles
 from sicetnon.ranking.system import Labelling
-from sicetnon.records import QuestionSide, Ranking, Record, said
+from sicetnon.records import Argument, ProcessedArgument, QuestionSide, Ranking, Record, said
 from sicetnon.stopping import check_wanted
 
 # probabilities of being on topic: enough, and enough for one of the few that there are
@@ -52,6 +54,10 @@ class Shown(NamedTuple):
         enough = min(max(third, _NEAR_TOPIC), _ON_TOPIC)
         return self._taken([at for at, chance in enumerate(chances) if chance >= enough])
 
+    def arguing(self) -> Shown:
+        """The results without arguments that are none: spam, and housekeeping of a debate."""
+        return self._taken([at for at, each in enumerate(self.records) if argues(each)])
+
     def labelled(self, labelling: Labelling) -> Shown:
         """The results with their stances."""
         return self._replace(ranking=labelling.apply(self.ranking.topic, self.ranking))
@@ -70,6 +76,14 @@ class Shown(NamedTuple):
             [self.records[place] for place in places],
             [self.similar[place] for place in places],
         )
+
+
+def argues(record: Record) -> bool:
+    """Whether a document says anything; all but arguments are taken to do so."""
+    if not isinstance(record, Argument | ProcessedArgument):
+        return True
+    text = said(record)
+    return not (is_spam(text) or is_housekeeping(text))
 
 
 def folded(ranking: Ranking, records: Sequence[Record]) -> Shown:

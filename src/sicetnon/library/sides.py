@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sicetnon.arguments.side.questions import has_sides
-from sicetnon.records import claimed, said, title_of
+from sicetnon.records import claimed, resolution_of, said
 
 if TYPE_CHECKING:
     from sicetnon.library.answers import Answer
@@ -27,7 +27,7 @@ def with_sides(question: str, answers: Sequence[Answer]) -> list[Answer]:
 
     texts = [said(answer.record) for answer in answers]
     claims, stances = zip(*(claimed(answer.record) for answer in answers), strict=True)
-    titles = [title_of(answer.record) for answer in answers]
+    titles = [resolution_of(answer.record) for answer in answers]
     found = Side().classify(texts, question, claims, stances, titles)
     return [
         replace(answer, side=each.side, side_probability=round(each.probability, _DIGITS))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sicetnon.arguments.side.statements import is_point
-from sicetnon.records import claimed, title_of
+from sicetnon.records import claimed, resolution_of
 
 if TYPE_CHECKING:
     # heavy, and the command line prints answers without it
@@ -54,4 +54,4 @@ def guess(answers: Sequence[Answer]) -> str:
 def denies(answer: Answer) -> bool:
     """Whether an answer denies the claim that is its heading."""
     claim, stance = claimed(answer.record)
-    return bool(claim) and stance == "CON" and not is_point(claim, title_of(answer.record))
+    return bool(claim) and stance == "CON" and not is_point(claim, resolution_of(answer.record))

@@ -69,7 +69,7 @@ class LearnedSides:
             topic.title,
             [argument.conclusion for argument in given],
             [argument.stance for argument in given],
-            [argument.title for argument in given],
+            [argument.resolution for argument in given],
         )
         rows: dict[str, NDArray[np.float32]] = {}
         for record, row in zip(records, found, strict=True):
@@ -102,5 +102,5 @@ def _row(
 ) -> NDArray[np.float32]:
     """The probabilities of a sentence: its argument's, but a conclusion may be what that denies."""
     argument = record.argument
-    denied = argument.stance == "CON" and not is_point(argument.conclusion, argument.title)
+    denied = argument.stance == "CON" and not is_point(argument.conclusion, argument.resolution)
     return row[_OTHER_SIDE] if denied and is_conclusion(identifier, text, record) else row
