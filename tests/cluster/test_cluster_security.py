@@ -24,9 +24,9 @@ Enter = Callable[..., None]
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredCluster]:
-    """A secured node with a builder and a searcher."""
+    """Three secured nodes with a builder and a searcher."""
     required_java()
-    started = start_secured(tmp_path_factory.mktemp("secured"))
+    started = start_secured(tmp_path_factory.mktemp("secured"), 3)
     try:
         roles = json.loads(ROLES.read_text())
         started.add_user("builder", "sicetnon_builder", roles["sicetnon_builder"])

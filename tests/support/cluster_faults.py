@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
+import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sicetnon.errors import SicetnonError
@@ -28,10 +31,12 @@ class Site:
     Attributes:
         cluster: The cluster.
         proxy: The proxy.
+        undo: Undoes what the proxy and the processes do not show.
     """
 
     cluster: Cluster
     proxy: BreakingProxy
+    undo: list[Callable[[], None]] = field(default_factory=list)
 
     def address(self, name: str) -> str:
         """The address of an index through the proxy; the other hosts are there, too."""
@@ -42,6 +47,8 @@ class Site:
         """Undo all faults, and wait until all is well."""
         self.proxy.turn("pass")
         self.cluster.mend()
+        while self.undo:
+            self.undo.pop()()
 
 
 @contextmanager
@@ -72,6 +79,73 @@ def kill_the_manager(site: Site) -> None:
     site.cluster.manager().kill()
 
 
+def fill_disks(site: Site) -> None:
+    """Let the engine find that no node has enough room, and wait until it refuses writes."""
+    ask, watermark = site.cluster.ask, "cluster.routing.allocation.disk.watermark"
+    names = [f"{watermark}.{name}" for name in ("low", "high", "flood_stage")]
+    switches = {"cluster.routing.allocation.disk.threshold_enabled": True,
+                "cluster.info.update.interval": "10s"}  # fmt: skip
+
+    def put(settings: dict[str, object]) -> None:
+        ask("_cluster/settings", "PUT", {"transient": settings})
+
+    def blocked() -> bool:
+        path = "_all/_settings/index.blocks.read_only_allow_delete?expand_wildcards=all"
+        return bool(ask(path))
+
+    def empty() -> None:
+        put({**switches, **dict.fromkeys(names, "1mb")})
+        wait_until(lambda: not blocked())
+        put(dict.fromkeys([*names, *switches]))
+
+    put({**switches, **dict.fromkeys(names, "1000tb")})
+    site.undo.append(empty)
+    wait_until(blocked)
+
+
+def fill_queues(site: Site, threads: int = 12) -> None:
+    """Send more at a time than the queues of the nodes take, until it is undone."""
+    end = threading.Event()
+    document = '{"index":{"_index":"noise"}}\n' + json.dumps({"text": "noise " * 200}) + "\n"
+    headers = {"Content-Type": "application/x-ndjson"}
+
+    def send(number: int) -> None:
+        host = site.cluster.hosts[number % len(site.cluster.hosts)]
+        while not end.is_set():
+            path, data = "_search?q=noise", None
+            if number % 2:
+                path, data = "_bulk", (document * 200).encode()
+            request = urllib.request.Request(f"http://{host}/{path}", data, headers)
+            with contextlib.suppress(OSError), urllib.request.urlopen(request, timeout=30) as got:
+                got.read()
+
+    noise = [
+        threading.Thread(target=send, args=(number,), daemon=True) for number in range(threads)
+    ]
+    for thread in noise:
+        thread.start()
+
+    def stop() -> None:
+        end.set()
+        for thread in noise:
+            thread.join()
+        site.cluster.ask("noise", "DELETE")
+
+    site.undo.append(stop)
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 90) -> None:
+    """Wait for something."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > end:
+            raise TimeoutError(f"not so after {seconds:g} s")
+        time.sleep(0.2)
+
+
+SMALL_QUEUES = {"thread_pool.write.queue_size": 2, "thread_pool.search.queue_size": 2}
+"""Settings of nodes that refuse requests soon, with status 429."""
+
 FAULTS: dict[str, Callable[[Site], None]] = {
     "a node is killed": kill_a_node,
     "the manager is killed": kill_the_manager,
@@ -79,6 +153,8 @@ FAULTS: dict[str, Callable[[Site], None]] = {
     "a host hangs": lambda site: site.proxy.turn("hang"),
     "a host drops": lambda site: site.proxy.turn("drop"),
     "a host is busy": lambda site: site.proxy.turn("busy"),
+    "disks are full": fill_disks,
+    "queues are full": fill_queues,
 }
 """What breaks a cluster of which one node or host may fail."""
 
