@@ -9,7 +9,7 @@ import pytest
 import sicetnon
 from sicetnon.errors import DataError
 from sicetnon.library.neighbours import neighbours
-from sicetnon.library.reading import paragraphs
+from sicetnon.library.reading import number_of, paragraphs
 from sicetnon.library.reasons import key_sentences
 from sicetnon.library.reply import reply_to
 from support.debates import AGAINST, FOR, QUESTION, both_sides
@@ -40,6 +40,25 @@ def test_a_very_long_text_is_shown_whole() -> None:
     assert " ".join(each.text for each in found) == text
     assert found[-1].argues is None
     assert not found[-1].is_argument
+
+
+def test_a_quotation_is_found_in_its_document() -> None:
+    text = (
+        "1. Tenure is\n good, because it protects. No. [2] It is Monday.\n\nTherefore we keep it."
+    )
+    (first, second) = paragraphs(sicetnon.Index.build([{"id": "a", "text": text}]), "a")
+    every = {each.number: each.text for each in (*first, *second)}
+    assert list(every) == list(range(1, len(every) + 1))
+    for quoted, part in (
+        ("Tenure is good, because it protects.", "because it protects."),
+        ("…\u00a0Therefore we keep", "Therefore we keep it."),
+        ("It is Monday. Therefore we keep it.", "It is Monday."),
+    ):
+        number = number_of(quoted, text)
+        assert number is not None
+        assert part in every[number]
+    assert number_of("Tenure is bad.", text) is None
+    assert number_of("It is Monday.", "") is None
 
 
 def test_neighbours_are_of_the_same_page(tmp_path: Path) -> None:

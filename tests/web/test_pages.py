@@ -159,6 +159,55 @@ class TestDocuments:
         assert "not among the first" in client.get("/document", id="0", q="zoos").data.decode()
         assert "Why it stands" not in client.get("/document", id="0").data.decode()
 
+    def test_an_answer_leads_to_its_sentence(self, client: Client) -> None:
+        page = client.get("/", q=QUESTION).data.decode()
+        found = client.json("/", q=QUESTION, format="json")["answers"]
+        for answer in found:
+            link = re.search(
+                rf'href="(/document\?id={answer["id"]}&amp;[^"#]*)#(sentence-\d+)"', page
+            )
+            assert link
+            text = client.get("/document", id=answer["id"], q=QUESTION).data.decode()
+            (said,) = re.findall(rf'id="{link[2]}">([^<]+)<', text)
+            assert answer["sentence"] == said
+
+    def test_who_said_it_is_said_or_that_it_is_not_known(self, tmp_path: Path) -> None:
+        texts = ("Tenure protects teachers, because it does so.", "Tenure costs a lot of money.")
+        documents = [
+            {"id": "1", "text": texts[0], "author": "Ada Example", "year": 1999},
+            {"id": "2", "text": texts[1], "url": "https://www.a.example/page"},
+        ]
+        with served(sicetnon.Index.build(documents, tmp_path / "index", fields=["text"])) as client:
+            pages = [
+                client.get("/document", id=name, q="tenure").data.decode() for name in ("1", "2")
+            ]
+            asked = client.get("/", q="tenure").data.decode()
+        assert "Ada Example" in pages[0]
+        assert "1999" in pages[0]
+        assert "author not known" in pages[1]
+        assert '<a class="outside" href="https://www.a.example/page"' in pages[1]
+        for said in ("Ada Example", "author not known", "a.example"):
+            assert said in asked
+        # a text without a title is called by its first words, not by its id
+        assert f"<h1><bdi>{texts[1]}</bdi></h1>" in pages[1]
+
+
+class TestBrief:
+    def test_it_can_be_kept_as_a_file_that_says_when_and_where(self, client: Client) -> None:
+        page = client.get("/brief", q=QUESTION).data.decode()
+        assert "/brief?q=Should+teachers+get+tenure%3F&amp;format=file" in page
+        assert "Read in context" in page
+        kept = client.get("/brief", q=QUESTION, format="file")
+        assert (
+            kept.headers["content-disposition"]
+            == 'attachment; filename="should-teachers-get-tenure.html"'
+        )
+        text = kept.data.decode()
+        assert re.search(r"Written on \d{1,2} \w+ \d{4} at http://127\.0\.0\.1:\d+/brief\?q=", text)
+        assert "Read in context" not in text
+        named = client.get("/brief", q="\u202e§?? 冗", format="file").headers["content-disposition"]
+        assert named == 'attachment; filename="brief.html"'
+
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(1)> \u202e\u0000\x1b[31m {{ 7 * 7 }} "

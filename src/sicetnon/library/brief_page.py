@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from sicetnon._version import VERSION
 from sicetnon.errors import counted
 from sicetnon.library.brief import REASONS, Brief
+from sicetnon.library.origin import origin_of
 from sicetnon.library.reasons import Reason
 from sicetnon.library.wording import denies
 from sicetnon.report.environment import environment, source
@@ -27,17 +28,27 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~#&])")
 _PLAIN_IN_ADDRESSES = ":/?#@!$&'*+,;=%~-._"
 
 
-def page(brief: Brief) -> str:
-    """A brief as an HTML page."""
+def page(brief: Brief, written: str = "") -> str:
+    """A brief as an HTML page.
+
+    Args:
+        brief: The brief.
+        written: When and where it was written, if the page says that.
+    """
     own, base = environment("sicetnon.library"), environment("sicetnon.report")
     style = source(base, "base.css") + source(own, "brief.css")
     return own.get_template("brief.html.jinja").render(
-        **shown(brief), style=Markup(style), version=VERSION
+        **shown(brief), style=Markup(style), version=VERSION, written=written
     )
 
 
-def shown(brief: Brief) -> dict[str, Any]:
-    """What the template of a brief prints, by name."""
+def shown(brief: Brief, context: Callable[[Reason], str] | None = None) -> dict[str, Any]:
+    """What the template of a brief prints, by name.
+
+    Args:
+        brief: The brief.
+        context: The address of a reason's whole text; None where there is none.
+    """
     return {
         "brief": brief,
         "names": _names(brief),
@@ -45,6 +56,8 @@ def shown(brief: Brief) -> dict[str, Any]:
         "missing": _missing(brief),
         "about": _ABOUT,
         "claim_words": _claim_words,
+        "origin_of": origin_of,
+        "context": context,
         "marked": _marked,
     }
 

@@ -11,8 +11,9 @@ import numpy as np
 from sicetnon.arguments.claims import claim_of
 from sicetnon.arguments.side.statements import is_point
 from sicetnon.errors import UsageError
-from sicetnon.library.answers import answers, parts_of
+from sicetnon.library.answers import answers
 from sicetnon.library.index import Index
+from sicetnon.library.origin import name_of
 from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.library.sides import with_sides
 from sicetnon.records import Ranking, Topic, claimed, resolution_of, said
@@ -71,7 +72,7 @@ class DocumentReplies:
     """Arguments against a document.
 
     Attributes:
-        heading: The claim or title of the document; its id where it has none.
+        heading: The claim or title of the document; its first words where it has none.
         topic: What the document argues about: a question, or its claim.
         side: The side that it takes.
         replies: The arguments of the other side, the best first.
@@ -107,7 +108,7 @@ def reply_to(index: Index, identifier: str, question: str = "", k: int = 3) -> D
         topic, side = (question, taken) if taken else (topic, side)
     other = _SIDES[side == "FOR"]
     found = replies(index, topic, topic, k, [own], other)
-    return DocumentReplies(parts_of(record)[1] or identifier, topic, side, tuple(found))
+    return DocumentReplies(name_of(record), topic, side, tuple(found))
 
 
 def replies(

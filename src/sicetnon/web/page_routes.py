@@ -6,11 +6,12 @@ import asyncio
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
 from sicetnon.arguments.side.questions import matter_of
 from sicetnon.library.brief import brief
+from sicetnon.library.brief_page import page as page_of
 from sicetnon.library.brief_page import shown as shown_brief
 from sicetnon.library.index import Index
 from sicetnon.library.reply import reply_to
@@ -21,6 +22,8 @@ from sicetnon.web.pages.asked import PAGE, Asked, address_of, asked
 from sicetnon.web.pages.document import document_page, place_of
 from sicetnon.web.pages.finding import Found, find
 from sicetnon.web.pages.forms import as_json, as_markdown
+from sicetnon.web.pages.paper import context_of, file_name, today
+from sicetnon.web.pages.replied import shown_replies
 from sicetnon.web.problems import Problem
 from sicetnon.web.state import Served, State
 
@@ -99,16 +102,33 @@ async def reply(served: Served, identifier: Identifier, q: str = "") -> Response
         section="",
         question=question,
         view=found,
+        replies=await asyncio.to_thread(shown_replies, found, question),
         address=address_of("/document", id=identifier, q=question),
     )
 
 
 @router.get("/brief", response_class=HTMLResponse)
-async def write_brief(served: Served, q: str) -> Response:
-    """The page Brief: the strongest reasons of both sides."""
+async def write_brief(
+    served: Served,
+    request: Request,
+    q: str,
+    form: Annotated[Literal["html", "file"], Query(alias="format")] = "html",
+) -> Response:
+    """The page Brief: the strongest reasons of both sides, or the same as one file to keep."""
     question = served.question(q)
     made = await served.on_index(lambda index: brief(index, question), "brief", question)
-    return await page_answer("brief_page.html.jinja", section="", **shown_brief(made))
+    address = address_of("/brief", q=question)
+    written = f"Written on {today()} at {str(request.base_url).rstrip('/')}{address}"
+    if form == "file":
+        name = f'attachment; filename="{file_name(question)}.html"'
+        return HTMLResponse(page_of(made, written), headers={"Content-Disposition": name})
+    return await page_answer(
+        "brief_page.html.jinja",
+        section="",
+        written=written,
+        file=address_of("/brief", q=question, format="file"),
+        **shown_brief(made, lambda reason: context_of(reason, question)),
+    )
 
 
 @router.get("/static/{name}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sicetnon.library.comparing import Comparison
+from sicetnon.library.origin import origin_of
 from sicetnon.web.pages.asked import address_of
-from sicetnon.web.pages.cards import source_of
+from sicetnon.web.pages.cards import at_sentence
 
 _MOST_SENTENCES = 12
 
@@ -17,8 +18,8 @@ class BarSentence:
 
     Attributes:
         text: The sentence.
-        source: The name of its source, or the id of its document.
-        address: The page of its document.
+        source: The name of its source; empty where that is not known.
+        address: The page of its document at the sentence.
     """
 
     text: str
@@ -71,8 +72,8 @@ def _sentences(comparison: Comparison, stance: str, question: str) -> tuple[BarS
     found = [
         BarSentence(
             text,
-            source_of(each.answer) or each.answer.id,
-            address_of("/document", id=each.answer.id, q=question),
+            origin_of(each.answer.record).site,
+            at_sentence(address_of("/document", id=each.answer.id, q=question), text, each.answer),
         )
         for each in comparison.passages
         if each.answer.stance == stance

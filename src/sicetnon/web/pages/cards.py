@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
-from urllib.parse import urlsplit
 
-from sicetnon.formats.entries import is_link
 from sicetnon.library.answers import Answer, parts_of
+from sicetnon.library.origin import Origin, first_words, host_of, origin_of
+from sicetnon.library.reading import number_of
 from sicetnon.library.reasons import side_of
 from sicetnon.library.wording import denies, why
-from sicetnon.records import title_of
 from sicetnon.text.snippets import Snippet
 from sicetnon.web.pages.asked import Length, Strength, address_of
 from sicetnon.web.pages.finding import Found
@@ -33,7 +32,7 @@ class Similar:
     """A near duplicate of an answer.
 
     Attributes:
-        heading: Its heading, or its id.
+        heading: Its claim or title, or its first words.
         address: Its page.
     """
 
@@ -48,19 +47,19 @@ class Card:
     Attributes:
         answer: The answer.
         kind: Its side.
-        heading: Its claim or title; its id where it has none.
+        heading: Its claim or title; its site or its first words where it has none.
         is_named: Whether it has one.
         denies: Whether it denies that claim.
         pieces: The sentence that carries it, or the part that has most to do with the question.
         is_sentence: Whether that is the sentence that carries it.
+        is_passage: Whether it is a passage, which is shown whole.
         words: The words of the question that it holds.
         certainty: What is known of its side, in words.
         strength: How strong it is; empty where that is not known.
         reasons: Why it stands where it stands: words, and a value from 0 to 1 or None.
         length: How long it is.
         source: The name of its source, for the filter; empty where that is not known.
-        debate: The title of its debate, where it has one that its heading does not say.
-        link: The address of its source; None where there is none that can be followed.
+        origin: Who said it, and where.
         aspects: In which respects it speaks of two objects.
         similar: Some near duplicates.
         address: Its page.
@@ -74,18 +73,28 @@ class Card:
     denies: bool
     pieces: tuple[Piece, ...]
     is_sentence: bool
+    is_passage: bool
     words: tuple[str, ...]
     certainty: str
     strength: Strength
     reasons: tuple[tuple[str, float | None], ...]
     length: Length
     source: str
-    debate: str
-    link: str | None
+    origin: Origin
     aspects: tuple[str, ...]
     similar: tuple[Similar, ...]
     address: str
     reply: str
+
+    @property
+    def context(self) -> str:
+        """The address of its page at the sentence that is shown."""
+        marked = [text for text, is_marked in self.pieces if is_marked]
+        # of a passage, a sentence that favours an object is marked; of an argument, words are
+        shown = (
+            marked[0] if marked and self.is_passage else "".join(text for text, _ in self.pieces)
+        )
+        return at_sentence(self.address, shown, self.answer)
 
 
 def card(found: Found, place: int) -> Card:
@@ -96,30 +105,28 @@ def card(found: Found, place: int) -> Card:
     passage = found.comparison.passages[place] if found.comparison else None
     reasons = answer.reasons or {}
     words = len(text.split())
-    title = title_of(answer.record)
+    origin = origin_of(answer.record)
     return Card(
         answer=answer,
         kind=kind_of(answer),
-        heading=heading or answer.id,
+        heading=heading or _heading(text, origin, passage is not None),
         is_named=bool(heading),
         denies=denies(answer),
         pieces=_favouring(text, passage.sentences)
         if passage
         else pieces(sentence or answer.snippet),
         is_sentence=sentence is not None,
+        is_passage=passage is not None,
         words=_marked_words(answer.snippet),
         certainty=_certainty(answer),
         strength=strength_of(reasons["strength"]) if "strength" in reasons else "",
         reasons=tuple(why(reasons)),
         length="short" if words < _SHORT else "long" if words > _LONG else "medium",
-        source=source_of(answer),
-        debate=title if title != heading else "",
-        link=answer.source if is_link(answer.source) else None,
+        source=host_of(answer.source),
+        origin=origin,
         aspects=passage.aspects if passage else (),
         similar=tuple(
-            Similar(
-                found.headings[each] or each, address_of("/document", id=each, q=found.question)
-            )
+            Similar(found.headings[each], address_of("/document", id=each, q=found.question))
             for each in answer.similar[:_SHOWN_SIMILAR]
         ),
         address=address_of("/document", id=answer.id, q=found.question),
@@ -138,15 +145,15 @@ def strength_of(value: float) -> Strength:
     return "strong" if value >= _STRONG else "fair" if value >= _FAIR else "weak"
 
 
-def source_of(answer: Answer) -> str:
-    """The host of an answer's source, or the source where it is no link."""
-    if not is_link(answer.source):
-        return ""
-    try:
-        host = urlsplit(answer.source.strip()).hostname or ""
-    except ValueError:  # such as a broken address of IPv6
-        return ""
-    return host.removeprefix("www.")
+def at_sentence(address: str, quoted: str, answer: Answer) -> str:
+    """The address of a document's page at the sentence that a quotation is from."""
+    number = number_of(quoted, parts_of(answer.record)[0])
+    return address if number is None else f"{address}#sentence-{number}"
+
+
+def _heading(text: str, origin: Origin, is_passage: bool) -> str:
+    """What stands over a text without a title; a passage is shown whole below it."""
+    return f"From {origin.site}" if is_passage and origin.site else first_words(text)
 
 
 def pieces(snippet: Snippet) -> tuple[Piece, ...]:

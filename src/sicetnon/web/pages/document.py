@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sicetnon.formats.entries import is_link
 from sicetnon.library.answers import parts_of
 from sicetnon.library.index import Index
 from sicetnon.library.neighbours import neighbours
+from sicetnon.library.origin import Origin, name_of, origin_of
 from sicetnon.library.reading import ReadSentence, paragraphs
-from sicetnon.records import PremiseStance, Record, claimed, title_of
+from sicetnon.records import PremiseStance, Record, claimed
 from sicetnon.text.printable import shortened
 from sicetnon.web.pages.asked import address_of
 from sicetnon.web.pages.cards import Card, card
@@ -44,10 +44,10 @@ class DocumentPage:
 
     Attributes:
         id: The id of the document.
-        heading: Its claim or title; empty where it has none.
+        heading: Its claim or title; its first words where it has none.
+        is_named: Whether it has one.
         stance: `for` or `against` its claim; empty where it is not known.
-        title: The title of its debate.
-        link: The address of its source, where that can be followed.
+        origin: Who said it, and where.
         paragraphs: Its sentences.
         beside: Other documents of the same debate or page.
         more_beside: Number of those that are not shown.
@@ -55,9 +55,9 @@ class DocumentPage:
 
     id: str
     heading: str
+    is_named: bool
     stance: str
-    title: str
-    link: str | None
+    origin: Origin
     paragraphs: Sequence[Sequence[ReadSentence]]
     beside: Sequence[Beside]
     more_beside: int
@@ -81,7 +81,6 @@ def document_page(index: Index, identifier: str, question: str) -> DocumentPage:
         DataError: The index has no such document.
     """
     (record,) = index.records([identifier])
-    _, heading, source, _ = parts_of(record)
     others = neighbours(index, identifier)
     near = others[:_BESIDE]
     beside = [
@@ -90,10 +89,10 @@ def document_page(index: Index, identifier: str, question: str) -> DocumentPage:
     ]
     return DocumentPage(
         identifier,
-        heading,
+        name_of(record),
+        bool(parts_of(record)[1]),
         _STANCES[claimed(record)[1]],
-        title_of(record),
-        source if is_link(source) else None,
+        origin_of(record),
         paragraphs(index, identifier),
         beside,
         len(others) - len(near),

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.arguments.side.questions import has_sides
-from sicetnon.library.answers import Answer, marked, parts_of
+from sicetnon.library.answers import Answer, marked
 from sicetnon.library.comparing import Comparison, compared
 from sicetnon.library.index import Index
+from sicetnon.library.origin import name_of
 from sicetnon.library.reasons import key_sentences
 from sicetnon.library.suggestions import Suggestions, suggest
 from sicetnon.text.snippets import Snippet
@@ -27,7 +28,7 @@ class Found:
         answers: Its answers, best first.
         sentences: The sentence that carries each answer, by its id, the question's words marked;
             answers without one are not in it.
-        headings: The headings of near duplicates, by id.
+        headings: The claims, titles or first words of near duplicates, by id.
         comparison: What passages say of two objects, where the question compares some.
         names: The names of the two sides.
         has_sides: Whether the question can be answered for or against.
@@ -66,7 +67,7 @@ def find(index: Index, question: str, n: int) -> Found:
     carrying = {} if comparison else key_sentences(question, answers)
     sentences = marked(question, list(carrying.values()), index.analysis.analyzer())
     similar = [identifier for answer in answers for identifier in answer.similar]
-    headings = [parts_of(record)[1] for record in index.records(similar)]
+    headings = [name_of(record) for record in index.records(similar)]
     return Found(
         question,
         tuple(answers),

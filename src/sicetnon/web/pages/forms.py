@@ -58,5 +58,6 @@ def _text(card: Card) -> str:
 
 
 def _cited(card: Card) -> str:
-    claim = f"{'Against' if card.denies else 'On'} “{plain(card.heading)}”"
-    return " · ".join(filter(None, (claim, plain(card.answer.source), plain(card.answer.id))))
+    claim = f"{'Against' if card.denies else 'On'} “{plain(card.heading)}”" if card.is_named else ""
+    said = (claim, plain(card.origin.author), plain(card.answer.source), plain(card.answer.id))
+    return " · ".join(filter(None, said))

@@ -4,3 +4,9 @@ document.addEventListener("htmx:response:error", (event) => {
   wanted.swap = "none";
   window.location.assign(wanted.request.action);
 });
+
+// A button that prints needs this script; without it the browser's own menu prints.
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => window.print());
+}

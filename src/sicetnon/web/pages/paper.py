@@ -1,0 +1,32 @@
+"""The brief as a page to print or to keep."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+
+from sicetnon.library.reasons import Reason
+from sicetnon.web.pages.asked import address_of
+from sicetnon.web.pages.cards import at_sentence
+
+_LONGEST_NAME = 80
+
+
+def context_of(reason: Reason, question: str) -> str:
+    """The address of a reason's document at its sentence."""
+    address = address_of("/document", id=reason.answer.id, q=question)
+    return at_sentence(address, reason.sentence, reason.answer)
+
+
+def file_name(question: str) -> str:
+    """The name of a file about a question: its words, as far as every system can store them."""
+    plain = unicodedata.normalize("NFKD", question).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9]+", "-", plain)[:_LONGEST_NAME].strip("-")
+    return name or "brief"
+
+
+def today() -> str:
+    """The day, as people write it."""
+    day = datetime.date.today()
+    return f"{day.day} {day:%B %Y}"
