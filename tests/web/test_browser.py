@@ -24,7 +24,9 @@ ARGUMENTS = {
     "first visit": "/",
     "answers": "/?q=Should+teachers+get+tenure%3F",
     "filtered": "/?q=Is+homework+good+for+children%3F&sort=strongest&side=against",
-    "no answer": "/?q=Shuold+homewrok+be+abolished%3F",
+    "misspelt": "/?q=Shuold+homewrok+be+abolished%3F",
+    "no answer": "/?q=Shuold+homewrok+be+abolished%3F&spelling=kept",
+    "a claim": "/?q=Tenure+protects+lazy+teachers+from+being+fired.",
     "a fact": "/?q=What+is+tenure%3F",
     "document": "/document?id=Sb75c433b-Aca48783c&q=Should+teachers+get+tenure%3F",
     "reply": "/reply?id=Sb75c433b-Aca48783c&q=Should+teachers+get+tenure%3F",
@@ -215,8 +217,16 @@ class TestAsking:
 
     def test_a_slip_of_the_pen_is_a_click_away(self, visit: Visit) -> None:
         page = visit("no answer").page
-        page.get_by_role("link", name="Should homework be abolished?").click()
+        page.locator(".meant").get_by_role("link", name="Should homework be abolished?").click()
         assert page.locator(".card").count() >= 1
+
+    def test_a_question_is_answered_with_its_words_corrected(self, visit: Visit) -> None:
+        page = visit("misspelt").page
+        assert page.locator("h1").inner_text() == "Should homework be abolished?"
+        assert page.locator(".card").count() >= 1
+        page.get_by_role("link", name="Shuold homewrok be abolished?").click()
+        page.wait_for_url(re.compile("spelling=kept"))
+        assert page.locator(".card").count() == 0
 
     @pytest.mark.parametrize("form", ["JSON", "Markdown"])
     def test_other_forms(self, visit: Visit, form: str) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -120,6 +121,31 @@ class TestAsk:
         page = client.get("/", q="quasars").data.decode()
         assert "There is no argument about this" in page
         assert "<bdi>quasars</bdi>" in page
+        # what the index has instead
+        _, _, held = page.partition("What this index has answers to")
+        assert 'href="/?q=Teachers%20should%20get%20tenure"' in held
+
+    def test_words_are_corrected_where_nothing_is_found_for_them(self, client: Client) -> None:
+        wrong = "Should techers get tennure?"
+        page = client.get("/", q=wrong).data.decode()
+        assert f"<h1><bdi>{QUESTION}</bdi></h1>" in page
+        assert f"<bdi>{wrong}</bdi></a>" in page
+        assert "no argument about this" not in page
+        found = client.json("/", q=wrong, format="json")
+        assert (found["question"], found["misspelt"]) == (QUESTION, wrong)
+        assert found["answers"] == client.json("/", q=QUESTION, format="json")["answers"]
+        kept = client.get("/", q=wrong, spelling="kept").data.decode()
+        assert f'Did you mean <a href="/?q={quote_plus(QUESTION)}' in kept
+        assert "no argument about this" not in kept
+        assert client.json("/", q=wrong, spelling="kept", format="json")["found"] == 0
+
+    def test_sides_of_a_claim_say_what_they_do_with_it(self, client: Client) -> None:
+        claim = "Tenure protects bad teachers from dismissal"
+        page = client.get("/", q=claim).data.decode()
+        assert f"They support the claim “{claim}”" in page
+        assert f"They speak against the claim “{claim}”" in page
+        for other in (QUESTION, "Tenure"):
+            assert "the claim “" not in client.get("/", q=other).data.decode()
 
     def test_a_question_for_a_fact_has_no_sides(self, client: Client) -> None:
         page = client.get("/", q="What is tenure?").data.decode()
@@ -138,6 +164,16 @@ class TestComparisons:
             }
             assert found["bars"] == {"kayak": 2, "canoe": 1, "weighs both": 1}
             assert found["aspects"]["price"] == 2
+            for name, count in found["aspects"].items():
+                about = client.json("/", q=BOATS, format="json", aspect=name)
+                assert about["shown"] == len(about["answers"]) == count
+                assert all(name in answer["aspects"] for answer in about["answers"])
+            # bars keep their scale, so that those of aspects can be compared
+            widths = [
+                max(map(int, re.findall(r'class="level" width="(\d+)"', page.data.decode())))
+                for page in (client.get("/", q=BOATS), client.get("/", q=BOATS, aspect="price"))
+            ]
+            assert widths == [100, 50]
             # what names neither object is about something else
             assert found["found"] == 5
             # bars count all that was found, however few are shown

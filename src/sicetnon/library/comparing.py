@@ -42,19 +42,6 @@ class Comparison:
         """The number of passages by stance: FIRST, SECOND, NEUTRAL, NO."""
         return Counter(str(each.answer.stance) for each in self.passages)
 
-    def aspects(self) -> list[tuple[str, int]]:
-        """Each aspect with the number of passages that speak of it, the most frequent first.
-
-        Passages that take no side do not count.
-        """
-        counts = Counter(
-            aspect
-            for each in self.passages
-            if each.answer.stance in ("FIRST", "SECOND", "NEUTRAL")
-            for aspect in each.aspects
-        )
-        return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-
     def about(self, aspect: str) -> Comparison:
         """The passages that speak of an aspect."""
         kept = tuple(each for each in self.passages if aspect in each.aspects)

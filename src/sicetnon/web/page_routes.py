@@ -18,7 +18,7 @@ from sicetnon.library.reply import reply_to
 from sicetnon.web.assets import assets
 from sicetnon.web.encoding import page_answer
 from sicetnon.web.pages.ask import ask_page
-from sicetnon.web.pages.asked import PAGE, Asked, address_of, asked
+from sicetnon.web.pages.asked import PAGE, Asked, Spelling, address_of, asked
 from sicetnon.web.pages.document import document_page, place_of
 from sicetnon.web.pages.finding import Found, find
 from sicetnon.web.pages.forms import as_json, as_markdown
@@ -43,17 +43,23 @@ async def ask(
         return await _start(served)
     question = served.question(matter_of(wanted.q))
     wanted = replace(wanted, q=question)
-    found = await _found(served, question, wanted.n)
+    found = await _found(served, question, wanted.n, wanted.spelling)
+    if found.misspelt:
+        wanted = replace(wanted, q=found.question)
     shown = await asyncio.to_thread(ask_page, wanted, found)
     if form == "json":
         return JSONResponse(as_json(shown))
     if form == "markdown":
         return PlainTextResponse(as_markdown(shown), media_type="text/markdown")
-    return await page_answer("ask.html.jinja", section="Ask", view=shown)
+    held = () if shown.found else await served.examples()
+    return await page_answer("ask.html.jinja", section="Ask", view=shown, held=held)
 
 
-async def _found(served: State, question: str, n: int) -> Found:
-    return await served.on_index(lambda index: find(index, question, n), "ask", question, n)
+async def _found(served: State, question: str, n: int, spelling: Spelling = "") -> Found:
+    return await served.on_index(
+        lambda index: find(index, question, n, spelling == "kept"),
+        *("ask", question, n, spelling),
+    )
 
 
 def _known(index: Index, identifier: str) -> str:
@@ -78,7 +84,7 @@ async def document(served: Served, identifier: Identifier, q: str = "") -> Respo
         lambda index: document_page(index, _known(index, identifier), question),
         *("document", identifier, question),
     )
-    found = await _found(served, question, PAGE) if question else None
+    found = await _found(served, question, PAGE, "kept") if question else None
     return await page_answer(
         "document.html.jinja",
         section="",

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sicetnon.arguments.side.statements import is_name
 from sicetnon.errors import counted
 from sicetnon.library.suggestions import Suggestions
 from sicetnon.library.wording import guess
+from sicetnon.text.printable import shortened
 from sicetnon.web.pages.asked import MOST, PAGE, Asked, address_of
 from sicetnon.web.pages.bars import Bar, bars
 from sicetnon.web.pages.cards import Card, Kind, card
@@ -24,6 +26,7 @@ _FILTERS: tuple[tuple[str, str, Callable[[Card], str]], ...] = (
 # in this order where they are shown
 _VALUES = ("for", "against", "neither", "strong", "fair", "weak", "short", "medium", "long")
 _MOST_VALUES = 8
+_FEWEST_WORDS, _CLAIM_LETTERS = 3, 120
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,13 @@ class Column:
     Attributes:
         kind: The side.
         name: Its name.
+        meaning: What they do with the claim that is asked about; empty where the name says it.
         cards: The answers.
     """
 
     kind: Kind
     name: str
+    meaning: str
     cards: tuple[Card, ...]
 
 
@@ -81,13 +86,16 @@ class AskPage:
         neither: What takes no side.
         has_sides: Whether the question can be answered for or against.
         found: Number of answers before filters.
-        shown: Number of answers behind them.
+        passing: Number of answers behind them.
+        shown: Number of those that are shown.
         guess: What a reader must know of the sides.
         groups: Filters, and last the order.
         bars: How many passages favour which object; empty where the question compares none.
         aspects: In which respects they do.
         suggestions: What to ask instead.
         corrected: The address of the question with its words corrected.
+        misspelt: The question as it was asked, where its words were corrected; else empty.
+        as_spelt: The address of the page for that.
         more: The address of the page with more answers; None where there are none.
         brief: The address of the brief.
     """
@@ -97,6 +105,7 @@ class AskPage:
     neither: Column
     has_sides: bool
     found: int
+    passing: int
     shown: int
     guess: str
     groups: tuple[Group, ...]
@@ -104,6 +113,8 @@ class AskPage:
     aspects: tuple[Choice, ...]
     suggestions: Suggestions
     corrected: str | None
+    misspelt: str
+    as_spelt: str
     more: str | None
     brief: str
 
@@ -120,9 +131,9 @@ class AskPage:
     @property
     def summary(self) -> str:
         """How many answers there are."""
-        if self.shown < self.found:
-            return f"{self.shown:,} of {counted(self.found, 'answer')}"
-        return counted(self.found, "answer")
+        every = counted(self.found, "answer")
+        found = every if self.passing == self.found else f"{self.passing:,} of {every}"
+        return found if self.shown == self.passing else f"the first {self.shown:,} of {found}"
 
 
 def ask_page(asked: Asked, found: Found) -> AskPage:
@@ -143,24 +154,27 @@ def ask_page(asked: Asked, found: Found) -> AskPage:
     first, second, neither = (
         tuple(each for each in shown if each.kind == kind) for kind in ("for", "against", "neither")
     )
-    names = found.names
-    about = found.comparison and (
-        found.comparison.about(asked.aspect) if asked.aspect else found.comparison
-    )
+    names, meanings = found.names, _meanings(found)
     corrected = found.suggestions.corrected
     return AskPage(
         asked=asked,
-        columns=(Column("for", names[0], first), Column("against", names[1], second)),
-        neither=Column("neither", "Neither side", neither),
+        columns=(
+            Column("for", names[0], meanings[0], first),
+            Column("against", names[1], meanings[1], second),
+        ),
+        neither=Column("neither", "Neither side", "", neither),
         has_sides=found.has_sides,
         found=len(every),
+        passing=len(passing),
         shown=len(shown),
         guess=guess(found.answers),
         groups=(*_groups(every, asked, names), _orders(every, asked)),
-        bars=bars(about, found.question) if about else (),
-        aspects=_aspects(found, asked),
+        bars=bars(found.comparison, found.question, asked.aspect) if found.comparison else (),
+        aspects=_aspects(every, asked),
         suggestions=found.suggestions,
         corrected=address_of("/", q=corrected) if corrected else None,
+        misspelt=found.misspelt,
+        as_spelt=address_of("/", q=found.misspelt, spelling="kept"),
         more=asked.address(n=min(asked.n + PAGE, MOST)) if is_more and asked.n < MOST else None,
         brief=address_of("/brief", q=found.question),
     )
@@ -172,7 +186,7 @@ def _passes(card: Card, asked: Asked, but: str = "") -> bool:
         name == but or not getattr(asked, name) or value(card) == getattr(asked, name)
         for name, _, value in _FILTERS
     )
-    return chosen and (not asked.aspect or asked.aspect in card.aspects)
+    return chosen and (but == "aspect" or not asked.aspect or asked.aspect in card.aspects)
 
 
 def _ordered(cards: Sequence[Card], asked: Asked) -> list[Card]:
@@ -225,11 +239,24 @@ def _orders(cards: Sequence[Card], asked: Asked) -> Group:
     )
 
 
-def _aspects(found: Found, asked: Asked) -> tuple[Choice, ...]:
-    if found.comparison is None:
-        return ()
+def _aspects(cards: Sequence[Card], asked: Asked) -> tuple[Choice, ...]:
+    """The aspects that answers speak of, each with as many answers as it leaves."""
+    passing = [each for each in cards if _passes(each, asked, "aspect")]
+    counts = Counter(aspect for each in passing for aspect in each.aspects)
+    if asked.aspect:
+        counts[asked.aspect] += 0
     return tuple(
         Choice(name, count, asked.address(aspect="" if chosen else name), chosen)
-        for name, count in found.comparison.aspects()
+        for name, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         for chosen in [name == asked.aspect]
     )
+
+
+def _meanings(found: Found) -> tuple[str, str]:
+    """What the sides do with a claim; empty where a question is asked, or objects are weighed."""
+    claim = found.question.strip()
+    is_claim = not claim.endswith("?") and len(claim.split()) >= _FEWEST_WORDS
+    if found.names != ("For", "Against") or not is_claim or is_name(claim):
+        return "", ""
+    said = shortened(claim, _CLAIM_LETTERS)
+    return f"They support the claim “{said}”", f"They speak against the claim “{said}”"

@@ -20,6 +20,7 @@ MOST = 96
 Side = Literal["", "for", "against", "neither"]
 Length = Literal["", "short", "medium", "long"]
 Strength = Literal["", "strong", "fair", "weak"]
+Spelling = Literal["", "kept"]
 Order = Literal["best", "strongest", "surest", "shortest", "longest"]
 
 
@@ -36,6 +37,7 @@ class Asked:
         strength: Only answers of this strength.
         aspect: Only passages that speak of this aspect.
         sort: The order within each side.
+        spelling: `kept` where no word may be corrected.
     """
 
     q: str = ""
@@ -46,6 +48,7 @@ class Asked:
     strength: Strength = ""
     aspect: str = ""
     sort: Order = "best"
+    spelling: Spelling = ""
 
     def address(self, **changes: Any) -> str:
         """The address of the page with some of it changed."""
@@ -58,7 +61,7 @@ class Asked:
     @property
     def unfiltered(self) -> str:
         """The address of the page with no answer left out."""
-        return Asked(self.q, self.n, sort=self.sort).address()
+        return Asked(self.q, self.n, sort=self.sort, spelling=self.spelling).address()
 
     @property
     def is_filtered(self) -> bool:
@@ -84,6 +87,7 @@ def asked(
     strength: Strength = "",
     aspect: Annotated[str, Query(max_length=200)] = "",
     sort: Order = "best",
+    spelling: Spelling = "",
 ) -> Asked:
     """What is asked, from the query of a request."""
-    return Asked(q, n, side, source, length, strength, aspect, sort)
+    return Asked(q, n, side, source, length, strength, aspect, sort, spelling)

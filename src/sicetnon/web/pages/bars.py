@@ -46,16 +46,25 @@ class Bar:
     sentences: tuple[BarSentence, ...]
 
 
-def bars(comparison: Comparison, question: str) -> tuple[Bar, ...]:
-    """The bars of both objects, and of the passages that weigh both."""
+def bars(comparison: Comparison, question: str, aspect: str = "") -> tuple[Bar, ...]:
+    """The bars of both objects, and of the passages that weigh both.
+
+    Args:
+        comparison: What the passages say.
+        question: The question.
+        aspect: Only passages that speak of this are counted, if one is named. The scale stays that
+            of all passages, so that bars of two aspects can be compared.
+    """
     first, second = comparison.objects
     rows = (
         ("FIRST", "for", first),
         ("SECOND", "against", second),
         ("NEUTRAL", "neither", "weighs both"),
     )
+    every = comparison.counts()
+    longest = max(1, *(every[stance] for stance, _, _ in rows))
+    comparison = comparison.about(aspect) if aspect else comparison
     counts = comparison.counts()
-    longest = max(1, *(counts[stance] for stance, _, _ in rows))
     return tuple(
         Bar(
             kind,

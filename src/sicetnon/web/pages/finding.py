@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.arguments.side.questions import has_sides
@@ -34,6 +34,8 @@ class Found:
         has_sides: Whether the question can be answered for or against.
         suggestions: What to ask instead.
         is_more: Whether there may be more answers.
+        misspelt: The question as it was asked, where nothing was found for its words and this is
+            what the index says to it with its words corrected; else empty.
     """
 
     question: str
@@ -45,16 +47,29 @@ class Found:
     has_sides: bool
     suggestions: Suggestions
     is_more: bool
+    misspelt: str = ""
 
 
-def find(index: Index, question: str, n: int) -> Found:
+def find(index: Index, question: str, n: int, as_spelt: bool = False) -> Found:
     """What an index says to a question.
 
     Args:
         index: The index.
         question: The question.
         n: Number of answers; there are more where they are counted, and not only shown.
+        as_spelt: Whether to keep its words where nothing is found for them. Else a question that is
+            answered once its words are corrected is answered so.
     """
+    found, is_answered = _found(index, question, n)
+    corrected = found.suggestions.corrected
+    if is_answered or as_spelt or not corrected:
+        return found
+    other, is_other_answered = _found(index, corrected, n)
+    return replace(other, misspelt=question) if is_other_answered else found
+
+
+def _found(index: Index, question: str, n: int) -> tuple[Found, bool]:
+    """What an index says to a question as it is spelt, and whether that answers it."""
     compares = index.manifest.records == "passages" and parse_question(question).second
     wanted = max(n, _COUNTED) if compares else n
     answers = index.search(question, wanted)
@@ -68,7 +83,7 @@ def find(index: Index, question: str, n: int) -> Found:
     sentences = marked(question, list(carrying.values()), index.analysis.analyzer())
     similar = [identifier for answer in answers for identifier in answer.similar]
     headings = [name_of(record) for record in index.records(similar)]
-    return Found(
+    found = Found(
         question,
         tuple(answers),
         dict(zip(carrying, sentences, strict=True)),
@@ -79,6 +94,7 @@ def find(index: Index, question: str, n: int) -> Found:
         suggest(index, question, is_answered),
         len(answers) >= wanted,
     )
+    return found, is_answered
 
 
 def _names(question: str, comparison: Comparison | None) -> tuple[str, str]:

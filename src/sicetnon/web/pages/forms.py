@@ -15,6 +15,7 @@ def as_json(shown: AskPage) -> dict[str, Any]:
     suggestions = shown.suggestions
     return {
         "question": shown.asked.q,
+        "misspelt": shown.misspelt or None,
         "found": shown.found,
         "shown": shown.shown,
         "sides": {column.kind: column.name for column in (*shown.columns, shown.neither)},
