@@ -164,16 +164,20 @@ def test_pictures_take_their_colours_from_the_page(text):
 def test_extremes_are_named_beside_the_bars(text):
     figure = re.search(r'<figure>(?:(?!<figure>).)*id="difference-1-1-t".*?</figure>', text, re.S)
     shown = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", figure.group()))
-    assert "Best on 1 (+0.80), 2 (+0.80), 10 (+0.80)" in shown
+    assert re.search(
+        r"Best on 1 Is tea better than coffee\? \(\+0\.80\); 2 Why\?.*\(\+0\.80\); 10 \(\+0\.80\)",
+        shown,
+    )
 
 
 def test_cells_say_what_they_show(page):
     tips = page.pieces["title"]
-    assert "good, topic 1: 1.000; judged@5 1.00" in tips
+    asked = "topic 1, Is tea better than coffee?"
+    assert f"good, {asked}: 1.000; judged@5 1.00" in tips
     assert "bad, topic 10: " in "".join(tip for tip in tips if "judged@5 0.67" in tip)
     # gains 0, 1 against 2, 1, 1: the unjudged document is dropped
     ideal = 2 + 1 / math.log2(3) + 1 / 2
-    assert f"topic 1: {1 - 1 / math.log2(3) / ideal:+.3f}" in tips
+    assert f"{asked}: {1 - 1 / math.log2(3) / ideal:+.3f}" in tips
 
 
 # figures
@@ -232,7 +236,7 @@ def test_texts_show_the_part_that_answers(text):
 def test_page_shows_a_topic_that_does_not_count(tmp_path):
     runs = {"one": RUNS["good"], "two": run_lines("two", "x", topics=("1",)) + RUNS["bad"][3:]}
     made = report(tmp_path, runs, {"relevance": QRELS["relevance"]})
-    assert "two, topic 1: does not count; judged@5 0.00" in made
+    assert "two, topic 1, Is tea better than coffee?: does not count; judged@5 0.00" in made
     Page(made)
 
 
@@ -315,7 +319,19 @@ def test_bars_and_cells_speak_without_a_mouse(tmp_path, text):
     path.write_text(changed.replace("</body>", script + "</body>"), "utf-8")
     seen = re.search('data-seen="([^"]*)"', in_browser(path, tmp_path / "profile")).group(1)
     parts = seen.split("|")
-    assert parts[:2] == ["topic 1: +0.798", "topic 2: +0.798"]
+    assert parts[0] == "topic 1, Is tea better than coffee?: +0.798"
+    assert re.fullmatch(r"topic 2, Why\?.*: \+0\.798", parts[1], re.S)
     assert parts[2].startswith("good, topic ")
-    assert parts[3].split(", ")[1].split(":")[0] == parts[2].split(", ")[1].split(":")[0]
+    assert parts[3].split(", ")[1] == parts[2].split(", ")[1]
     assert parts[4] == ""
+
+
+def test_of_two_runs_the_true_differences_are_drawn(tmp_path):
+    runs = {name: RUNS[name] for name in ("good", "bad")}
+    shown = re.sub(
+        r"\s+",
+        " ",
+        re.sub("<[^>]*>", " ", report(tmp_path, runs, {"relevance": QRELS["relevance"]})),
+    )
+    assert "Topic by topic against bad" in shown
+    assert "from +0.798" in shown

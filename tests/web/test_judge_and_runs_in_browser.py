@@ -76,7 +76,7 @@ def waits_until_saved(page: Any) -> None:
 
 
 class TestEachState:
-    @pytest.mark.parametrize("state", ["start", "card", "end", "agreement", "token"])
+    @pytest.mark.parametrize("state", ["start", "card", "end", "overview", "agreement", "token"])
     def test_it_is_accessible_and_fits_the_window(
         self, visit: Visit, pool: Path, state: str
     ) -> None:
@@ -90,6 +90,7 @@ class TestEachState:
             "start": "/judge",
             "card": "/judge?assessor=bert",
             "end": "/judge?assessor=anna",
+            "overview": "/judge/overview?assessor=bert",
             "agreement": "/judge/agreement",
             "token": "/token",
         }[state]
@@ -138,9 +139,12 @@ class TestKeys:
         page.keyboard.press("1")
         page.keyboard.press("2")
         third = document(page)
+        # a document is undone whole
         page.keyboard.press("u")
         assert document(page) == second
-        page.keyboard.press("u")
+        assert page.locator(".step.now").get_attribute("data-dimension") == "relevance"
+        waits_until_saved(page)
+        assert saved(pool) == []
         page.keyboard.press("u")
         assert document(page) == first
         page.keyboard.press("n")

@@ -81,10 +81,52 @@ class TestForms:
         page = anna.page()
         assert form_of(page, "skip")["item"] != item
         undone = anna.submit(form_of(page, "undo"))
-        assert undone.headers["location"] == f"/judge?assessor=anna&item={item}"
+        assert undone.headers["location"] == f"/judge?assessor=anna&item={item}&undone=1"
+        assert "Undone" in anna.page(undone.headers["location"])
         assert form_of(anna.page(undone.headers["location"]), "vote")["item"] == item
         with JudgingFile(pool) as file:
             assert [each["kind"] for each in events(file)] == ["note", "skip", "undo"]
+
+    def test_a_document_is_undone_whole(self, anna: Assessor, pool: Path) -> None:
+        for dimension, label in (("relevance", "2"), ("side", "FOR")):
+            page = anna.page()
+            form = next(each for each in forms(page) if each.get("dimension") == dimension)
+            assert anna.submit(form | {"label": label}).status == 303
+        page = anna.page()
+        once = form_of(page, "undo")
+        for _ in range(2):  # a form that is sent again changes nothing
+            assert anna.submit(once).headers["location"].endswith(f"item={form['item']}&undone=1")
+            assert votes(pool) == []
+
+    def test_what_is_no_argument_is_asked_for_nothing_else(
+        self, index: sicetnon.Index, tmp_path: Path
+    ) -> None:
+        pool = sample_pool(
+            tmp_path / "task.sqlite",
+            IDS,
+            task="touche-2020-task-1",
+            dimensions=("relevance", "quality", "side"),
+        )
+        with served(index, Settings(judging=pool)) as client:
+            self.judge_no_argument(Assessor(client.url, "anna"), pool)
+
+    def judge_no_argument(self, anna: Assessor, pool: Path) -> None:
+        form = form_of(anna.page(), "vote")
+        for _ in range(2):
+            assert anna.submit(form | {"label": "-2"}).status == 303
+            assert votes(pool) == [("quality", "0"), ("relevance", "-2"), ("side", "NONE")]
+        page = anna.page()
+        assert "1 of 16 judged" in page
+        assert anna.submit(form_of(page, "undo")).status == 303
+        assert votes(pool) == []
+        assert anna.submit(form | {"item": str(2**70), "label": "-2"}).status in (409, 422)
+
+    def test_the_overview_has_the_judgments_to_download(self, anna: Assessor) -> None:
+        assert "/judge/overview?assessor=anna" in anna.page()
+        page = anna.page("/judge/overview?assessor=anna")
+        assert "0 of 16 judged" in page
+        assert 'href="/judge/judgments"' in page
+        assert "needs a second assessor" in anna.page("/judge/agreement")
 
     def test_texts_are_escaped(self, anna: Assessor) -> None:
         found = anna.ahead(16)

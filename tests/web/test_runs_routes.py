@@ -111,6 +111,7 @@ class TestServedRuns:
             "/runs/..%2F..%2Fetc%2Fpasswd",
             "/runs/served/compare?first=one&second=none",
             "/runs/served/compare?first=one&second=two&topic=9",
+            "/runs/served/compare?first=one&second=two&part=9",
         ],
     )
     def test_what_is_not_there(self, visitor: Assessor, path: str) -> None:

@@ -57,8 +57,18 @@ class Scale:
         """Whether the labels are numbers, which have an order."""
         return self.dimension not in ("stance", "side")
 
+    @property
+    def without_argument(self) -> str:
+        """The label of a text that is no argument, which nobody is asked for; empty for none."""
+        return _WITHOUT_ARGUMENT.get(self.dimension, "")
 
-_NO_ARGUMENT = Label("-2", "-", "No argument", "Spam, a greeting, or text that argues for nothing.")
+
+NO_ARGUMENT = "-2"
+"""The label of relevance for what is no argument."""
+_NO_ARGUMENT = Label(
+    NO_ARGUMENT, "-", "No argument", "Spam, a greeting, or text that argues for nothing."
+)
+_WITHOUT_ARGUMENT: dict[JudgedDimension, str] = {"quality": "0", "side": "NONE"}
 _SUBJECTS: dict[Unit, str] = {
     "argument": "argument",
     "pair": "pair of sentences",

@@ -170,6 +170,17 @@ class JudgingFile:
             ).fetchone()
         return Action(*row) if row else None
 
+    def done(self, name: str, item: int) -> list[str]:
+        """The keys of the votes and the skip of an assessor on an item that were not undone."""
+        with self.reading() as database:
+            rows = database.execute(
+                "SELECT key FROM kept WHERE item = ? "
+                "AND assessor = (SELECT id FROM assessors WHERE name = ?) "
+                "AND kind IN ('vote', 'skip') ORDER BY number DESC",
+                (item, name),
+            ).fetchall()
+        return [key for (key,) in rows]
+
     def undo_all(self, name: str, topic: str | None = None, since: float | None = None) -> int:
         """Undo the votes and skips of an assessor.
 

@@ -67,9 +67,19 @@ class Section:
         }
 
     @property
+    def other(self) -> Score | None:
+        """The score of the run that others are compared with; None for the median of the runs.
+
+        Of two runs it is the worse one: their median would halve each difference.
+        """
+        if self.baseline is None and len(self.scores) == 2:
+            return self.scores[1]
+        return self.baseline
+
+    @property
     def reference(self) -> Shares:
         """The values that runs are compared with, by topic."""
-        return self.medians if self.baseline is None else self.baseline.values
+        return self.medians if self.other is None else self.other.values
 
     @property
     def with_stances(self) -> list[Score]:
@@ -82,7 +92,7 @@ class Section:
 
     def reference_name(self, names: Mapping[str, str]) -> str:
         """The name of the reference on the page."""
-        return "the median of the runs" if self.baseline is None else names[self.baseline.run]
+        return "the median of the runs" if self.other is None else names[self.other.run]
 
     @property
     def judged_name(self) -> str:
@@ -92,7 +102,7 @@ class Section:
     @property
     def compared(self) -> list[Score]:
         """The scores of the runs that are compared with the reference."""
-        return [score for score in self.scores if score is not self.baseline]
+        return [score for score in self.scores if score is not self.other]
 
     def differences(self, score: Score) -> dict[str, float]:
         """The values of a run minus those of the reference, by topic, greatest first."""

@@ -120,6 +120,7 @@ def _shown(contents: Contents) -> dict[str, object]:
         "contents": contents,
         "sections": contents.sections,
         "names": contents.names,
+        "titles": {topic.number: topic.title for topic in contents.topics},
         "stances": STANCES,
         "found_stances": FOUND,
         "interval_scale": interval_scale,

@@ -28,7 +28,14 @@ from sicetnon.web.access import (
     Sessions,
     is_of_another_site,
 )
-from sicetnon.web.pages.judge import JudgeCard, Standing, end_of, judge_cards, standing_of
+from sicetnon.web.pages.judge import (
+    JudgeCard,
+    Standing,
+    end_of,
+    judge_cards,
+    standing_of,
+    whole,
+)
 from sicetnon.web.problems import Problem
 from sicetnon.web.rendering import fragment, page
 from sicetnon.web.state import Served, State
@@ -56,6 +63,7 @@ async def judge(
     session: OwnSession,
     assessor: Name = "",
     item: int | None = None,
+    undone: bool = False,
 ) -> Response:
     """The page Judge: the next document of an assessor; without a name, who judges."""
     if not served.desk.is_open:
@@ -65,7 +73,9 @@ async def judge(
     if not name:
         found = await served.desk.run(progress)
         plan = served.desk.file.plan
-        return page("judge_start.html.jinja", section="Judge", progress=found, plan=plan)
+        return page(
+            "judge_start.html.jinja", section="Judge", progress=found, plan=plan, assessor=""
+        )
     check_name(name)
     cards, standing = await _cards(served, name, 1, item)
     answer = page(
@@ -75,10 +85,26 @@ async def judge(
         pool=served.desk.file.path.name,
         card=cards[0] if cards else None,
         standing=standing,
+        undone=undone,
         csrf=session.csrf,
     )
     answer.headers.update(_NOT_KEPT)
     return session.keep(answer)
+
+
+@router.get("/judge/overview")
+async def overview(served: Served, assessor: Name) -> Response:
+    """How far an assessor and all others are, and the judgments to download."""
+    check_name(assessor)
+    found = await served.desk.run(lambda file: (progress(file), standing_of(file, assessor)))
+    return page(
+        "judge_overview.html.jinja",
+        section="Judge",
+        assessor=assessor,
+        progress=found[0],
+        standing=found[1],
+        plan=served.desk.file.plan,
+    )
 
 
 @router.get("/judge/next")
@@ -119,11 +145,13 @@ async def one_action(served: Served, request: Request) -> Response:
         action = msgspec.convert(wanted, Action, strict=False)
     except msgspec.ValidationError as error:
         raise Problem(422, str(error)) from None
-    (receipt,) = await served.desk.run(lambda file: file.record(name, [action]))
-    if receipt.outcome == "refused":
-        raise Problem(409, f"not saved: {receipt.reason}")
+    receipts = await served.desk.run(lambda file: file.record(name, whole(file, name, action)))
+    if refused := [each.reason for each in receipts if each.outcome == "refused"]:
+        raise Problem(409, f"not saved: {refused[0]}")
     # what was undone or noted is shown again
     stays = {"item": str(action.item)} if action.kind in ("undo", "note") else {}
+    if action.kind == "undo":
+        stays["undone"] = "1"
     return RedirectResponse(f"/judge?{urlencode({'assessor': name} | stays)}", 303)
 
 
@@ -158,7 +186,14 @@ async def shown_agreement(served: Served) -> Response:
     index, _ = served.shelf.current()
     shown = found["differences"][:_MOST_ACTIONS]
     known = {each.document for each in shown if index.number(each.document) is not None}
-    return page("judge_agreement.html.jinja", section="Judge", topics=topics, known=known, **found)
+    return page(
+        "judge_agreement.html.jinja",
+        section="Judge",
+        topics=topics,
+        known=known,
+        votes=served.desk.file.plan.votes,
+        **found,
+    )
 
 
 @router.get("/judge/judgments")

@@ -113,13 +113,22 @@ async def leaderboard(served: Served, request: Request, name: str) -> Response:
 
 @router.get("/runs/{name}/compare")
 async def compare(
-    served: Served, request: Request, name: str, first: Name, second: Name, topic: Name = ""
+    served: Served,
+    request: Request,
+    name: str,
+    first: Name,
+    second: Name,
+    topic: Name = "",
+    part: Annotated[int, Query(ge=1)] = 1,
 ) -> Response:
     """Two runs side by side: topic by topic, then document by document."""
     found = await _results(served, request, name)
     if unknown := [each for each in (first, second) if each not in found.runs]:
         raise Problem(404, f"there is no run {unknown[0]!r}")
-    lines = topic_lines(found, first, second)
+    sections = found.contents.sections
+    if part > len(sections):
+        raise Problem(404, f"there is no part {part}; expected one of {len(sections)}")
+    lines = topic_lines(found, first, second, part)
     place = next((at for at, line in enumerate(lines) if line.number == topic), None)
     if topic and place is None:
         raise Problem(404, f"there is no topic {topic!r}")
@@ -128,7 +137,9 @@ async def compare(
         hits = await served.on_index(
             lambda index: compared_hits(index, found, topic, first, second)
         )
-    both = {"first": first, "second": second}
+    both: dict[str, Any] = {"first": first, "second": second}
+    if part > 1:
+        both["part"] = part
     near = {
         word: lines[at] if place is not None and 0 <= at < len(lines) else None
         for word, at in (("before", (place or 0) - 1), ("after", (place or 0) + 1))
@@ -144,7 +155,9 @@ async def compare(
         hits=hits,
         near=near,
         link=lambda **more: f"/runs/{name}/compare?{urlencode(both | more)}",
-        measure=found.contents.sections[0].first.measure,
+        measure=sections[part - 1].first.measure,
+        part=part,
+        headings=[found.contents.heading(each) for each in sections],
     )
 
 

@@ -11,13 +11,14 @@ from sicetnon.formats.entries import is_link
 from sicetnon.formats.identifiers import SEPARATOR, is_pair
 from sicetnon.judging import Item, JudgingFile, Scale
 from sicetnon.judging.ledger import Action
+from sicetnon.judging.scales import NO_ARGUMENT
 from sicetnon.judging.votes import AssessorProgress, progress, progress_of
 from sicetnon.library.answers import parts_of
 from sicetnon.library.index import Index
 from sicetnon.records import PremiseStance, Topic
 from sicetnon.report.texts import Texts
 
-_LONGEST = 50_000
+_LONGEST, _LONGEST_KEY, _MOST_ITEMS = 50_000, 64, 2**63
 _STANCES: dict[PremiseStance | None, str] = {"PRO": "for", "CON": "against", None: ""}
 
 
@@ -122,6 +123,43 @@ def end_of(file: JudgingFile, standing: Standing) -> str:
         "What is left is with other assessors now, or you have skipped it. Load the page again in "
         "some minutes."
     )
+
+
+def whole(file: JudgingFile, name: str, action: Action) -> list[Action]:
+    """An action with those that go with it.
+
+    What is no argument has no quality and no side to ask for, and a document is undone whole.
+    """
+    if not 0 < action.item < _MOST_ITEMS:
+        return [action]
+    if action.kind == "undo":
+        keys = file.done(name, action.item)
+        if action.target not in keys:
+            return [action]
+        return [Action(_key("undo", key), "undo", action.item, target=key) for key in keys]
+    if (action.kind, action.dimension, action.label) != ("vote", "relevance", NO_ARGUMENT):
+        return [action]
+    item = file.item(name, action.item)
+    known = item.votes if item else {}
+    return [
+        action,
+        *(
+            Action(
+                _key(scale.dimension, action.key),
+                "vote",
+                action.item,
+                scale.dimension,
+                scale.without_argument,
+            )
+            for scale in file.plan.scales
+            if scale.without_argument and scale.dimension not in known
+        ),
+    ]
+
+
+def _key(word: str, key: str) -> str:
+    """A key that follows from another, within the length of keys."""
+    return f"{word}-{key}"[:_LONGEST_KEY]
 
 
 def judge_cards(

@@ -130,9 +130,16 @@ def topic_links(found: ScoredRuns) -> list[tuple[str, str, str]]:
     ]
 
 
-def topic_lines(found: ScoredRuns, first: str, second: str) -> list[TopicLine]:
-    """The scores of two runs by the first measure, the greatest difference first."""
-    section = found.contents.sections[0]
+def topic_lines(found: ScoredRuns, first: str, second: str, part: int = 1) -> list[TopicLine]:
+    """The scores of two runs, the greatest difference first.
+
+    Args:
+        found: The scored runs.
+        first: A run.
+        second: Another one.
+        part: By which file of judgments and measure: the section of the report, from 1.
+    """
+    section = found.contents.sections[part - 1]
     values = {score.run: score.values for score in section.scores}
     lines = [
         TopicLine(

@@ -10,6 +10,7 @@
   const place = at("place"), end = at("end"), state = at("state"), refused = at("refused");
   const undoForm = at("undo"), undoButton = undoForm.querySelector("button");
   const shortcuts = at("shortcuts");
+  const NO_ARGUMENT = "-2";
   const AHEAD = 20, FEW = 8, BATCH = 50, LONGEST_WAIT = 15000;
 
   // --- what is kept on this device ---
@@ -39,6 +40,7 @@
   const past = []; // what was done here, for undo
   const known = new Set(); // numbers of documents that this page has had
   let isAway = false; // whether the last request found no server
+  let done = "Saved"; // what is said once all is saved
   let why = end.querySelector(".lead").textContent; // why nothing is left
 
   const steps = (card) => [...card.querySelectorAll(".step")];
@@ -96,6 +98,7 @@
   // --- what the assessor does ---
 
   const act = (action) => {
+    done = "Saved";
     const whole = { key: newKey(), ...action };
     keep([...queue(), whole]);
     send();
@@ -107,7 +110,19 @@
     const key = act({ kind: "vote", item: itemOf(card), dimension: step.dataset.dimension, label: value });
     past.push({ card, key, step, before });
     label(step, value);
+    if (step.dataset.dimension === "relevance" && value === NO_ARGUMENT) fill(card);
     goOn();
+  };
+
+  // what is no argument has no quality and no side to ask for
+  const fill = (card) => {
+    for (const step of steps(card)) {
+      const { without, dimension } = step.dataset;
+      if (step.dataset.label || !without) continue;
+      const key = act({ kind: "vote", item: itemOf(card), dimension, label: without });
+      past.push({ card, key, step, before: "" });
+      label(step, without);
+    }
   };
 
   const skip = () => {
@@ -118,18 +133,23 @@
   };
 
   const undo = () => {
-    const last = past.pop();
-    if (!last) {
+    const card = past.at(-1)?.card;
+    if (!card) {
       // what was done before the page was loaded is undone by the server
       if (undoForm.elements.target) sent().then(() => undoForm.submit());
       return;
     }
-    act({ kind: "undo", item: itemOf(last.card), target: last.key });
-    if (last.step) label(last.step, last.before);
-    else delete last.card.dataset.skipped;
-    if (shown && shown !== last.card) next.unshift(shown);
-    show(last.card);
-    say("Undone");
+    // a document is undone whole
+    while (past.at(-1)?.card === card) {
+      const { key, step, before } = past.pop();
+      act({ kind: "undo", item: itemOf(card), target: key });
+      if (step) label(step, before);
+      else delete card.dataset.skipped;
+    }
+    if (shown && shown !== card) next.unshift(shown);
+    show(card);
+    done = "Undone: what you said of this document";
+    say(done);
   };
 
   const note = (form) => {
@@ -157,7 +177,7 @@
     at("count").textContent = `${progress.judged} of ${progress.most} judged${skipped}`;
     at("done").max = progress.most || 1;
     at("done").value = progress.judged;
-    if (!waiting) say("Saved");
+    if (!waiting) say(done);
   };
 
   const sendAll = async () => {
@@ -275,6 +295,7 @@
   addEventListener("online", () => { wait = 500; sent().then(fetchMore); });
 
   at("keys").hidden = false;
+  root.classList.add("live");
   tellKeys();
   const first = place.querySelector("article");
   if (first) take(first);
