@@ -91,7 +91,8 @@ class TestServedRuns:
         scores = evaluate([files["one.txt"], files["two.txt"]], files["relevance.qrels"])
         for score in scores:
             assert f'data-v="{score.mean:.6g}">{score.mean:.3f}<' in page
-        assert page.count("<svg") >= 3
+        # the map of topics, and the differences of one run to the other
+        assert page.count("<svg") == 2
         assert "Should zoos &lt;b&gt; be closed?" in page
         assert "zoos <b>" not in page
 
@@ -103,6 +104,16 @@ class TestServedRuns:
         assert "4. in the other" in page
         assert "relevance</bdi> 2" in page
         assert "zoos" in page
+
+    def test_each_file_of_judgments_has_its_own_comparison(self, visitor: Assessor) -> None:
+        files = [*runs_and_qrels(), ("qrels", ("quality.qrels", QRELS.replace(" 2\n", " 0\n")))]
+        address = upload(visitor, *files).headers["location"]
+        both = f"{address}/compare?first=one.txt&second=two.txt"
+        first, second = visitor.page(both), visitor.page(f"{both}&part=2")
+        assert "nDCG@5 by <bdi>Relevance" in first
+        assert "nDCG@5 by <bdi>Quality" in second
+        scores = [re.findall(r'<td class="n">([^<]+)', page) for page in (first, second)]
+        assert scores[0] != scores[1]
 
     @pytest.mark.parametrize(
         "path",
