@@ -77,15 +77,20 @@ def main() -> None:
                 if deleted:
                     gone = pair[0].identifiers(range(0, 20 * deleted, 20))
                     pair = [index.delete(gone) for index in pair]
-                _compare(pair, topics, shards, deleted, options.qrels)
+                _compare(pair, topics, shards, deleted, options)
 
 
 def _compare(
-    pair: Sequence[Index], topics: Sequence[Topic], shards: int, deleted: int, qrels: Path | None
+    pair: Sequence[Index],
+    topics: Sequence[Topic],
+    shards: int,
+    deleted: int,
+    options: argparse.Namespace,
 ) -> None:
     folder, cluster = pair
     assert isinstance(cluster, ClusterIndex)
-    for name, (scores, feedback) in SYSTEMS.items():
+    for name in options.systems:
+        scores, feedback = SYSTEMS[name]
         cells, first, ways = [], None, Counter(cluster.ways)
         for k in (10, 1000):
             expected = LocalRetriever(folder, scores, feedback).retrieve(topics, k)
@@ -96,7 +101,7 @@ def _compare(
             cells.append((f"{same} of {len(topics)}", f"{fetched:,.0f}"))
             first = found if first is None else first
         shown = " / ".join(fetched for _, fetched in cells)
-        effect = f"{_ndcg(first or [], qrels):.4f}" if qrels else ""
+        effect = f"{_ndcg(first or [], options.qrels):.4f}" if options.qrels else ""
         print(
             f"| {shards} | {deleted:,} | {name} | {cells[0][0]} | {cells[1][0]} | "
             f"{_told(cluster.ways - ways)} | {shown} | "
@@ -128,6 +133,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--shards", type=int, nargs="+", default=[1, 3, 6])
     parser.add_argument("--topics", type=int, default=1000)
     parser.add_argument("--qrels", type=Path)
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
     return parser.parse_args()
 
 

@@ -254,6 +254,29 @@ def test_a_killed_change_is_whole_or_not_there(
         changed.verify()
 
 
+def test_a_client_killed_while_it_searches_harms_no_other(
+    cluster: Cluster, new_address: Callable[[], str], corpus_file: Path, expected: Answers
+) -> None:
+    address = new_address()
+    loading = ClusterOptions(shards=2, replicas=0, lease=1.0)
+    with Index.build(corpus_file, address, cluster=loading) as index:
+        program = (
+            "import sys; from sicetnon.library.index import Index\n"
+            "index = Index.open(sys.argv[1])\n"
+            "while True:\n"
+            "    index.search('school vote tax', 3000, system='default', sides=False)\n"
+            "    print('one', flush=True)"
+        )
+        words = [sys.executable, "-c", program, address]
+        with subprocess.Popen(words, stdout=subprocess.PIPE) as client:
+            assert client.stdout is not None
+            assert client.stdout.readline() == b"one\n"
+            client.kill()
+        met = watch(index, expected, 1)
+        assert met.right, met
+        assert not met.errors, met
+
+
 def _version(index: Index) -> tuple[str, int]:
     """The engine's index and the number of its last change."""
     from sicetnon.cluster.reader import ClusterReader

@@ -10,16 +10,19 @@ must be answered as before. A killed client is another process that loads and se
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
 
 from sicetnon.cluster.address import parse_address
 from sicetnon.cluster.building import ClusterOptions, build_on_cluster
@@ -174,12 +177,20 @@ def _kill_a_client(bench: _Bench, address: str, row: _Row, number: int) -> None:
 def _is_whole(bench: _Bench, address: str, acknowledged: int) -> None:
     """Nothing is lost and nothing double, and questions are answered as ever."""
     assert acknowledged == _DOCUMENTS, f"acknowledged {acknowledged} of {_DOCUMENTS}"
-    with Index.open(address) as index:
+    with _patient(), Index.open(address) as index:
         assert len(index) == _DOCUMENTS, f"found {len(index)} of {_DOCUMENTS}"
         index.verify()
         assert answers(index) == bench.expected, "the new index gives other answers"
     met = watch(bench.index, bench.expected, 1)
     assert met.right, "no answer after the fault"
+
+
+@contextlib.contextmanager
+def _patient() -> Iterator[None]:
+    """Let a busy machine take its time where no fault is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SICETNON_CLUSTER_SECONDS", "60")
+        yield
 
 
 def _print(rows: dict[str, _Row]) -> None:
