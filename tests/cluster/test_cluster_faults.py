@@ -159,6 +159,12 @@ def test_searches_go_on_where_one_host_fails(
         assert met.right > 3, met
         assert not met.errors, met
         assert met.slowest < limit, met
+        # a change of the index is met while a host is left alone
+        site.proxy.turn("pass")
+        index.add([{"id": "new", "text": "unheard words"}]).close()
+        site.proxy.turn(mode)
+        found = index.search("unheard words", system="default", sides=False)
+        assert [answer.id for answer in found] == ["new"]
 
 
 @pytest.mark.parametrize("mode", ["drop", "busy"])
@@ -181,6 +187,17 @@ def test_a_build_waits_while_disks_are_full(
         assert not built.done()
         cluster.ask(f"{name}.*/_settings?expand_wildcards=all", "PUT", {block: None})
         is_whole(cluster, name, built.result(240), expected)
+
+
+def test_a_cluster_that_makes_no_index_says_so(breakable: Cluster) -> None:
+    # this is what the engine does where all disks are nearly full
+    block = "cluster.blocks.create_index"
+    breakable.ask("_cluster/settings", "PUT", {"transient": {block: True}})
+    try:
+        with pytest.raises(SicetnonError, match="are the disks of its nodes full"):
+            Index.build(["school uniforms"], breakable.address("never"), cluster=COPIES)
+    finally:
+        breakable.ask("_cluster/settings", "PUT", {"transient": {block: None}})
 
 
 def command(*arguments: object) -> subprocess.Popen[str]:

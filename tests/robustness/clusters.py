@@ -120,7 +120,7 @@ def main(arguments: Sequence[str]) -> int:
                         _try(bench, fault, row, number)
         finally:
             cluster.stop()
-    _print(rows)
+            _print(rows)
     return int(any(row.failures for row in rows.values()))
 
 

@@ -90,13 +90,14 @@ def fill_disks(site: Site) -> None:
         ask("_cluster/settings", "PUT", {"transient": settings})
 
     def blocked() -> bool:
-        path = "_all/_settings/index.blocks.read_only_allow_delete?expand_wildcards=all"
-        return bool(ask(path))
+        return "indices" in ask("_cluster/state/blocks?filter_path=blocks").get("blocks", {})
 
     def empty() -> None:
         put({**switches, **dict.fromkeys(names, "1mb")})
+        # the engine takes back its blocks of indexes; that of making new ones it leaves
         wait_until(lambda: not blocked())
-        put(dict.fromkeys([*names, *switches]))
+        put(dict.fromkeys([*names, *switches, "cluster.blocks.create_index"]))
+        ask("_cluster/settings", "PUT", {"persistent": {"cluster.blocks.create_index": None}})
 
     put({**switches, **dict.fromkeys(names, "1000tb")})
     site.undo.append(empty)

@@ -213,6 +213,8 @@ class Connection:
             what = f"no host answers; is it running, and does it speak {other}?"
         elif status == 401:
             what = f"refuses the user or the password; see {PREFIX}USER and {PREFIX}PASSWORD"
+        elif status == 403 and kind.endswith("block_exception"):
+            what = f"refuses to write ({reason}); are the disks of its nodes full?"
         elif status == 403:
             what = f"a right is missing ({reason}); {GUIDE} has the roles"
         else:
@@ -238,6 +240,9 @@ class _Request(msgspec.Struct, frozen=True):
             start = b'{"preference":%s,"index":' % msgspec.json.encode(preference)
             body = (self.body or b"").replace(b'{"index":', start)
             return msgspec.structs.replace(self, body=body)
+        if not any(part in self.path for part in ("/_search", "/_doc/")):
+            # what the engine answers from the state of the cluster has no such parameter
+            return self
         return msgspec.structs.replace(self, params={**self.params, "preference": preference})
 
 
