@@ -58,7 +58,7 @@ def main() -> int:
         print(missing)
         return 1
     with server() as (address, process), browsers.started() as browser:
-        context = browser.new_context(viewport={"width": browsers.WIDE, "height": 900})
+        context = browser.engine.new_context(viewport={"width": browsers.WIDE, "height": 900})
         page = context.new_page()
         rows, spent = [], [_processor_time(process)]
         for each in questions:

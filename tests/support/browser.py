@@ -12,7 +12,7 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDE, MIDDLE, NARROW = 1440, 768, 390
-LOOKS = ((WIDE, "light"), (MIDDLE, "light"), (MIDDLE, "dark"), (NARROW, "dark"))
+LOOKS = ((WIDE, "light"), (MIDDLE, "dark"), (NARROW, "dark"))
 """The widths and colour schemes in which a page is looked at."""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -30,19 +30,58 @@ def executable() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+class Browser:
+    """A running browser that keeps its windows, since a new one costs what three pages cost.
+
+    Args:
+        engine: The browser of Playwright.
+    """
+
+    def __init__(self, engine: Any):
+        self.engine = engine
+        self._kept: dict[bool, list[Any]] = {True: [], False: []}
+
+    def new_page(self, scripts: bool) -> Any:
+        """A page in a window of its own, with or without scripts."""
+        return self.engine.new_context(java_script_enabled=scripts).new_page()
+
+    @contextmanager
+    def page(self, scripts: bool) -> Iterator[Any]:
+        """A page in a window that may be used again, without what it kept of its last visitor."""
+        kept = self._kept[scripts]
+        page = kept.pop() if kept else self.new_page(scripts)
+        yield page
+        page.unroute_all()
+        if scripts and page.url.startswith("http"):
+            page.evaluate("localStorage.clear()")
+        page.context.clear_cookies()
+        page.emulate_media(media="null")
+        page.goto("about:blank")
+        kept.append(page)
+
+    @contextmanager
+    def own_page(self, scripts: bool) -> Iterator[Any]:
+        """A page in a window that nobody else uses."""
+        page = self.new_page(scripts)
+        try:
+            yield page
+        finally:
+            page.context.close()
+
+
 @contextmanager
-def started() -> Iterator[Any]:
+def started() -> Iterator[Browser]:
     """A running browser."""
     from playwright.sync_api import sync_playwright
 
     # a container's root has no sandbox of its own
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=executable(), args=options)
+        engine = driver.chromium.launch(executable_path=executable(), args=options)
         try:
-            yield browser
+            yield Browser(engine)
         finally:
-            browser.close()
+            engine.close()
 
 
 @dataclass
@@ -95,26 +134,31 @@ class Visitor:
 
 @contextmanager
 def visitor(
-    browser: Any, address: str, width: int = WIDE, scheme: str = "light", scripts: bool = True
+    browser: Browser,
+    width: int = WIDE,
+    scheme: str = "light",
+    scripts: bool = True,
+    own: bool = False,
 ) -> Iterator[Visitor]:
     """Somebody who opens a page.
 
     Args:
         browser: The browser.
-        address: Of the server, for relative addresses.
         width: Of the window, in pixels.
         scheme: The colours that they prefer: `light` or `dark`.
         scripts: Whether scripts run.
+        own: Whether nobody else uses the window: for those who change its clock or its connection.
     """
-    size = {"width": width, "height": 900}
-    context = browser.new_context(
-        base_url=address, viewport=size, color_scheme=scheme, java_script_enabled=scripts
-    )
     complaints: list[str] = []
-    page = context.new_page()
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-    try:
+    heard = {
+        "pageerror": lambda error: complaints.append(str(error)),
+        "console": lambda said: complaints.append(said.text) if said.type == "error" else None,
+    }
+    with (browser.own_page if own else browser.page)(scripts) as page:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        for event, hear in heard.items():
+            page.on(event, hear)
         yield Visitor(page, complaints)
-    finally:
-        context.close()
+        for event, hear in heard.items():
+            page.remove_listener(event, hear)

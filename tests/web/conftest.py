@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from support import browser as browsers
+from support.browser import Browser
 
 
 # not of the session: as long as it runs, no other test of its thread can have an event loop
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser() -> Iterator[Browser]:
     """A running browser, for the tests of a module; they are skipped without one."""
     if missing := browsers.missing():
         pytest.skip(missing)

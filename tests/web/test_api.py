@@ -121,12 +121,18 @@ class TestOwnRoutes:
         named = {"name": "search", "arguments": {"question": "Is tenure\nfair?"}}
         both = {"Accept": "application/json, text/event-stream"}
         with served(index, Settings(logs_questions=is_wanted)) as client:
-            assert client.get("/", q="Is tenure good?").status == 200
-            assert client.get("/api/v1/health").status == 200
-            assert client.post("/api/v1/reply", {"text": "Tenure is bad."}).status == 200
-            assert client.post("/", turn).status == 200
-            assert client.post("/mcp", call | {"params": named}, both).status == 200
-        lines = [json.loads(each.getMessage()) for each in caplog.records]
+            answers = [
+                client.get("/", q="Is tenure good?"),
+                client.get("/api/v1/health"),
+                client.post("/api/v1/reply", {"text": "Tenure is bad."}),
+                client.post("/", turn),
+                client.post("/mcp", call | {"params": named}, both),
+            ]
+        assert {answer.status for answer in answers} == {200}
+        # another test's server may write its last line now
+        ours = {answer.headers["x-request-id"] for answer in answers}
+        every = [json.loads(each.getMessage()) for each in caplog.records]
+        lines = [line for line in every if line["id"] in ours]
         asked = ["Is tenure good?", "Tenure is bad.", "I am for tenure.", "Is tenure fair?"]
         # a line is written after its answer was sent, so the next request may come before it
         logged = sorted(line["asked"] for line in lines if "asked" in line)

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 
 import sicetnon
 from support import browser as browsers
-from support.browser import NARROW, WIDE, Visitor
+from support.browser import NARROW, WIDE, Browser, Visitor
 from support.passages import QUESTION as BOATS
 from support.passages import boats
 from support.served import served
@@ -59,14 +60,13 @@ def addresses(
 
 
 @pytest.fixture
-def visit(browser: Any, addresses: Callable[[str], str]) -> Iterator[Visit]:
+def visit(browser: Browser, addresses: Callable[[str], str]) -> Iterator[Visit]:
     """Opens a state of a page."""
     with ExitStack() as stack:
 
         def opened(state: str, **setting: Any) -> Visitor:
-            address = addresses(state)
-            found = stack.enter_context(browsers.visitor(browser, address, **setting))
-            found.page.goto(address)
+            found = stack.enter_context(browsers.visitor(browser, **setting))
+            found.page.goto(addresses(state))
             return found
 
         yield opened
@@ -232,7 +232,7 @@ class TestAsking:
     def test_other_forms(self, visit: Visit, form: str) -> None:
         page = visit("filtered").page
         link = page.get_by_role("link", name=form).get_attribute("href")
-        text = page.request.get(link).text()
+        text = page.request.get(urljoin(page.url, link)).text()
         said = page.locator("#against blockquote").first.inner_text()
         assert said.split()[-2] in text
         assert "side=against" in link
@@ -285,7 +285,7 @@ class TestPaper:
 
 
 def test_a_page_is_light(visit: Visit) -> None:
-    page = visit("answers").page
+    page = visit("answers", own=True).page
     page.wait_for_load_state("networkidle")
     sizes = page.evaluate(
         "['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind))"

@@ -19,7 +19,7 @@ from sicetnon.judging import Action, JudgingFile
 from sicetnon.judging.votes import events, standing_votes
 from sicetnon.web.settings import Settings
 from support import browser as browsers
-from support.browser import NARROW, WIDE, Visitor
+from support.browser import NARROW, WIDE, Browser, Visitor
 from support.debates import both_sides
 from support.judging_cases import key
 from support.judging_pages import sample_pool
@@ -42,14 +42,14 @@ def pool(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def visit(browser: Any, index: sicetnon.Index, pool: Path) -> Iterator[Visit]:
+def visit(browser: Browser, index: sicetnon.Index, pool: Path) -> Iterator[Visit]:
     """Opens a page of a server with a pool."""
     with ExitStack() as stack:
         url = stack.enter_context(served(index, Settings(judging=pool))).url
 
         def opened(path: str = "/judge?assessor=anna", **setting: Any) -> Visitor:
-            found = stack.enter_context(browsers.visitor(browser, url, **setting))
-            found.page.goto(path)
+            found = stack.enter_context(browsers.visitor(browser, **setting))
+            found.page.goto(url + path)
             return found
 
         yield opened
@@ -212,7 +212,7 @@ def test_from_a_name_to_votes(visit: Visit, pool: Path, scripts: bool, width: in
 
 class TestLostConnections:
     def test_votes_wait_for_a_minute_and_are_sent_once(self, visit: Visit, pool: Path) -> None:
-        visitor = visit()
+        visitor = visit(own=True)
         page = visitor.page
         page.clock.install()
         page.reload()
@@ -233,7 +233,7 @@ class TestLostConnections:
             assert len(list(events(file))) == 17
 
     def test_more_than_was_fetched(self, visit: Visit, pool: Path) -> None:
-        page = visit().page
+        page = visit(own=True).page
         page.wait_for_load_state("networkidle")
         page.context.set_offline(True)
         for _ in range(20):
@@ -246,7 +246,7 @@ class TestLostConnections:
         page.get_by_text("You have judged every document").wait_for()
 
     def test_a_page_that_is_closed_keeps_its_votes(self, visit: Visit, pool: Path) -> None:
-        page = visit().page
+        page = visit(own=True).page
         page.wait_for_load_state("networkidle")
         page.context.set_offline(True)
         first = document(page)
@@ -283,7 +283,7 @@ class TestLostConnections:
             assert len(list(events(file))) == 2
 
     def test_a_vote_that_came_too_late_is_said(self, visit: Visit, pool: Path) -> None:
-        page = visit().page
+        page = visit(own=True).page
         page.wait_for_load_state("networkidle")
         page.context.set_offline(True)
         page.keyboard.press("2")
@@ -314,14 +314,14 @@ def program(index: Path, pool: Path, port: int) -> Iterator[subprocess.Popen[str
 
 
 def test_a_server_that_is_killed_and_started_again(
-    browser: Any, index: sicetnon.Index, pool: Path
+    browser: Browser, index: sicetnon.Index, pool: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as found:
         port = found.getsockname()[1]
-    with browsers.visitor(browser, f"http://127.0.0.1:{port}") as visitor:
+    with browsers.visitor(browser) as visitor:
         page = visitor.page
         with program(index.folder, pool, port):
-            page.goto("/judge?assessor=anna")
+            page.goto(f"http://127.0.0.1:{port}/judge?assessor=anna")
             page.wait_for_load_state("networkidle")
             page.keyboard.press("2")
             waits_until_saved(page)
