@@ -114,3 +114,9 @@ def test_texts_of_an_index():
 def test_nothing_is_compiled_until_a_report_is_written():
     code = "import sys, sicetnon.report; sys.exit('numba' in sys.modules)"
     assert not subprocess.run([sys.executable, "-c", code], check=False).returncode
+
+
+def test_only_words_that_say_what_a_question_is_about_are_marked():
+    texts = Texts({"A": "It should be tea, since tea calms."})
+    (pieces,) = texts.snippets(["A"], "Should it be tea?").values()
+    assert [text for text, is_marked in pieces if is_marked] == ["tea", "tea"]

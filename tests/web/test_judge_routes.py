@@ -179,6 +179,7 @@ class TestForms:
         anna.submit(form_of(anna.page(), "vote") | {"label": "2"})
         assert "anna" in anna.page("/judge")
         assert "No two assessors differ" in anna.page("/judge/agreement")
+        assert "No document has two votes yet" in anna.page("/judge/agreement")
         assert anna.ask("GET", "/judge?assessor=%00").status == 422
 
     def test_judgments_are_downloaded(self, anna: Assessor) -> None:

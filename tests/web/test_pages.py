@@ -147,6 +147,13 @@ class TestAsk:
         for other in (QUESTION, "Tenure"):
             assert "the claim “" not in client.get("/", q=other).data.decode()
 
+    def test_who_asks_for_what_is_not_there_sees_what_is(self, client: Client) -> None:
+        page = client.get("/", q="quantum chromodynamics").data.decode()
+        first = client.get("/").data.decode()
+        examples = re.findall(r'<li><a href="(/\?q=[^"]*)"', first)
+        assert examples
+        assert re.findall(r'<li><a href="(/\?q=[^"]*)"', page) == examples
+
     def test_a_question_for_a_fact_has_no_sides(self, client: Client) -> None:
         page = client.get("/", q="What is tenure?").data.decode()
         assert "asks for a fact" in page
@@ -180,6 +187,40 @@ class TestComparisons:
             few = client.json("/", q=BOATS, format="json", n=2)
             assert (few["shown"], few["bars"]) == (2, found["bars"])
             assert "n=14" in client.get("/", q=BOATS, n=2).data.decode()
+
+    def test_both_objects_are_shown_at_once_and_where_passages_speak_of_them(
+        self, tmp_path: Path
+    ) -> None:
+        filling = "It was made in a year of rain and snow and nobody can say by whom it was. " * 9
+        # each has words of its own: near duplicates would be folded
+        words = (" ".join(f"thing{n}of{m}" for m in range(30)) for n in range(20))
+        kayaks = [
+            sicetnon.Passage(f"k{n}", f"A kayak is faster than a canoe. It has {each}.")
+            for n, each in enumerate(words)
+        ]
+        said = "The canoe is more comfortable than the kayak. The canoe is cheaper than the kayak."
+        canoe = sicetnon.Passage("long", filling + said + " " + filling)
+        index = sicetnon.Index.build([*kayaks, canoe], tmp_path / "index")
+        with served(index) as client:
+            found = client.json("/", q=BOATS, format="json")
+            assert {each["column"] for each in found["answers"]} == {"for", "against"}
+            assert found["shown"] == 12
+            page = client.get("/", q=BOATS).data.decode()
+            card = page.partition('<section class="side against"')[2].partition("</article>")[0]
+            assert "<mark>The canoe is more comfortable than the kayak.</mark>" in card
+            assert len(re.findall("a year of rain", card)) < 5
+            # behind a bar stands a sentence of each passage that it counts
+            bar = page.partition('<details class="for">')[2].partition("</details>")[0]
+            assert bar.count("<li>") == 20
+            priced = client.get("/", q=BOATS, aspect="price").data.decode()
+            bar = priced.partition('<details class="against">')[2].partition("</details>")[0]
+            assert re.findall(r"<li><bdi>([^<]*)</bdi>", bar) == [
+                "The canoe is cheaper than the kayak."
+            ]
+            card = priced.partition('<section class="side against"')[2].partition("</article>")[0]
+            assert "<mark>The canoe is cheaper than the kayak.</mark>" in card
+            page = client.get("/document", id="long", q=BOATS).data.decode()
+            assert "<dt>side</dt><dd>favours canoe</dd>" in page
 
 
 class TestDocuments:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sicetnon.arguments.comparative.aspects import aspects_in
@@ -19,8 +19,9 @@ class ComparedPassage:
 
     Attributes:
         answer: The passage, with its stance.
-        sentences: Those of its sentences that speak for the object that it favours, by rules; all
-            of them where rules see none.
+        sentences: Those of its sentences that speak for the object that it favours, by rules;
+            those that name an object where rules see none or where it favours neither; all of
+            them where none names one.
         aspects: In which respects it speaks of the objects.
         names_one: Whether it names an object at all.
     """
@@ -29,6 +30,11 @@ class ComparedPassage:
     sentences: tuple[str, ...]
     aspects: tuple[str, ...]
     names_one: bool
+
+    def sentence_about(self, aspect: str) -> str:
+        """The first of its sentences that speaks of an aspect, else the first; else empty."""
+        speaking = (each for each in self.sentences if aspect in aspects_in(each))
+        return next(speaking, next(iter(self.sentences), ""))
 
 
 @dataclass(frozen=True)
@@ -63,14 +69,9 @@ def _passage(answer: Answer, comparer: Comparer) -> ComparedPassage:
     naming = [each for each in said if _named(comparer, each)]
     aspects = dict.fromkeys(aspect for each in said for aspect in aspects_in(each))
     favouring = [each for each in naming if comparer.stance(each) == answer.stance]
-    return ComparedPassage(
-        answer, tuple(_chosen(answer, favouring, said)), tuple(aspects), bool(naming)
-    )
-
-
-def _chosen(answer: Answer, favouring: Sequence[str], said: Sequence[str]) -> Sequence[str]:
     sided: tuple[ComparativeStance, ...] = ("FIRST", "SECOND")
-    return favouring or said if answer.stance in sided else said
+    chosen = (favouring if answer.stance in sided else []) or naming or said
+    return ComparedPassage(answer, tuple(chosen), tuple(aspects), bool(naming))
 
 
 def _named(comparer: Comparer, sentence: str) -> bool:

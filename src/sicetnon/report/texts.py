@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sicetnon.formats.identifiers import SEPARATOR, argument_of, is_pair
 from sicetnon.records import ProcessedArgument, Record
 from sicetnon.text.snippets import snippet
+from sicetnon.text.stopwords import content_of
 
 if TYPE_CHECKING:
     from sicetnon.index.reader import IndexReader
@@ -41,7 +42,7 @@ class Texts:
 
     def snippets(self, documents: Iterable[str], question: str) -> dict[str, list[Piece]]:
         """For each document that has a text, the part that has most to do with a question."""
-        wanted = frozenset(self._stems(question))
+        wanted = frozenset(self._stems(content_of(question)))
         found = {}
         for document, text in self.of(documents).items():
             part = snippet(text, wanted, self._stems, LENGTH)

@@ -5,6 +5,8 @@ Words stand as the tokeniser makes them (`don't` is `dont`).
 
 from __future__ import annotations
 
+import re
+
 from sicetnon.errors import UsageError
 
 _LUCENE = """
@@ -42,3 +44,10 @@ def stop_list(name: str) -> frozenset[str]:
     if name not in STOP_LISTS:
         raise UsageError(f"unknown stop list {name!r}; choose one of {', '.join(STOP_LISTS)}")
     return STOP_LISTS[name]
+
+
+def content_of(question: str) -> str:
+    """The words of a question that say what it is about; the question if there are none."""
+    common = stop_list("snowball")
+    words = [word for word in re.findall(r"\w+", question) if word.lower() not in common]
+    return " ".join(words) or question

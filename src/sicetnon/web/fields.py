@@ -14,7 +14,8 @@ from sicetnon.web.problems import Problem
 from sicetnon.web.settings import Settings
 
 EXAMPLE = "Should teachers get tenure?"
-_NOT_BLANK, _WITH_A_LETTER = r"\S", r"[^\W\d_]"
+# separators and the next-line mark are white space here, but not for every reader of a pattern
+_NOT_BLANK, _WITH_A_LETTER = r"[^\s\u001c-\u001f\u0085]", r"[^\W\d_]"
 
 
 def _text(most: int, pattern: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sicetnon.library.wording import guess
 from sicetnon.text.printable import shortened
 from sicetnon.web.pages.asked import MOST, PAGE, Asked, address_of
 from sicetnon.web.pages.bars import Bar, bars
-from sicetnon.web.pages.cards import Card, Kind, card
+from sicetnon.web.pages.cards import KINDS, Card, Kind, card
 from sicetnon.web.pages.finding import Found
 
 _ORDERS = ("best", "strongest", "surest", "shortest", "longest")
@@ -143,13 +143,13 @@ def ask_page(asked: Asked, found: Found) -> AskPage:
         asked: What is asked.
         found: What the index says to it.
     """
-    every = [card(found, place) for place in range(len(found.answers))]
+    every = [card(found, place, asked.aspect) for place in range(len(found.answers))]
     # what names neither object is about something else
     if found.comparison:
         named = {each.answer.id for each in found.comparison.passages if each.names_one}
         every = [each for each in every if each.answer.id in named]
     passing = _ordered([each for each in every if _passes(each, asked)], asked)
-    shown = passing[: asked.n]
+    shown = _shared(passing, asked.n)
     is_more = len(passing) > len(shown) or found.is_more
     first, second, neither = (
         tuple(each for each in shown if each.kind == kind) for kind in ("for", "against", "neither")
@@ -187,6 +187,16 @@ def _passes(card: Card, asked: Asked, but: str = "") -> bool:
         for name, _, value in _FILTERS
     )
     return chosen and (but == "aspect" or not asked.aspect or asked.aspect in card.aspects)
+
+
+def _shared(cards: Sequence[Card], n: int) -> list[Card]:
+    """The first answers, of which a third are of each side as far as it has so many."""
+    sides = [[each for each in cards if each.kind == kind] for kind in KINDS]
+    first = [each for side in sides for each in side[: n // len(sides)]]
+    taken = {each.answer.id for each in first}
+    rest = [each for each in cards if each.answer.id not in taken]
+    taken.update(each.answer.id for each in rest[: n - len(first)])
+    return [each for each in cards if each.answer.id in taken]
 
 
 def _ordered(cards: Sequence[Card], asked: Asked) -> list[Card]:

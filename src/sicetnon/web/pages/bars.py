@@ -9,8 +9,6 @@ from sicetnon.library.origin import origin_of
 from sicetnon.web.pages.asked import address_of
 from sicetnon.web.pages.cards import at_sentence
 
-_MOST_SENTENCES = 12
-
 
 @dataclass(frozen=True)
 class BarSentence:
@@ -36,7 +34,7 @@ class Bar:
         name: What it counts.
         count: Number of passages.
         share: Of the longest bar, in per cent.
-        sentences: The sentences behind it.
+        sentences: The sentences behind it, one of each passage.
     """
 
     kind: str
@@ -51,9 +49,10 @@ def bars(comparison: Comparison, question: str, aspect: str = "") -> tuple[Bar, 
 
     Args:
         comparison: What the passages say.
-        question: The question.
-        aspect: Only passages that speak of this are counted, if one is named. The scale stays that
-            of all passages, so that bars of two aspects can be compared.
+        question: The question, for the pages of the documents.
+        aspect: Only passages that speak of this are counted, if one is named, each with a sentence
+            that does. The scale stays that of all passages, so that bars of two aspects can be
+            compared.
     """
     first, second = comparison.objects
     rows = (
@@ -71,21 +70,21 @@ def bars(comparison: Comparison, question: str, aspect: str = "") -> tuple[Bar, 
             name,
             counts[stance],
             round(100 * counts[stance] / longest),
-            _sentences(comparison, stance, question),
+            _sentences(comparison, stance, question, aspect),
         )
         for stance, kind, name in rows
     )
 
 
-def _sentences(comparison: Comparison, stance: str, question: str) -> tuple[BarSentence, ...]:
-    found = [
+def _sentences(
+    comparison: Comparison, stance: str, question: str, aspect: str
+) -> tuple[BarSentence, ...]:
+    return tuple(
         BarSentence(
-            text,
+            (text := each.sentence_about(aspect)),
             origin_of(each.answer.record).site,
             at_sentence(address_of("/document", id=each.answer.id, q=question), text, each.answer),
         )
         for each in comparison.passages
         if each.answer.stance == stance
-        for text in each.sentences
-    ]
-    return tuple(found[:_MOST_SENTENCES])
+    )

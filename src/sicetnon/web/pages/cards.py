@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from sicetnon.library.answers import Answer, parts_of
+from sicetnon.library.comparing import ComparedPassage
 from sicetnon.library.origin import Origin, first_words, host_of, origin_of
 from sicetnon.library.reading import number_of
 from sicetnon.library.reasons import side_of
@@ -17,6 +17,7 @@ from sicetnon.web.pages.asked import Length, Strength, address_of
 from sicetnon.web.pages.finding import Found
 
 Kind = Literal["for", "against", "neither"]
+KINDS: tuple[Kind, ...] = ("for", "against", "neither")
 Piece = tuple[str, bool]
 """A part of a text, and whether it is marked."""
 
@@ -25,6 +26,8 @@ Piece = tuple[str, bool]
 _FAIR, _STRONG = 0.4, 0.65
 _SHORT, _LONG = 60, 180
 _SHOWN_SIMILAR = 5
+# characters of a passage that are shown
+_SHOWN = 360
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,8 @@ class Card:
         return at_sentence(self.address, shown, self.answer)
 
 
-def card(found: Found, place: int) -> Card:
-    """The answer at a place as a card."""
+def card(found: Found, place: int, aspect: str = "") -> Card:
+    """The answer at a place as a card; a passage is shown where it speaks of an aspect."""
     answer = found.answers[place]
     text, heading, _, _ = parts_of(answer.record)
     sentence = found.sentences.get(answer.id)
@@ -112,13 +115,11 @@ def card(found: Found, place: int) -> Card:
         heading=heading or _heading(text, origin, passage is not None),
         is_named=bool(heading),
         denies=denies(answer),
-        pieces=_favouring(text, passage.sentences)
-        if passage
-        else pieces(sentence or answer.snippet),
+        pieces=_part(text, passage, aspect) if passage else pieces(sentence or answer.snippet),
         is_sentence=sentence is not None,
         is_passage=passage is not None,
         words=_marked_words(answer.snippet),
-        certainty=_certainty(answer),
+        certainty=_certainty(answer, found.names),
         strength=strength_of(reasons["strength"]) if "strength" in reasons else "",
         reasons=tuple(why(reasons)),
         length="short" if words < _SHORT else "long" if words > _LONG else "medium",
@@ -163,18 +164,34 @@ def pieces(snippet: Snippet) -> tuple[Piece, ...]:
     return tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part)
 
 
-def _favouring(text: str, sentences: Sequence[str]) -> tuple[Piece, ...]:
-    """A passage with some of its sentences marked; none where all would be."""
+def _part(text: str, passage: ComparedPassage, aspect: str) -> tuple[Piece, ...]:
+    """A passage, or its part from a sentence that counts; what favours an object is marked."""
     folded = " ".join(text.split())
+    first = passage.sentence_about(aspect)
+    start, end = 0, len(folded)
+    if end > _SHOWN:
+        start = max(0, folded.find(first))
+        # not less than a sentence, and not half a word
+        least = start + len(first)
+        end = max(least, folded.rfind(" ", start, start + _SHOWN) if start + _SHOWN < end else end)
+    shown = folded[start:end]
+    marks = _marks(shown, passage) if passage.answer.stance in ("FIRST", "SECOND") else ()
+    found = list(pieces(Snippet(shown, marks)))
+    before = [("…\u00a0", False)] if start else []
+    return (*before, *found, *([("\u00a0…", False)] if end < len(folded) else []))
+
+
+def _marks(text: str, passage: ComparedPassage) -> tuple[tuple[int, int], ...]:
+    """The places of a passage's sentences in a text; none where all of it would be marked."""
     marks, start = [], 0
-    for sentence in sentences:
-        at = folded.find(sentence, start)
+    for sentence in passage.sentences:
+        at = text.find(sentence, start)
         if at >= 0:
             start = at + len(sentence)
             marks.append((at, start))
-    if sum(end - start for start, end in marks) >= len(folded) - len(marks):
-        marks = []
-    return pieces(Snippet(folded, tuple(marks)))
+    return (
+        () if sum(end - start for start, end in marks) >= len(text) - len(marks) else tuple(marks)
+    )
 
 
 def _marked_words(snippet: Snippet) -> tuple[str, ...]:
@@ -182,9 +199,11 @@ def _marked_words(snippet: Snippet) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _certainty(answer: Answer) -> str:
-    """How sure the side of an answer is; what it does where it takes none."""
+def _certainty(answer: Answer, names: tuple[str, str]) -> str:
+    """How sure the side of an answer is; which object it favours, or that it takes no side."""
     words = {
+        "FIRST": f"favours {names[0]}",
+        "SECOND": f"favours {names[1]}",
         "BOTH": "weighs both",
         "NONE": "takes no side",
         "NEUTRAL": "weighs both",

@@ -78,7 +78,7 @@ def _found(index: Index, question: str, n: int) -> tuple[Found, bool]:
     is_answered = (
         any(each.names_one for each in comparison.passages) if comparison else bool(answers)
     )
-    # passages are short: they are shown whole
+    # of a passage, what favours an object is shown
     carrying = {} if comparison else key_sentences(question, answers)
     sentences = marked(question, list(carrying.values()), index.analysis.analyzer())
     similar = [identifier for answer in answers for identifier in answer.similar]
