@@ -35,6 +35,7 @@ ARGUMENTS = {
     "problem": "/document?id=none",
     "runs": "/runs",
     "no pool": "/judge",
+    "API": "/api",
 }
 PASSAGES = {
     "comparison": "/?q=Which+is+better%2C+a+kayak+or+a+canoe%3F",

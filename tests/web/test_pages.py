@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -268,6 +269,20 @@ class TestDocuments:
             assert said in asked
         # a text without a title is called by its first words, not by its id
         assert f"<h1><bdi>{texts[1]}</bdi></h1>" in pages[1]
+
+
+class TestReference:
+    def test_the_api_is_readable_and_its_examples_work(self, client: Client) -> None:
+        page = client.get("/api").data.decode()
+        described = client.json("/api/v1/openapi.json")["paths"]
+        for path, methods in described.items():
+            assert f"<code>{path}</code>" in page
+            assert all(method.upper() in page for method in methods)
+        examples = re.findall(r'Try it: <a href="([^"]+)"', page)
+        assert len(examples) >= 5
+        for address in examples:
+            assert client.get(html.unescape(address)).status == 200
+        assert 'href="/api"' in client.get("/").data.decode()
 
 
 class TestBrief:

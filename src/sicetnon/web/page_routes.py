@@ -23,6 +23,7 @@ from sicetnon.web.pages.document import document_page, place_of
 from sicetnon.web.pages.finding import Found, find
 from sicetnon.web.pages.forms import as_json, as_markdown
 from sicetnon.web.pages.paper import context_of, file_name, today
+from sicetnon.web.pages.reference import operations
 from sicetnon.web.pages.replied import shown_replies
 from sicetnon.web.problems import Problem
 from sicetnon.web.state import Served, State
@@ -135,6 +136,14 @@ async def write_brief(
         file=address_of("/brief", q=question, format="file"),
         **shown_brief(made, lambda reason: context_of(reason, question)),
     )
+
+
+@router.get("/api", response_class=HTMLResponse)
+async def api(request: Request) -> Response:
+    """The page API: the OpenAPI document for people."""
+    said = request.app.openapi()
+    about = said["info"]["description"]
+    return await page_answer("api.html.jinja", section="", about=about, operations=operations(said))
 
 
 @router.get("/static/{name}")
