@@ -130,15 +130,14 @@ def _export_stage(name: str, version: str) -> Path:
 def _export_alone(name: str, fold: int | None, version: str) -> Path:
     """Add a graph to the shipped model, or to copies of it for the folds that are left out."""
     from recipe.export import add_graph
-    from recipe.fit import mean_of_folds
+    from recipe.fit import mean_of_networks
 
     settings = configuration()
     stage = settings.stages[name]
+    network = mean_of_networks(settings, name, FOLDER, fold)
     if fold is None:
-        whole = mean_of_folds(settings, name, FOLDER) if stage.folds_of else _ended(stage, name)
-        add_graph(whole, name, SHIPPED, version)
+        add_graph(network, name, SHIPPED, version)
         return SHIPPED
-    network = _ended(stage, settings.folder_of(name, fold))
     for each in stage.left_out_with(fold):
         folder = _model(f"{name}-{each}")
         shutil.copytree(SHIPPED, folder, dirs_exist_ok=True)

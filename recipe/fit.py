@@ -209,19 +209,25 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
     return network.eval()
 
 
-def mean_of_folds(settings: Configuration, name: str, folder: Path) -> Network:
-    """The mean of the networks of a stage that leave out folds, number by number.
+def mean_of_networks(
+    settings: Configuration, name: str, folder: Path, fold: int | None = None
+) -> Network:
+    """The mean of the networks of a stage and of those it is averaged with, number by number.
 
-    They began with the same network, and each example was learnt by all of them but one, so the
-    mean has learnt from all examples (Wortsman et al. 2022).
+    They began with the same network (Wortsman et al. 2022). Where they left out folds, each
+    example was learnt by all of them but one, so that the mean of all has learnt every example.
 
     Args:
         settings: The settings.
         name: The name of the stage.
         folder: The folder of all stages.
+        fold: The fold that all networks of the mean have left out; None for the networks of every
+            fold.
     """
     stage = settings.stages[name]
-    folders = dict.fromkeys(settings.folder_of(name, fold) for fold in range(settings.folds))
+    folds = range(settings.folds) if fold is None else (fold,)
+    names = (name, *stage.averaged_with)
+    folders = dict.fromkeys(settings.folder_of(each, left) for each in names for left in folds)
     states = [finished_checkpoint(folder / each)["network"] for each in folders]
     network = _untrained(settings, stage, folder)
     network.take(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,15 +63,35 @@ def further_conclusions() -> Iterator[Example]:
         yield Example("stance", "more-conclusions", text, label, row["domain"], row["question"])
 
 
+def written_conclusions() -> Iterator[Example]:
+    """Conclusions with their side of questions, written for this by a large language model.
+
+    `written-conclusions.tsv` has no question on the subject of one that is judged anywhere.
+    """
+    path = Path(__file__).with_name("written-conclusions.tsv")
+    for row in rows(path, "\t", quoted=False):
+        label, text = _SIDES[row["side"]], plain(row["conclusion"])
+        yield Example("stance", "written", text, label, row["domain"], row["question"])
+
+
 def reworded_conclusions() -> Iterator[Example]:
     """Labelled conclusions under other words of their question, and under its opposite.
 
     `reworded-questions.tsv` has two questions of each kind. Under an opposite, FOR and AGAINST
     change places. Conclusions without a side come under one other question, in turn.
     """
+    yield from _reworded([*conclusions(), *further_conclusions()], "reworded")
+
+
+def reworded_written_conclusions() -> Iterator[Example]:
+    """Written conclusions likewise."""
+    yield from _reworded(written_conclusions(), "reworded-written")
+
+
+def _reworded(found: Iterable[Example], dataset: str) -> Iterator[Example]:
     path = Path(__file__).with_name("reworded-questions.tsv")
     reworded = {row["question"]: row for row in rows(path, "\t", quoted=False)}
-    for place, each in enumerate([*conclusions(), *further_conclusions()]):
+    for place, each in enumerate(found):
         row = reworded.get(each.context)
         if row is None:
             continue
@@ -79,7 +99,7 @@ def reworded_conclusions() -> Iterator[Example]:
         kinds = _REWORDED if label != _LABELS["NONE"] else [_REWORDED[place % len(_REWORDED)]]
         for kind in kinds:
             turned = _TURNED[label] if kind.startswith("opposite") else label
-            yield replace(each, dataset="reworded", label=turned, context=row[kind])
+            yield replace(each, dataset=dataset, label=turned, context=row[kind])
 
 
 def further_stances() -> Iterator[Example]:

@@ -42,6 +42,7 @@ class LabelledArgument:
         set: One of `SETS`.
         question: The question.
         side: Its side.
+        conclusion_side: That of its conclusion; empty where it was not labelled.
         domain: That of the question among the labelled conclusions; empty if they lack it.
         text: Its premise.
         conclusion: Its conclusion.
@@ -52,6 +53,7 @@ class LabelledArgument:
     set: str
     question: str
     side: str
+    conclusion_side: str
     domain: str
     text: str
     conclusion: str
@@ -98,6 +100,7 @@ def labelled_arguments() -> list[LabelledArgument]:
                 name,
                 question,
                 row["side"],
+                row.get("conclusion_side", ""),
                 row.get("domain", ""),
                 record.premise,
                 record.conclusion,

@@ -31,6 +31,7 @@ from recipe.side_fit import (
     read_labelled_arguments,
 )
 from recipe.side_labels import FIRST, MORE, ODD
+from sicetnon.arguments.side.classifier import SIDES
 
 Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -79,7 +80,7 @@ def show_arguments(conclusions: ReadConclusions, arguments: ReadArguments) -> No
             print(row(f"{name}: {system}", found, arguments.sides, rows), flush=True)
 
 
-def show_conclusions(read: ReadConclusions) -> None:
+def show_conclusions(read: ReadConclusions, arguments: ReadArguments) -> None:
     """Print the table of conclusions."""
     found = conclusion_sides(read, read.evidence, [each.domain for each in read.rows])
     choice = read.evidence.sided["choice"] > 0
@@ -96,6 +97,20 @@ def show_conclusions(read: ReadConclusions) -> None:
         ("of negatively posed questions", ~first & negative),
     ):
         print(row(name, found, read.sides, rows), flush=True)
+    show_odd_conclusions(read, arguments)
+
+
+def show_odd_conclusions(read: ReadConclusions, arguments: ReadArguments) -> None:
+    """Print the rows of the conclusions of the odd topics' arguments: the network, the weights."""
+    odd = np.array([each.set == ODD and bool(each.conclusion_side) for each in arguments.rows])
+    labels = [each.conclusion_side or "NONE" for each in arguments.rows]
+    wanted = np.array([SIDES.index(side) for side in labels], dtype=np.float64)
+    evidence = arguments.evidence["tagged"].conclusion
+    sign = evidence.favours["stance"]
+    network = np.stack([sign, -sign, 0 * sign, 0 * sign - 99], axis=1)
+    weighted = conclusion_sides(read, evidence, [each.domain for each in arguments.rows])
+    for name, found in (("network alone", network), ("weights", weighted)):
+        print(row(f"of the odd topics: {name}", found, wanted, odd), flush=True)
 
 
 def main() -> None:
@@ -106,8 +121,9 @@ def main() -> None:
     options = parser.parse_args()
     readers = Readers(options.models, options.threads)
     conclusions = read_conclusions(readers)
-    show_arguments(conclusions, read_labelled_arguments(readers))
-    show_conclusions(conclusions)
+    arguments = read_labelled_arguments(readers)
+    show_arguments(conclusions, arguments)
+    show_conclusions(conclusions, arguments)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,15 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from recipe.examples import Example  # noqa: E402
-from recipe.more_sources import comparative_passages, conclusions, further_stances  # noqa: E402
+from recipe.configuration import configuration  # noqa: E402
+from recipe.more_sources import (  # noqa: E402
+    comparative_passages,
+    conclusions,
+    further_conclusions,
+    further_stances,
+    reworded_written_conclusions,
+    written_conclusions,
+)
 from recipe.propositions import CON, NONE, PRO, propositions  # noqa: E402
 
 DATA = Path(os.environ.get("SICETNON_DATA", ROOT.parent / "shared" / "data"))
@@ -65,6 +73,35 @@ def test_conclusions_keep_both_sides_and_what_takes_none() -> None:
     assert len(found) == 2148
     # 518 FOR, 379 AGAINST; 3 BOTH are learnt with 1,248 NONE
     assert np.bincount([int(each.label) for each in found]).tolist() == [518, 379, 1251]
+
+
+def test_each_written_question_is_asked_in_other_words_and_as_its_opposite() -> None:
+    written = list(written_conclusions())
+    sides = {(each.context, each.text): each.label for each in written}
+    assert len(written) == len(sides) == 13_721
+    reworded = list(reworded_written_conclusions())
+    assert {each.text for each in reworded} == {each.text for each in written}
+    # a side comes under two questions that ask the same and two opposite ones, no side under one
+    sided = [each for each in written if each.label != NONE]
+    assert len(reworded) == 4 * len(sided) + len(written) - len(sided)
+
+
+@needs_data
+def test_written_questions_are_not_those_of_labelled_conclusions() -> None:
+    labelled = {each.context for each in [*conclusions(), *further_conclusions()]}
+    assert not labelled & {each.context for each in written_conclusions()}
+
+
+def test_networks_that_are_averaged_leave_out_the_same_folds() -> None:
+    stages = configuration().stages
+    for stage in stages.values():
+        for other in (stages[name] for name in stage.averaged_with):
+            assert (other.folds_of, other.left_out) == (stage.folds_of, stage.left_out)
+            assert (other.start, other.shares, other.encoder) == (
+                stage.start,
+                stage.shares,
+                stage.encoder,
+            )
 
 
 @needs_data
