@@ -13,8 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from recipe.examples import Example  # noqa: E402
 from recipe.configuration import configuration  # noqa: E402
+from recipe.examples import Example  # noqa: E402
 from recipe.more_sources import (  # noqa: E402
     comparative_passages,
     conclusions,
