@@ -65,9 +65,9 @@ def number_of(quoted: str, text: str) -> int | None:
     """
     quoted = quoted.strip("…\u00a0 ")
     said = [sentence for part in _split(text[:_LONGEST_TEXT]) for sentence in part]
-    for number, sentence in enumerate(said, start=1):
-        if quoted in sentence:
-            return number
+    if (place := " ".join(said).find(quoted)) >= 0:
+        ends = itertools.accumulate(len(sentence) + 1 for sentence in said)
+        return 1 + sum(end <= place for end in ends)
     for number, sentence in enumerate(said, start=1):
         if sentence in quoted and len(sentence.split()) >= _FEWEST_WORDS:
             return number
