@@ -39,6 +39,9 @@ KINDS = ("tagged", "untagged", "alone")
 """Arguments by their known parts: conclusion and stance, conclusion alone, or text alone."""
 _REGULARISATION = 0.1
 _DIGITS = 4
+_ARRAYS = (
+    "stance", "no_stance", "similarity", "tags", "titled", "points", "own_words", "weighing",
+)  # fmt: skip
 
 
 class Readers:
@@ -120,6 +123,7 @@ def _read(reader: EvidenceReader, rows: Sequence[LabelledArgument], kind: str) -
         [row.question for row in rows],
         [row.conclusion if known else "" for row in rows],
         [row.title if known else "" for row in rows],
+        [row.resolution if known else "" for row in rows],
         np.array(tags) * (kind == "tagged"),
     )
 
@@ -251,10 +255,7 @@ def _stacked(parts: Sequence[Columns]) -> Columns:
 
 def _joined(parts: Sequence[ArgumentEvidence]) -> ArgumentEvidence:
     first = parts[0]
-    arrays = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("stance", "no_stance", "similarity", "tags", "points", "own_words", "weighing")
-    }
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
     return replace(
         first,
         conclusion=_joined_evidence([part.conclusion for part in parts]),

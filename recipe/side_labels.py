@@ -47,7 +47,8 @@ class LabelledArgument:
         text: Its premise.
         conclusion: Its conclusion.
         stance: Its stance towards its conclusion, as the corpus has it.
-        title: The title of its debate, where the stance is towards that.
+        title: The title of its debate.
+        resolution: The statement that its stance is towards; empty if that is the conclusion.
     """
 
     set: str
@@ -59,6 +60,7 @@ class LabelledArgument:
     conclusion: str
     stance: PremiseStance | None
     title: str
+    resolution: str
 
 
 def labelled_conclusions() -> list[LabelledConclusion]:
@@ -105,6 +107,7 @@ def labelled_arguments() -> list[LabelledArgument]:
                 record.premise,
                 record.conclusion,
                 record.stance,
+                record.title,
                 record.resolution,
             )
         )

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.bench import DATA, opened
+from sicetnon.arguments.attribution import doubts
 from sicetnon.arguments.model.classifiers import read_all
-from sicetnon.arguments.side import Side
+from sicetnon.arguments.side.classifier import Side
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.library.reasons import WEIGHTS, worths
@@ -50,18 +51,22 @@ class Case:
     Attributes:
         question: The question.
         measures: The measures of each, shape (sentences, measures).
+        doubts: How doubtful it is that each is its author's own, shape (sentences,).
         labels: 0 to 2, shape (sentences,).
     """
 
     question: str
     measures: Reals
+    doubts: Reals
     labels: Reals
 
 
 def case(question: str, rows: Sequence[Row], index: IndexReader, side: Side) -> Case:
     """An argument's sentences with their measures."""
     record = index.records([rows[0]["id"]])[0]
-    by_hash = {digest(sentence): sentence for sentence in sentences(said(record))}
+    every = sentences(said(record))
+    by_hash = {digest(sentence): sentence for sentence in every}
+    doubted = dict(zip(every, doubts(every), strict=True))
     known = [row for row in rows if row["sentence"] in by_hash]
     texts = [by_hash[row["sentence"]] for row in known]
     read = read_all([*texts, question, claimed(record)[0]], ["quality", "embedding"])
@@ -71,7 +76,8 @@ def case(question: str, rows: Sequence[Row], index: IndexReader, side: Side) -> 
     sided = (sides[:, 0] - sides[:, 1]) * (1 if rows[0]["side"] == "FOR" else -1)
     columns = [list(map(strength, texts)), read["quality"][:-2], *likeness.T, sided]
     measures = np.column_stack(columns).astype(np.float64)
-    return Case(question, measures, np.array([float(row["label"]) for row in known]))
+    labels = np.array([float(row["label"]) for row in known])
+    return Case(question, measures, np.array([doubted[text] for text in texts]), labels)
 
 
 def digest(sentence: str) -> str:
@@ -121,7 +127,9 @@ def main() -> int:
         print(row(name, cases, lambda each, at=place: int(each.measures[:, at].argmax())))
     weights = np.array([WEIGHTS[name] for name in NAMES])
     print(row("weighted", cases, lambda each: int((each.measures @ weights).argmax())))
-    print(row("shipped", cases, lambda each: int(worths(each.measures).argmax())))
+    print(row("without repeating", cases, lambda each: int(worths(each.measures).argmax())))
+    shipped = row("shipped", cases, lambda each: int(worths(each.measures, each.doubts).argmax()))
+    print(shipped)
     others = {
         each.question: fitted([other for other in cases if other.question != each.question])
         for each in cases

@@ -51,6 +51,10 @@ def test_answers_about_no_objects_are_no_comparison(tmp_path: Path) -> None:
         ("Its PRICE is lower.", ["price"]),
         ("The noisiest of all, and the heaviest.", ["noise", "weight"]),
         ("It stands in the hall.", []),
+        ("It leaks a little all the time, many times a second, in a small kitchen.", []),
+        ("It works on when the power fails, out of the cold.", []),
+        ("It boils in half the time.", ["speed"]),
+        ("It takes five minutes.", ["speed"]),
         ("", []),
     ],
 )

@@ -50,6 +50,13 @@ def housekeeping(text: str) -> float:
     return min(density, _MOST)
 
 
+def runs_a_debate(sentence: str) -> bool:
+    """Whether a short sentence forfeits, extends, greets, thanks, accepts or asks for votes."""
+    return len(sentence.split()) <= _LONGEST_HOUSEKEEPING and bool(
+        _RUNS_THE_DEBATE.search(sentence)
+    )
+
+
 def is_housekeeping(text: str) -> bool:
     """Whether a text only runs a debate: nothing is left that could argue.
 
@@ -60,9 +67,8 @@ def is_housekeeping(text: str) -> bool:
         return False
     kept, running = 0, False
     for sentence in sentences(text):
-        words = len(sentence.split())
-        if words <= _LONGEST_HOUSEKEEPING and _RUNS_THE_DEBATE.search(sentence):
+        if runs_a_debate(sentence):
             running = True
         else:
-            kept += words
+            kept += len(sentence.split())
     return running and kept < _ARGUES

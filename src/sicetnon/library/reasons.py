@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arguments.attribution import doubts
 from sicetnon.formats.entries import is_link
 from sicetnon.library.answers import Answer, parts_of
 from sicetnon.pairs.sentences import is_candidate, strength
@@ -32,6 +33,8 @@ benchmarks/effectiveness/sentences.py.
 _CONSTANT = -1.5
 # a sentence that is so like the question or the claim repeats it and gives no reason
 _REPEATED, _REPEATING = 0.8, -0.5
+# what a view loses that its author may only report or concede; one that is surely not the author's
+_DOUBTED, _NOT_OWN = 0.8, 0.9
 # likeness to the question of a sentence about it; nearly all that carry a reason have it
 _ABOUT = 0.35
 # the model reads so many sentences of an argument, and judges the side of the best of them
@@ -48,6 +51,22 @@ _LEADING = re.compile(
 )
 _TRAILING = re.compile(r"\s*\[\d{1,3}\]$")
 _SIGN: dict[TakenSide, int] = {"FOR": 1, "AGAINST": -1}
+
+
+class _Candidate(NamedTuple):
+    """A sentence that may be shown, of an answer with a side.
+
+    Attributes:
+        answer: The answer.
+        side: Its side.
+        text: The sentence.
+        doubt: How doubtful it is that its author holds it.
+    """
+
+    answer: Answer
+    side: TakenSide
+    text: str
+    doubt: float
 
 
 @dataclass(frozen=True)
@@ -102,15 +121,16 @@ def side_of(answer: Answer) -> TakenSide | None:
     return "AGAINST" if answer.side == "AGAINST" or answer.stance == "SECOND" else None
 
 
-def worths(measures: Reals) -> Reals:
+def worths(measures: Reals, doubted: Reals | float = 0.0) -> Reals:
     """The worth of sentences, shape (sentences,).
 
     Args:
         measures: Those of `WEIGHTS`, in that order, shape (sentences, 5).
+        doubted: How doubtful it is that each is its author's own (see `attribution.doubts`).
     """
     found: Reals = measures @ np.array(list(WEIGHTS.values())) + _CONSTANT
     found += _REPEATING * (measures[:, 2:4].max(axis=1) > _REPEATED)
-    return found
+    return found - _DOUBTED * np.asarray(doubted)
 
 
 def reasons_of(question: str, answers: Sequence[Answer]) -> dict[str, list[Reason]]:
@@ -121,12 +141,7 @@ def reasons_of(question: str, answers: Sequence[Answer]) -> dict[str, list[Reaso
         answers: Answers to it. Those without a side, or without a sentence that can be read alone,
             have no reasons.
     """
-    candidates = [
-        (answer, side, sentence)
-        for answer in answers
-        if (side := side_of(answer))
-        for sentence in _candidates(answer)
-    ]
+    candidates = [each for answer in answers for each in _candidates(answer)]
     if not candidates:
         return {}
     found: dict[str, list[Reason]] = {}
@@ -153,21 +168,17 @@ def key_sentences(question: str, answers: Sequence[Answer]) -> dict[str, str]:
     # it loads the model
     from sicetnon.arguments.model.classifiers import read_all
 
-    every = [
-        (answer.id, sentence)
-        for answer in answers
-        if side_of(answer)
-        for sentence in _candidates(answer)
-    ]
+    every = [each for answer in answers for each in _candidates(answer)]
     if not every:
         return {}
-    vectors = read_all([*(text for _, text in every), question], ["embedding"])["embedding"]
+    vectors = read_all([*(each.text for each in every), question], ["embedding"])["embedding"]
     worth: dict[str, list[tuple[float, str]]] = {}
-    for (name, text), likeness in zip(every, (vectors[:-1] @ vectors[-1]).tolist(), strict=True):
+    for each, likeness in zip(every, (vectors[:-1] @ vectors[-1]).tolist(), strict=True):
         if likeness >= _ABOUT:
             # a sentence is as like the claim as it is like the question, as far as is known
-            measures = np.array([[strength(text), 0.0, likeness, likeness, 0.0]])
-            worth.setdefault(name, []).append((float(worths(measures)[0]), text))
+            measures = np.array([[strength(each.text), 0.0, likeness, likeness, 0.0]])
+            found = float(worths(measures, each.doubt)[0])
+            worth.setdefault(each.answer.id, []).append((found, each.text))
     best = {name: sorted(found, reverse=True)[:_SKIMMED] for name, found in worth.items()}
     texts = [text for found in best.values() for _, text in found]
     qualities = iter(read_all(texts, ["quality"])["quality"].tolist() if texts else [])
@@ -181,19 +192,30 @@ def _by_worth(reason: Reason) -> float:
     return -reason.worth
 
 
-def _candidates(answer: Answer) -> list[str]:
-    """The sentences of a document that can be read alone, the strongest by rules."""
-    text = parts_of(answer.record)[0]
-    distinct = dict.fromkeys(map(_trimmed, sentences(text[:_LONGEST_TEXT])))
-    short = (
-        each for each in distinct if len(each) <= _MOST_LETTERS and len(each.split()) <= MOST_WORDS
-    )
-    whole = (
-        each
-        for each in short
-        if is_candidate(each) and not _breaks_off(each) and not _OF_THE_DEBATE.search(each)
-    )
-    return sorted(whole, key=strength, reverse=True)[:_READ]
+def _candidates(answer: Answer) -> list[_Candidate]:
+    """The sentences of a document with a side that can be read alone, the strongest by rules.
+
+    Views that its author only reports are left out.
+    """
+    side = side_of(answer)
+    if side is None:
+        return []
+    found = sentences(parts_of(answer.record)[0][:_LONGEST_TEXT])
+    doubted = {
+        _trimmed(text): doubt for text, doubt in zip(found, doubts(found), strict=True)
+    }  # a text that is said twice counts once
+    whole = [
+        _Candidate(answer, side, text, doubt)
+        for text, doubt in doubted.items()
+        if doubt < _NOT_OWN and _can_be_read_alone(text)
+    ]
+    return sorted(whole, key=lambda each: each.doubt - strength(each.text))[:_READ]
+
+
+def _can_be_read_alone(text: str) -> bool:
+    is_short = len(text) <= _MOST_LETTERS and len(text.split()) <= MOST_WORDS
+    whole = is_short and is_candidate(text) and not _breaks_off(text)
+    return whole and not _OF_THE_DEBATE.search(text)
 
 
 def _trimmed(sentence: str) -> str:
@@ -206,13 +228,14 @@ def _breaks_off(sentence: str) -> bool:
     return sentence.rpartition(" ")[2].lower() in stop_list("snowball")
 
 
-def _read(question: str, candidates: Sequence[tuple[Answer, TakenSide, str]]) -> list[Reason]:
+def _read(question: str, candidates: Sequence[_Candidate]) -> list[Reason]:
     """The candidates that are about the question, with their worth but for their side."""
     # it loads the model
     from sicetnon.arguments.model.classifiers import read_all
 
-    texts = [sentence for _, _, sentence in candidates]
-    claims = list(dict.fromkeys(answer.heading or question for answer, _, _ in candidates))
+    texts = [each.text for each in candidates]
+    headings = [each.answer.heading or question for each in candidates]
+    claims = list(dict.fromkeys(headings))
     read = read_all([*texts, question, *claims], ["quality", "embedding"])
     vectors = read["embedding"]
     asked = vectors[len(texts)]
@@ -221,12 +244,11 @@ def _read(question: str, candidates: Sequence[tuple[Answer, TakenSide, str]]) ->
     measures[:, 0] = list(map(strength, texts))
     measures[:, 1] = read["quality"][: len(texts)]
     measures[:, 2] = vectors[: len(texts)] @ asked
-    headings = [answer.heading or question for answer, _, _ in candidates]
     measures[:, 3] = [vectors[place] @ claimed[each] for place, each in enumerate(headings)]
-    found = worths(measures).tolist()
+    found = worths(measures, np.array([each.doubt for each in candidates]))
     return [
-        Reason(side, text, found[place], vectors[place], answer)
-        for place, (answer, side, text) in enumerate(candidates)
+        Reason(each.side, each.text, float(found[place]), vectors[place], each.answer)
+        for place, each in enumerate(candidates)
         if measures[place, 2] >= _ABOUT
     ]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sicetnon.arguments.side.questions import has_sides
-from sicetnon.records import claimed, resolution_of, said
+from sicetnon.records import claimed, resolution_of, said, title_of
 
 if TYPE_CHECKING:
     from sicetnon.library.answers import Answer
@@ -27,8 +27,9 @@ def with_sides(question: str, answers: Sequence[Answer]) -> list[Answer]:
 
     texts = [said(answer.record) for answer in answers]
     claims, stances = zip(*(claimed(answer.record) for answer in answers), strict=True)
-    titles = [resolution_of(answer.record) for answer in answers]
-    found = Side().classify(texts, question, claims, stances, titles)
+    titles = [title_of(answer.record) for answer in answers]
+    resolutions = [resolution_of(answer.record) for answer in answers]
+    found = Side().classify(texts, question, claims, stances, titles, resolutions)
     return [
         replace(answer, side=each.side, side_probability=round(each.probability, _DIGITS))
         for answer, each in zip(answers, found, strict=True)

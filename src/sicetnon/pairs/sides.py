@@ -69,6 +69,7 @@ class LearnedSides:
             topic.title,
             [argument.conclusion for argument in given],
             [argument.stance for argument in given],
+            [argument.title for argument in given],
             [argument.resolution for argument in given],
         )
         rows: dict[str, NDArray[np.float32]] = {}

@@ -57,6 +57,8 @@ S Avoid the kayak. Kayaks are terrible.
 F The kayak is the best boat that I ever had.
 S There is a lot to like about a canoe, and canoes are the safest choice.
 N Kayaks and canoes differ in how you sit.
+F Water runs out of a kayak in half the time that a canoe needs.
+S A kayak costs twice as much as a canoe.
 N What is the difference between a kayak and a canoe? Both float.
 N The kayak is faster than the canoe. The canoe is cheaper than the kayak.
 N Compare a kayak with a canoe before you buy.

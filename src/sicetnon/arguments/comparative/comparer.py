@@ -86,6 +86,18 @@ _PAIRS = (
         rf"X {_ANY}{{0,5}}?(?:N (?:to|against)|inferior to|pales? \S+ \S+ to|no match for|behind"
         rf"|lags?|trails?|! (?:compete with|match)) {_ANY}{{0,3}}?Y(?!\S)",
     ),
+    # X needs half the time that Y takes; X costs twice as much as Y
+    (
+        0.8,
+        rf"X {_ANY}{{0,6}}?(?:half|third|quarter|fraction) (?:of )?the (?:time|price|costs?|effort"
+        rf"|weight|noise|energy|work) {_ANY}{{0,4}}?Y(?!\S)",
+    ),
+    (
+        -0.8,
+        r"X (?:(?![AB!]|half)\S+ ){0,6}?(?:twice|double|thrice|three times) "
+        r"(?:the (?:time|price|costs?|effort|weight|noise)|as (?:long|much)) "
+        rf"{_ANY}{{0,4}}?Y(?!\S)",
+    ),
     # X is not as good as Y
     (
         -1.0,

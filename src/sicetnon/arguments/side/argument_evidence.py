@@ -28,7 +28,9 @@ class ArgumentEvidence:
         no_stance: Log odds that their texts take no stance.
         similarity: Of their first words to the question.
         tags: Their stance towards the conclusion, 1 or -1; 0 where it is not known.
-        points: Whether the conclusion is a point of the debate, and not its resolution.
+        titled: Whether the title states something else than the conclusion.
+        points: Whether the stance is towards the title, or not known, and the conclusion is a point
+            of the debate on it.
         own_words: See `words.own_words`.
         overlaps: Lexical measures by name.
         agreements: Log odds that their texts agree with the conclusion, the title and the question;
@@ -42,6 +44,7 @@ class ArgumentEvidence:
     no_stance: Reals
     similarity: Reals
     tags: Reals
+    titled: Reals
     points: Reals
     own_words: Reals
     overlaps: dict[str, Reals]
@@ -93,9 +96,9 @@ class ArgumentEvidence:
             "similarity": self.conclusion.sided["similarity"],
             "similarity of title": self.title.sided["similarity"],
             "similarity of text": self.similarity,
-            "point": points,
-            "no side of title": points * title_none,
-            "no side of title, log odds": points * _logit(title_none),
+            "point": self.titled,
+            "no side of title": self.titled * title_none,
+            "no side of title, log odds": self.titled * _logit(title_none),
             **self.overlaps,
         }
         return Evidence(favours, sided)
@@ -107,6 +110,7 @@ def read_arguments(
     questions: Sequence[str],
     conclusions: Sequence[str],
     titles: Sequence[str],
+    resolutions: Sequence[str],
     tags: Reals,
 ) -> ArgumentEvidence:
     """Read arguments.
@@ -117,12 +121,14 @@ def read_arguments(
         questions: A question for each.
         conclusions: Their conclusions; empty where they are not known.
         titles: The titles of their debates; empty where they are not known.
+        resolutions: The statements that their stances are towards; empty for their conclusions.
         tags: Their stances towards their conclusions: 1, -1, or 0 where they are not known.
     """
-    points = np.array([is_point(*each) for each in zip(conclusions, titles, strict=True)])
+    titled = np.array([is_point(*each) for each in zip(conclusions, titles, strict=True)])
+    resolved = np.array([is_point(*each) for each in zip(conclusions, resolutions, strict=True)])
     named = [
-        title if point else conclusion
-        for title, conclusion, point in zip(titles, conclusions, points.tolist(), strict=True)
+        title if differs else conclusion
+        for title, conclusion, differs in zip(titles, conclusions, titled.tolist(), strict=True)
     ]
     stance, no_stance = reader.texts(texts, questions, tags != 0)
     rows = list(zip(questions, conclusions, named, texts, strict=True))
@@ -144,12 +150,13 @@ def read_arguments(
         no_stance=no_stance,
         similarity=reader.similarity(texts, questions, tags == 0),
         tags=tags,
-        points=points.astype(np.float64),
+        titled=titled.astype(np.float64),
+        points=np.where(unknown, titled, titled & resolved).astype(np.float64),
         own_words=np.array([words.own_words(text) for text in texts]),
         overlaps={name: np.array(column) for name, column in overlaps.items()},
         agreements={
             "conclusion": reader.agreement(texts, conclusions, unknown),
-            "title": reader.agreement(texts, named, unknown & (points > 0)),
+            "title": reader.agreement(texts, named, unknown & titled),
             "question": reader.agreement(texts, questions, unknown),
         },
         weighing=np.array([words.weighs(text) for text in texts], dtype=bool),

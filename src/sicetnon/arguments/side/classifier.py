@@ -91,6 +91,7 @@ class Side:
         conclusions: Sequence[str | None] | None = None,
         stances: Sequence[PremiseStance | None] | None = None,
         titles: Sequence[str | None] | None = None,
+        resolutions: Sequence[str | None] | None = None,
     ) -> Floats:
         """Probabilities of FOR, AGAINST, BOTH and NONE, shape (texts, 4).
 
@@ -101,12 +102,18 @@ class Side:
                 conclusion is read as one.
             stances: The stance of each text towards its conclusion, where it is known.
             titles: The title of each text's debate, where it is known.
+            resolutions: The statement that each stance is towards; where it is empty, that is the
+                conclusion. The titles when left out.
         """
         count = len(texts)
         asked = _each(questions, count, "")
         concluded = [text or "" for text in _each(conclusions, count, None)]
         tags = np.array([_TAGS[tag] for tag in _each(stances, count, None)], dtype=np.float64)
         named = [title or "" for title in _each(titles, count, None)]
+        resolved = [
+            text or ""
+            for text in _each(titles if resolutions is None else resolutions, count, None)
+        ]
         found = np.zeros((count, len(SIDES)), np.float32)
         statements = np.array(
             [not c.strip() and _is_short(t) for c, t in zip(concluded, texts, strict=True)],
@@ -124,6 +131,7 @@ class Side:
                 [asked[place] for place in at],
                 [concluded[place] for place in at],
                 [named[place] for place in at],
+                [resolved[place] for place in at],
                 tags[~statements],
             )
         return found
@@ -135,9 +143,12 @@ class Side:
         conclusions: Sequence[str | None] | None = None,
         stances: Sequence[PremiseStance | None] | None = None,
         titles: Sequence[str | None] | None = None,
+        resolutions: Sequence[str | None] | None = None,
     ) -> list[SideAnswer]:
         """The most probable side of each text; the arguments are those of `probabilities`."""
-        rows = self.probabilities(texts, questions, conclusions, stances, titles).tolist()
+        rows = self.probabilities(
+            texts, questions, conclusions, stances, titles, resolutions
+        ).tolist()
         return [SideAnswer(SIDES[row.index(max(row))], tuple(row)) for row in rows]
 
     def _of_conclusions(self, evidence: Evidence, conclusions: Sequence[str]) -> Reals:
@@ -150,9 +161,12 @@ class Side:
         questions: Sequence[str],
         conclusions: Sequence[str],
         titles: Sequence[str],
+        resolutions: Sequence[str],
         tags: Reals,
     ) -> Reals:
-        read = read_arguments(self._reader, texts, questions, conclusions, titles, tags)
+        read = read_arguments(
+            self._reader, texts, questions, conclusions, titles, resolutions, tags
+        )
         sides = self._of_conclusions(read.conclusion, conclusions)
         title_sides = self._of_conclusions(read.title, titles)
         evidence = read.combined(sides, title_sides)
