@@ -61,3 +61,33 @@ def test_shorter_questions_have_answers(tmp_path: Path) -> None:
     ((shorter, dropped),) = suggest(index, "kayak quasars", False).shorter
     assert (shorter, dropped) == ("kayak", "quasars")
     assert index.search(shorter)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Should we ban cryptocurrency?",
+        "Which is better, a lapptopp or a desskktop, for use?",
+        "Should the monarchy be kept?",
+    ],
+)
+def test_no_suggestion_asks_about_nothing(tmp_path: Path, question: str) -> None:
+    for index in (boats(tmp_path / "boats"), both_sides(tmp_path / "sides")):
+        assert suggest(index, question, False).shorter == ()
+
+
+def test_a_shorter_question_is_a_sentence_or_words(tmp_path: Path) -> None:
+    index = both_sides(tmp_path / "index")
+    shorter = dict(suggest(index, "Should quasarish teachers have tenure?", False).shorter)
+    assert shorter == {"Should teachers have tenure?": "quasarish"}
+    shorter = dict(suggest(index, "Should teachers have tenure or a quasarium?", False).shorter)
+    assert shorter == {"teachers tenure": "quasarium"}
+
+
+def test_a_slip_that_documents_make_as_well_is_put_right(tmp_path: Path) -> None:
+    texts = ["People shoud not do homework.", "Homework shoud stay.", "Whales should be hunted."]
+    index = sicetnon.Index.build(texts, tmp_path / "index")
+    found = suggest(index, "homwork shoud be abolished", False)
+    assert found.corrected == "homework should be abolished"
+    # "whales" and "while" are a slip apart
+    assert suggest(index, "Should whales be hunted?", True).corrected is None

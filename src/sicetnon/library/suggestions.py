@@ -17,6 +17,25 @@ _MOST_WORDS = 30
 # documents that are read for the spelling of a stem
 _READ = 3
 _MOST_DROPPED = 6
+# words that begin a question, and that no other English word is a slip of the pen away from
+_ASKING = ("should", "shouldn't", "because", "between", "against")
+# words that ask for something to be done or valued, and name nothing that it is done to
+_FRAME = frozenset(
+    """
+    abolish abolished allow allowed ban banned bans better best worse worst good bad become
+    becomes benefit benefits beneficial close closed end ended fair get gets harm harmful
+    illegal improve increase introduce keep legal legalise legalised legalize legalized legally
+    make makes necessary need needed people prohibit prohibited reduce replace replaced required
+    restrict safe stop support use used useful want work worth wrong right
+    """.split()  # noqa: SIM905  # a list of so many words is hard to read
+)
+# words that must be followed by something
+_LEADING = frozenset(
+    """
+    a an the of to for or and in on with by from than as be is are was were my our your their
+    its this that these those between against about into at we you they i he she it who not no
+    """.split()  # noqa: SIM905  # a list of so many words is hard to read
+)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # last letters in which the forms of a word differ: teacher, teachers
 _ENDINGS = "sdrn"
@@ -49,16 +68,23 @@ def suggest(index: Index, question: str, is_answered: bool) -> Suggestions:
     words = _Words(index)
     asked = list(dict.fromkeys(filter(_counts, words_of(question)[:_MOST_WORDS])))
     unknown = tuple(word for word in asked if not words.frequency(word))
-    found = {
-        word: alike
-        for word in asked
-        if (alike := words.alike(word) if word in unknown else words.whole(word))
-    }
+    found = {word: alike for word in asked if (alike := _meant(words, word, word in unknown))}
     corrected = _replaced(question, found) if found else None
     if is_answered:
         return Suggestions(corrected, unknown)
     shorter = _shorter(index, question, asked, [word for word in unknown if word not in found])
     return Suggestions(corrected, unknown, shorter, tuple(index.nearest_topics(question)))
+
+
+def _meant(words: _Words, word: str, is_unknown: bool) -> str | None:
+    """The word that is meant by another, or None; documents may make the same slip."""
+    lower = word.lower()
+    if _SHORTEST_WORD <= len(lower) <= _LONGEST_WORD and lower not in _ASKING:
+        near = _slips(lower)
+        for asking in _ASKING:
+            if asking in near:
+                return _as(asking, word)
+    return words.alike(word) if is_unknown else words.whole(word)
 
 
 def _as(form: str, word: str) -> str:
@@ -84,11 +110,30 @@ def _shorter(
     some = [[*unknown]] if unknown else [[word] for word in asked[:_MOST_DROPPED]]
     found = []
     for dropped in some:
-        rest = " ".join(_replaced(question, dict.fromkeys(dropped, "")).split())
         left = [word for word in asked if word not in dropped]
-        if left and index.search(rest, 1, sides=False, balance=False):
+        if all(word.lower() in _FRAME for word in left):
+            continue
+        rest = _without(question, dropped) or " ".join(left)
+        if index.search(rest, 1, sides=False, balance=False):
             found.append((rest, ", ".join(dropped)))
     return tuple(found)
+
+
+def _without(question: str, dropped: Sequence[str]) -> str | None:
+    """A question without some words; None where that leaves no whole sentence."""
+    gone = set(dropped)
+    parts = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]", question)
+    kept: list[str] = []
+    for place, part in enumerate(parts):
+        if part not in gone:
+            kept.append(part)
+            continue
+        following = parts[place + 1] if place + 1 < len(parts) else ""
+        before = parts[place - 1].lower() if place else ""
+        is_modifier = bool(following) and following[0].isalnum() and _counts(following)
+        if not is_modifier and (before in _LEADING or before in _FRAME or not before):
+            return None
+    return " ".join(_replaced(question, dict.fromkeys(dropped, "")).split()) if kept else None
 
 
 class _Words:

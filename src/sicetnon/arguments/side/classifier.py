@@ -110,10 +110,8 @@ class Side:
         concluded = [text or "" for text in _each(conclusions, count, None)]
         tags = np.array([_TAGS[tag] for tag in _each(stances, count, None)], dtype=np.float64)
         named = [title or "" for title in _each(titles, count, None)]
-        resolved = [
-            text or ""
-            for text in _each(titles if resolutions is None else resolutions, count, None)
-        ]
+        towards = titles if resolutions is None else resolutions
+        resolved = [text or "" for text in _each(towards, count, None)]
         found = np.zeros((count, len(SIDES)), np.float32)
         statements = np.array(
             [not c.strip() and _is_short(t) for c, t in zip(concluded, texts, strict=True)],
