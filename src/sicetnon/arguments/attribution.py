@@ -68,7 +68,18 @@ _AUTHOR = re.compile(
     r"|grandfather|grandma|boss|friend|wife|husband|teacher) )",
     re.IGNORECASE,
 )
-_REPORTED, _CONCEDED, _REFUTED_NEXT, _OF_THE_AUTHOR = 1.0, 0.6, 0.5, 0.4
+# what was so once, and what the next sentence grants ("Those abuses were real")
+_HISTORY = re.compile(
+    r"\b(?:was|were) (?:\w+ )?(?:introduced|founded|invented|established|built|born)\b"
+    r"|\bat a time when\b|\b(?:years|decades|centuries) ago\b",
+    re.IGNORECASE,
+)
+_GRANTED = re.compile(
+    r"^\W*(?:those|these|that|this|it)\b(?: \w+){0,2} (?:is|are|was|were|may be|might be) "
+    r"(?:indeed |all |certainly )?(?:real|true|sensible|understandable|fair|a fair)\b",
+    re.IGNORECASE,
+)
+_REPORTED, _CONCEDED, _REFUTED_NEXT, _OF_THE_AUTHOR, _PAST = 1.0, 0.6, 0.5, 0.4, 0.4
 
 
 def doubts(sentences: Sequence[str]) -> list[float]:
@@ -90,6 +101,10 @@ def _doubt(sentence: str, behind: str) -> float:
             found = _CONCEDED
     if _REFUTES.match(behind):
         found += _REFUTED_NEXT
+    elif _GRANTED.match(behind):
+        found += _CONCEDED
+    if _HISTORY.search(sentence):
+        found += _PAST
     if _AUTHOR.match(sentence):
         found += _OF_THE_AUTHOR
     return min(found, 1.0)

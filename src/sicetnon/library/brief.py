@@ -20,8 +20,9 @@ REASONS = 3
 _ANSWERS = 30
 # answers of each side whose sentences are read
 _READ_OF_EACH_SIDE = 6
-# worth of a sentence that can be read alone, and of one that will do where there are too few
-_GOOD, _USABLE = 1.0, 0.6
+# worth of a sentence that can be read alone, of one that will do where there are too few, and of
+# one that is better than none
+_GOOD, _USABLE, _LEAST = 1.0, 0.6, 0.2
 _NEARLY_THE_SAME = 0.85
 _POINTS = 3
 _SAME_POINT = 0.5
@@ -139,15 +140,16 @@ def brief(index: Index, question: str) -> Brief:
 def _strongest(answers: Sequence[Answer], sentences: dict[str, list[Reason]]) -> tuple[Reason, ...]:
     """One sentence of each of the first answers that have a good one, none said twice.
 
-    Where that leaves too few, of the next answers those that will do.
+    Where that leaves too few, of the next answers those that will do; where it leaves none, one
+    that is better than none.
     """
     chosen: list[Reason] = []
-    for worth in (_GOOD, _USABLE):
+    for worth, most in ((_GOOD, REASONS), (_USABLE, REASONS), (_LEAST, 1)):
         used = {reason.answer.id for reason in chosen}
         for answer in answers:
             fresh = (each for each in sentences.get(answer.id, []) if not _repeats(each, chosen))
             best = next(fresh, None)
-            if best and best.worth >= worth and answer.id not in used and len(chosen) < REASONS:
+            if best and best.worth >= worth and answer.id not in used and len(chosen) < most:
                 chosen.append(best)
     return tuple(chosen)
 

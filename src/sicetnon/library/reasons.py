@@ -204,12 +204,18 @@ def _candidates(answer: Answer) -> list[_Candidate]:
     doubted = {
         _trimmed(text): doubt for text, doubt in zip(found, doubts(found), strict=True)
     }  # a text that is said twice counts once
+    # a hasty writer begins without a capital; elsewhere a small letter begins a fragment
+    first = next(iter(doubted), "")
     whole = [
         _Candidate(answer, side, text, doubt)
         for text, doubt in doubted.items()
-        if doubt < _NOT_OWN and _can_be_read_alone(text)
+        if doubt < _NOT_OWN and _can_be_read_alone(text if text != first else _begun(text))
     ]
     return sorted(whole, key=lambda each: each.doubt - strength(each.text))[:_READ]
+
+
+def _begun(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _can_be_read_alone(text: str) -> bool:

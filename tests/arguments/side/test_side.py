@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sicetnon.arguments.side import words
 from sicetnon.arguments.side.classifier import Side
 from sicetnon.arguments.side.questions import has_sides, matter_of
 from sicetnon.arguments.side.weights import SHIPPED
@@ -120,3 +121,36 @@ def test_damaged_weights_are_one_line(tmp_path: Path) -> None:
     path.write_text(json.dumps(damaged))
     with pytest.raises(DataError, match=r"sides\.json"):
         Side(weights=path)
+
+
+CLAIM = "Tenure protects lazy teachers from being fired."
+
+
+def test_what_says_a_claim_again_is_for_it(judge: Side) -> None:
+    again, denied = "Tenure makes teachers lazy", "Tenure does not make teachers lazy"
+    assert words.repeats(again, CLAIM)
+    for other in (denied, "Lazy teachers", "Does tenure make teachers lazy?"):
+        assert not words.repeats(other, CLAIM)
+    assert not words.repeats(again, "Does tenure protect lazy teachers?")
+    pro, con = judge.classify(
+        ["Once they get tenure they just sit there and hand out work sheets all day. " * 4] * 2,
+        CLAIM, [again] * 2, ["PRO", "CON"],
+    )  # fmt: skip
+    assert (pro.side, con.side) == ("FOR", "AGAINST")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (
+            "Zoos are cruel to animals. Sources: [1] http://a.example/x",
+            "Zoos are cruel to animals.",
+        ),
+        ("Zoos are cruel to animals.[1] Vote con. Thank you!", "Zoos are cruel to animals."),
+        ("Zoos are cruel. See http://a.example", "Zoos are cruel. See http://a.example"),
+        ("http://a.example", "http://a.example"),
+        ("", ""),
+    ],
+)
+def test_a_text_argues_without_its_sources_and_farewells(text: str, left: str) -> None:
+    assert words.argued(text) == left

@@ -82,7 +82,7 @@ class Side:
         if not asked:
             return np.zeros((0, len(SIDES)), np.float32)
         evidence = self._reader.conclusions(conclusions, asked)
-        return self._of_conclusions(evidence, conclusions).astype(np.float32)
+        return self._of_conclusions(evidence, conclusions, asked).astype(np.float32)
 
     def probabilities(
         self,
@@ -149,9 +149,16 @@ class Side:
         ).tolist()
         return [SideAnswer(SIDES[row.index(max(row))], tuple(row)) for row in rows]
 
-    def _of_conclusions(self, evidence: Evidence, conclusions: Sequence[str]) -> Reals:
+    def _of_conclusions(
+        self, evidence: Evidence, conclusions: Sequence[str], questions: Sequence[str]
+    ) -> Reals:
         weighing = np.array([words.weighs(text) for text in conclusions], dtype=bool)
-        return sides_of(evidence, self._weights.conclusion, weighing)
+        found = sides_of(evidence, self._weights.conclusion, weighing)
+        pairs = zip(conclusions, questions, strict=True)
+        repeating = np.array([words.repeats(*pair) for pair in pairs], dtype=bool)
+        # what says a claim again is for it, however the model reads its subject
+        found[repeating, :2] = np.sort(found[repeating, :2], axis=1)[:, ::-1]
+        return found
 
     def _of_arguments(
         self,
@@ -165,8 +172,8 @@ class Side:
         read = read_arguments(
             self._reader, texts, questions, conclusions, titles, resolutions, tags
         )
-        sides = self._of_conclusions(read.conclusion, conclusions)
-        title_sides = self._of_conclusions(read.title, titles)
+        sides = self._of_conclusions(read.conclusion, conclusions, questions)
+        title_sides = self._of_conclusions(read.title, titles, questions)
         evidence = read.combined(sides, title_sides)
         has_conclusion = np.array([bool(text.strip()) for text in conclusions], dtype=bool)
         found = np.zeros((len(texts), len(SIDES)))
