@@ -127,7 +127,7 @@ def main() -> int:
         print(row(name, cases, lambda each, at=place: int(each.measures[:, at].argmax())))
     weights = np.array([WEIGHTS[name] for name in NAMES])
     print(row("weighted", cases, lambda each: int((each.measures @ weights).argmax())))
-    print(row("without repeating", cases, lambda each: int(worths(each.measures).argmax())))
+    print(row("less repeated", cases, lambda each: int(worths(each.measures).argmax())))
     shipped = row("shipped", cases, lambda each: int(worths(each.measures, each.doubts).argmax()))
     print(shipped)
     others = {

@@ -62,7 +62,8 @@ _REFUTES = re.compile(
     re.IGNORECASE,
 )
 _AUTHOR = re.compile(
-    r"^\W*(?:i (?:have been|am an?|was an?|work(?:ed)?|grew up|live|teach|taught|have worked|run"
+    r"^\W*(?:full disclosure\b|i (?:have been|am an?|was an?|work(?:ed)?|grew up|live|teach|taught"
+    r"|have worked|run"
     r"|used to|remember|went|started|want to tell)\b|i['’]m an?\b|(?:when|as) (?:i was )?an? "
     r"|my (?:\w+ )?(?:mother|father|mom|dad|sister|brother|cousin|son|daughter|grandmother"
     r"|grandfather|grandma|boss|friend|wife|husband|teacher) )",
@@ -79,7 +80,7 @@ _GRANTED = re.compile(
     r"(?:indeed |all |certainly )?(?:real|true|sensible|understandable|fair|a fair)\b",
     re.IGNORECASE,
 )
-_REPORTED, _CONCEDED, _REFUTED_NEXT, _OF_THE_AUTHOR, _PAST = 1.0, 0.6, 0.5, 0.4, 0.4
+_REPORTED, _CONCEDED, _REFUTED_NEXT, _OF_THE_AUTHOR, _PAST = 1.0, 0.6, 0.5, 0.7, 0.4
 
 
 def doubts(sentences: Sequence[str]) -> list[float]:
