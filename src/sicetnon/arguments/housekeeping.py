@@ -50,7 +50,7 @@ def housekeeping(text: str) -> float:
     return min(density, _MOST)
 
 
-def runs_a_debate(sentence: str) -> bool:
+def _runs_a_debate(sentence: str) -> bool:
     """Whether a short sentence forfeits, extends, greets, thanks, accepts or asks for votes."""
     return len(sentence.split()) <= _LONGEST_HOUSEKEEPING and bool(
         _RUNS_THE_DEBATE.search(sentence)
@@ -67,7 +67,7 @@ def is_housekeeping(text: str) -> bool:
         return False
     kept, running = 0, False
     for sentence in sentences(text):
-        if runs_a_debate(sentence):
+        if _runs_a_debate(sentence):
             running = True
         else:
             kept += len(sentence.split())

@@ -137,20 +137,3 @@ def test_what_says_a_claim_again_is_for_it(judge: Side) -> None:
         CLAIM, [again] * 2, ["PRO", "CON"],
     )  # fmt: skip
     assert (pro.side, con.side) == ("FOR", "AGAINST")
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        (
-            "Zoos are cruel to animals. Sources: [1] http://a.example/x",
-            "Zoos are cruel to animals.",
-        ),
-        ("Zoos are cruel to animals.[1] Vote con. Thank you!", "Zoos are cruel to animals."),
-        ("Zoos are cruel. See http://a.example", "Zoos are cruel. See http://a.example"),
-        ("http://a.example", "http://a.example"),
-        ("", ""),
-    ],
-)
-def test_a_text_argues_without_its_sources_and_farewells(text: str, left: str) -> None:
-    assert words.argued(text) == left

@@ -28,9 +28,10 @@ class ArgumentEvidence:
         no_stance: Log odds that their texts take no stance.
         similarity: Of their first words to the question.
         tags: Their stance towards the conclusion, 1 or -1; 0 where it is not known.
-        titled: Whether the title states something else than the conclusion.
-        points: Whether the stance is towards the title, or not known, and the conclusion is a point
-            of the debate on it.
+        titled: Whether the title states something else than the conclusion; where the stance is not
+            known, only if it would be towards the title.
+        points: Whether the stance is towards the title, and the conclusion is a point of the debate
+            on it.
         own_words: See `words.own_words`.
         overlaps: Lexical measures by name.
         agreements: Log odds that their texts agree with the conclusion, the title and the question;
@@ -124,8 +125,11 @@ def read_arguments(
         resolutions: The statements that their stances are towards; empty for their conclusions.
         tags: Their stances towards their conclusions: 1, -1, or 0 where they are not known.
     """
-    titled = np.array([is_point(*each) for each in zip(conclusions, titles, strict=True)])
+    unknown = tags == 0
     resolved = np.array([is_point(*each) for each in zip(conclusions, resolutions, strict=True)])
+    differing = np.array([is_point(*each) for each in zip(conclusions, titles, strict=True)])
+    # without a stance, a title that no stance is towards says little of the text
+    titled = np.where(unknown, resolved, differing)
     named = [
         title if differs else conclusion
         for title, conclusion, differs in zip(titles, conclusions, titled.tolist(), strict=True)
@@ -141,7 +145,6 @@ def read_arguments(
             words.overlap(q, head) for q, head in zip(questions, heads, strict=True)
         ],
     }
-    unknown = tags == 0
     statements = reader.conclusions([*conclusions, *named], [*questions, *questions])
     return ArgumentEvidence(
         conclusion=statements.rows(slice(0, len(texts))),
@@ -151,7 +154,7 @@ def read_arguments(
         similarity=reader.similarity(texts, questions, tags == 0),
         tags=tags,
         titled=titled.astype(np.float64),
-        points=np.where(unknown, titled, titled & resolved).astype(np.float64),
+        points=(titled & resolved).astype(np.float64),
         own_words=np.array([words.own_words(text) for text in texts]),
         overlaps={name: np.array(column) for name, column in overlaps.items()},
         agreements={

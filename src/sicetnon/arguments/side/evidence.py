@@ -133,7 +133,7 @@ class EvidenceReader:
                 words are read, else five parts of it.
         """
         parts = [
-            _windows(words.argued(text))[-1:] if is_known else _windows(text)
+            _windows(text)[-1:] if is_known else _windows(text)
             for text, is_known in zip(texts, known.tolist(), strict=True)
         ]
         owners = np.repeat(np.arange(len(texts)), [len(each) for each in parts])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import re
 
-from sicetnon.arguments.housekeeping import runs_a_debate
 from sicetnon.arguments.sides import TURNING
 from sicetnon.text.analysis import Analyzer, named_analysis
-from sicetnon.text.sentences import sentences
 
 _NEGATIONS = re.compile(r"\b(?:not|no|never|cannot|without|none|nor|\w+n['’]t)\b", re.IGNORECASE)
 _TURNS = re.compile(
@@ -62,14 +60,6 @@ _OWN = tuple(
         (r"\bi (?:will |gladly |hereby )?accept\b|\baccept (?:this|the|your) debate\b", -0.5),
     )
 )
-_SOURCE = re.compile(r"\S*(?:https?:|www\.)\S*|\[\[?\d{1,3}\]?\]|\(\d{1,2}\)", re.IGNORECASE)
-_SOURCES = re.compile(
-    r"\b(?:sources?|references?|works cited|citations?|bibliography|resources)\b\s*:?"
-    r"(?=\W*(?:\d|http|www|$))",
-    re.IGNORECASE,
-)
-_REAL_WORD = re.compile(r"[A-Za-z]{2,}")
-_FEWEST_WORDS = 4
 # stems of verbs that say little
 _LIGHT = frozenset({"make", "get", "becom", "give", "let", "caus"})
 _FEWEST_REPEATED = 3
@@ -128,22 +118,6 @@ def own_words(text: str) -> float:
     read = ends(text, _ENDS)
     found = sum(weight for pattern, weight in _OWN if pattern.search(read))
     return max(-2.0, min(2.0, found))
-
-
-def argued(text: str) -> str:
-    """A text without the links, the list of sources and the farewell at its end.
-
-    Its last words then say what it argues, and not where it read that.
-    """
-    listed = _SOURCES.search(text, len(text) // 2)
-    plain = _SOURCE.sub(" ", text[: listed.start()] if listed else text)
-    found = sentences(plain)
-    while len(found) > 1 and (
-        len(_REAL_WORD.findall(found[-1])) < _FEWEST_WORDS or runs_a_debate(found[-1])
-    ):
-        found.pop()
-    kept = " ".join(found)
-    return kept if len(kept.split()) > _FEWEST_WORDS else text
 
 
 def ends(text: str, count: int, between: str = "") -> str:
