@@ -67,7 +67,7 @@ def test_shorter_questions_have_answers(tmp_path: Path) -> None:
     "question",
     [
         "Should we ban cryptocurrency?",
-        "Which is better, a lapptopp or a desskktop, for use?",
+        "Which is better, a lapptopp or a desskktop, for a lake?",
         "Should the monarchy be kept?",
     ],
 )
@@ -80,7 +80,7 @@ def test_a_shorter_question_is_a_sentence_or_words(tmp_path: Path) -> None:
     index = both_sides(tmp_path / "index")
     shorter = dict(suggest(index, "Should quasarish teachers have tenure?", False).shorter)
     assert shorter == {"Should teachers have tenure?": "quasarish"}
-    shorter = dict(suggest(index, "Should teachers have tenure or a quasarium?", False).shorter)
+    shorter = dict(suggest(index, "Should teachers have tenure and a quasarium?", False).shorter)
     assert shorter == {"teachers tenure": "quasarium"}
 
 

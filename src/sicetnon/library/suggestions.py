@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.index.segment import Segment
 from sicetnon.library.index import Index
 from sicetnon.text.snippets import words_of
@@ -111,12 +112,19 @@ def _shorter(
     found = []
     for dropped in some:
         left = [word for word in asked if word not in dropped]
-        if all(word.lower() in _FRAME for word in left):
+        if all(word.lower() in _FRAME for word in left) or _names_one(question, dropped):
             continue
         rest = _without(question, dropped) or " ".join(left)
         if index.search(rest, 1, sides=False, balance=False):
             found.append((rest, ", ".join(dropped)))
     return tuple(found)
+
+
+def _names_one(question: str, dropped: Sequence[str]) -> bool:
+    """Whether a word names an object of a comparison, which is none without it."""
+    parsed = parse_question(question)
+    objects = words_of(f"{parsed.first or ''} {parsed.second or ''}".lower())
+    return any(word.lower() in objects for word in dropped)
 
 
 def _without(question: str, dropped: Sequence[str]) -> str | None:
