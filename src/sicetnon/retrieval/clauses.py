@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.retrieval.bounds import KnownBounds
 from sicetnon.retrieval.formulas import Accumulate, Formula
 from sicetnon.retrieval.lengths import DocumentValues
 from sicetnon.retrieval.postings import TermPostings
@@ -85,11 +86,13 @@ class Part:
         terms: The scores that are added up, in this order.
         weight: The weight of the part in a sum of several.
         document_score: Added to every document that has one of the scores of `terms`.
+        bounds: What the scores of `terms` do not exceed, where they are of one weighting model.
     """
 
     terms: tuple[Clause | Saturated, ...]
     weight: float
     document_score: DocumentScore | None = None
+    bounds: KnownBounds | None = None
 
     @property
     def clauses(self) -> Iterator[Clause]:

@@ -49,8 +49,11 @@ class Best:
     def ordered(self) -> tuple[NDArray[np.int64], Reals]:
         """Numbers and scores, best first, of equal ones the lower number first."""
         numbers, scores = self.numbers[: self.filled], self.scores[: self.filled]
-        # the numbers rise, so that documents with equal scores stay in their order
-        order = np.argsort(-scores, kind="stable")[: self.k]
+        # a stable sort takes three times as long; the numbers rise, and so must places in `scores`
+        order = np.argsort(-scores)
+        ranks = np.zeros(len(order), dtype=np.int64)
+        np.cumsum(scores[order[1:]] != scores[order[:-1]], out=ranks[1:])
+        order = np.sort(ranks * len(order) + order)[: self.k] % max(len(order), 1)
         return numbers[order], scores[order]
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas
+from sicetnon.retrieval.bounds import KnownBounds
 from sicetnon.retrieval.clauses import Clause, DocumentScore, Part, Saturated
 from sicetnon.retrieval.lengths import DocumentValues, Lengths
 from sicetnon.retrieval.postings import field_weights, postings_of
@@ -64,6 +65,7 @@ class FieldScore:
         of_document = model.document_scores
         document_scores = DocumentValues(lengths, of_document) if of_document else None
 
+        bounds = KnownBounds(index.segments)
         known: dict[tuple[str, float], Clause] = {}
 
         def clause(term: str, weight: float) -> Clause:
@@ -84,7 +86,7 @@ class FieldScore:
             held = tuple(each for each in clauses if each.postings.statistics.documents)
             query_length = sum(each.weight for each in held)
             smoothing = DocumentScore(document_scores, query_length) if document_scores else None
-            return Part(held, self.weight, smoothing)
+            return Part(held, self.weight, smoothing, bounds)
 
         return part
 

@@ -10,7 +10,7 @@ wherever it is computed, so that the scores are those of `exhaustive`, to the la
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -264,7 +264,7 @@ def offer(
 
 
 @inlined
-def those_above(scores: Reals, begin: np.uint64, threshold: float) -> np.uint64:
+def those_above(scores: NDArray[Any], begin: np.uint64, threshold: Any) -> np.uint64:
     """A bit for each score of a group above a threshold: a few comparisons of many numbers."""
     above = np.uint64(0)
     for place in range(GROUP):

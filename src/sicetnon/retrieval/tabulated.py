@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval import tables
+from sicetnon.retrieval import ranges, tables
 from sicetnon.retrieval.clauses import Clause, OwnLoop, Part
 from sicetnon.retrieval.exhaustive import Best
 from sicetnon.retrieval.formulas import FORMULAS, UNSEEN
 from sicetnon.retrieval.lengths import DocumentValues
 from sicetnon.retrieval.postings import ALL_LIVE
+from sicetnon.retrieval.ranges import Bounds
 
 Reals: TypeAlias = NDArray[np.float64]
 
@@ -23,6 +24,9 @@ WINDOW, WIDE_WINDOW = 1 << 12, 1 << 15
 many terms, fit into the second: of many lists, each should be read for a while."""
 _MANY_TERMS = 16
 _SAMPLED_FROM, _SAMPLED_FOR = 1 << 17, 200
+_BOUNDED_FROM, _BOUNDED_TERMS = 1 << 16, 16
+"""Documents from which, and terms up to which, bounds of scores are used, for fewer results than
+a sample is. They leave nothing out where a document holds many of the terms."""
 
 
 def can_tabulate(parts: Sequence[Part]) -> bool:
@@ -49,6 +53,7 @@ def search_tabulated(
     best: Best,
     window: int | None = None,
     sampled_from: int = _SAMPLED_FROM,
+    bounded_from: int = _BOUNDED_FROM,
 ) -> None:
     """Score all documents, and keep the best.
 
@@ -59,13 +64,17 @@ def search_tabulated(
         window: Documents per window; by the number of terms when left out.
         sampled_from: Documents of a segment from which a sample of them is scored first, for a
             threshold; at least 16,384.
+        bounded_from: Documents of a segment from which bounds of scores are used.
 
     Raises:
         BrokenIndexError: The postings are damaged.
     """
     for place, segment in enumerate(segments):
         search = _SegmentSearch(part, place, segment, window)
-        search.run(best, best.k >= _SAMPLED_FOR and len(segment) >= sampled_from)
+        if best.k >= _SAMPLED_FOR:
+            search.run(best, len(segment) >= sampled_from, False)
+        else:
+            search.run(best, False, len(segment) >= bounded_from)
 
 
 class _SegmentSearch:
@@ -87,30 +96,34 @@ class _SegmentSearch:
             norms.lengths.counts(place)[0], norms.by_length, *_document_scores(part),
             ALL_LIVE if segment.live is None else segment.live, segment.base,
         )  # fmt: skip
-        ranges = np.concatenate([c.postings.ranges[place] for c in clauses]).reshape(-1, 4)
+        held = np.concatenate([c.postings.ranges[place] for c in clauses]).reshape(-1, 4)
         numbers = np.concatenate([c.numbers for c in clauses]).reshape(len(clauses), -1)
-        is_held = ranges[:, 1] > ranges[:, 0]
+        is_held = held[:, 1] > held[:, 0]
         if not is_held.all():
-            ranges, numbers = ranges[is_held], numbers[is_held]
+            held, numbers = held[is_held], numbers[is_held]
         if not is_whole:
-            ranges[:, 2:] = 0
-        self._ranges, pairs = ranges[:, :2], ranges[:, 2:]
+            held[:, 2:] = 0
+        self._ranges, pairs = held[:, :2], held[:, 2:]
         self._pairs = segment.pair_frequencies, segment.pair_lengths, pairs
-        starts = np.zeros(len(ranges) + 1, np.int64)
+        starts = np.zeros(len(held) + 1, np.int64)
         np.cumsum(pairs[:, 1] - pairs[:, 0], out=starts[1:])
         formula = clauses[0].formula
         assert not isinstance(formula, OwnLoop)
         occurrence = norms.lengths.weight or 1.0
         table = np.empty(starts[-1])
         self._terms = FORMULAS.index(formula), occurrence, numbers, starts, table
-        self._window = window or (WINDOW if len(ranges) < _MANY_TERMS else WIDE_WINDOW)
+        self._window = window or (WINDOW if len(held) < _MANY_TERMS else WIDE_WINDOW)
+        self._place, self._known = place, part.bounds
+        self._bounds: Bounds | None = None
 
-    def run(self, best: Best, is_sampled: bool) -> None:
+    def run(self, best: Best, is_sampled: bool, is_bounded: bool) -> None:
         """Search, and keep the best."""
         if not len(self._ranges):
             return
         if not tables.fill_table(self._pairs, self._terms, self._documents[1]):
             raise self._segment.wrong_pair()
+        if is_bounded:
+            self._bounds = self._find_bounds()
         guess = self._estimate(best.k) if is_sampled else UNSEEN
         if guess > best.threshold:
             before = best.filled
@@ -123,14 +136,31 @@ class _SegmentSearch:
             best.numbers[:before], best.scores[:before] = kept
         best.filled, best.threshold = self._search(best, best.threshold)
 
+    def _find_bounds(self) -> Bounds | None:
+        places, weights = self._ranges, self._terms[2][:, 0]
+        size = int((places[:, 1] - places[:, 0]).sum())
+        # a term's bounds hold for any weight above 0
+        if (
+            self._known is None
+            or len(places) > _BOUNDED_TERMS
+            or 2 * size > len(self._segment)
+            or not (weights > 0.0).all()
+        ):
+            return None
+        return self._known.of(self._place, self._segment, self._postings, self._terms, places)
+
     def _estimate(self, k: int) -> float:
         return tables.estimate(self._postings, self._documents, self._terms, self._ranges, k)
 
     def _search(self, best: Best, threshold: float) -> tuple[int, float]:
-        filled, threshold = tables.search_windows(
+        arguments = (
             self._postings, self._documents, self._terms, self._ranges,
             (best.k, best.numbers, best.scores), best.filled, threshold, self._window,
         )  # fmt: skip
+        if self._bounds is None:
+            filled, threshold = tables.search_windows(*arguments)
+        else:
+            filled, threshold = ranges.search_ranges(*arguments, self._bounds)
         if filled < 0:
             raise self._segment.wrong_posting()
         return filled, threshold

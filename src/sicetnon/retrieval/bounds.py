@@ -1,0 +1,102 @@
+"""Bounds of terms' scores, kept from query to query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.index.pairs import PAIRED_FROM
+from sicetnon.index.segment import Segment
+from sicetnon.retrieval import ranges
+from sicetnon.retrieval.ranges import BLOCK_BITS, RANGE_BITS, Bounds
+from sicetnon.retrieval.tables import Postings, Terms
+
+MOST_BYTES = 1 << 26
+"""Memory for the bounds of one weighting model, in one thread."""
+_RANGES_PER_POSTING = 8
+"""A term is frequent, and has bounds, from one posting for so many ranges."""
+
+
+class KnownBounds:
+    """The bounds of one weighting model's scores in the segments of an index.
+
+    Args:
+        segments: The segments.
+    """
+
+    def __init__(self, segments: Sequence[Segment]):
+        self._documents = sum(map(len, segments))
+        self._of: dict[int, _SegmentBounds] = {}
+
+    def of(
+        self, place: int, segment: Segment, postings: Postings, terms: Terms,
+        places: NDArray[np.int64],
+    ) -> Bounds | None:  # fmt: skip
+        """The bounds of the terms of a query; None where a frequent term has none (yet).
+
+        A term has bounds from the second time on that it is asked for, since they take as long to
+        make as it takes to score the term. They hold for any weight above 0 of the term.
+
+        Args:
+            place: The place of the segment.
+            segment: The segment.
+            postings: Its postings.
+            terms: The terms.
+            places: The begin and end of each term's postings, shape (terms, 2).
+
+        Raises:
+            BrokenIndexError: The postings are damaged.
+        """
+        if place not in self._of:
+            most_bytes = MOST_BYTES * len(segment) // self._documents
+            self._of[place] = _SegmentBounds(segment, most_bytes)
+        return self._of[place].of(postings, terms, places)
+
+
+class _SegmentBounds:
+    """See `KnownBounds`."""
+
+    def __init__(self, segment: Segment, most_bytes: int):
+        self._segment = segment
+        count, blocks = -(-len(segment) >> RANGE_BITS), -(-len(segment) >> BLOCK_BITS)
+        self._frequent_from = max(count // _RANGES_PER_POSTING, PAIRED_FROM)
+        capacity = max(most_bytes // (count + 4 * blocks), 1)
+        # the system gives memory for those rows alone that are written
+        self._rows = np.empty((capacity, count), np.uint8)
+        self._starts = np.empty((capacity, blocks + 1), np.int32)
+        self._row_of: dict[int, int] = {}
+        self._asked: set[int] = set()
+
+    def of(self, postings: Postings, terms: Terms, places: NDArray[np.int64]) -> Bounds | None:
+        frequent = np.flatnonzero(places[:, 1] - places[:, 0] >= self._frequent_from)
+        keys = places[frequent, 0].tolist()
+        if not self._asked.issuperset(keys):
+            self._asked.update(keys)
+            return None
+        if len(self._row_of.keys() | keys) > len(self._rows):
+            self._row_of.clear()
+            if len(keys) > len(self._rows):
+                return None
+        row_of = np.full(len(places), -1)
+        for term, key in zip(frequent.tolist(), keys, strict=True):
+            if key not in self._row_of and not self._make(postings, terms, term, places[term]):
+                return None
+            row_of[term] = self._row_of[key]
+        return self._rows, self._starts, row_of
+
+    def _make(self, postings: Postings, terms: Terms, term: int, places: NDArray[np.int64]) -> bool:
+        """Make the bounds of a term, if it has pairs."""
+        scores = terms[4][terms[3][term] : terms[3][term + 1]]
+        if not len(scores):
+            return False
+        (begin, end), row = places.tolist(), len(self._row_of)
+        documents = len(self._segment)
+        is_sound = ranges.bound_term(
+            postings, scores, begin, end, documents, self._rows[row], self._starts[row]
+        )
+        if not is_sound:
+            raise self._segment.wrong_posting()
+        self._row_of[begin] = row
+        return True

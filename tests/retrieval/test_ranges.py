@@ -1,0 +1,195 @@
+"""Searches that leave documents out against the plain one: the same documents and scores."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sicetnon.errors import BrokenIndexError
+from sicetnon.index.reader import IndexReader
+from sicetnon.index.segment import Segment
+from sicetnon.retrieval import bounds, plain, ranges
+from sicetnon.retrieval.exhaustive import Best, search_exhaustively
+from sicetnon.retrieval.scoring import FieldScore, PartOf
+from sicetnon.retrieval.tabulated import search_tabulated
+from sicetnon.retrieval.weighting import BM25, DLH, DPH, PL2, TFIDF, DirichletLM, JelinekMercer
+from support.small_indexes import build
+
+WORDS = tuple(f"{a}{b}" for a in "bdfgk" for b in ("ana", "elo", "imu", "oru", "ubi", "ygo"))
+"""Each occurs in fewer documents than the one before."""
+MODELS = [
+    FieldScore(BM25()),
+    FieldScore(BM25(2.0, 0.3, "plus")),
+    FieldScore(BM25(0.0, 0.0)),
+    FieldScore(DirichletLM(2000)),
+    FieldScore(DirichletLM(50, "full")),
+    FieldScore(DirichletLM(1, "matched")),
+    FieldScore(JelinekMercer()),
+    FieldScore(DPH()),
+    FieldScore(DLH()),
+    FieldScore(PL2()),
+    FieldScore(TFIDF()),
+    FieldScore(BM25(), {"premise": 1.0}),
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
+    """36,005 documents in two segments, with crowds of words, equal documents, and deleted ones."""
+    random = np.random.default_rng(8)
+    size = 36_005
+    texts: list[list[str]] = [["padding"] * int(n) for n in random.integers(0, 40, size)]
+    for place, word in enumerate(WORDS):
+        for document in random.choice(size, 6000 // (place + 1), replace=False).tolist():
+            texts[document] += [word] * int(random.geometric(0.7))
+    for first in range(15, size - 40, 4001):  # whole ranges of good documents, and their edges
+        for document in range(first, first + 18):
+            texts[document] += WORDS[:: 1 + document % 5]
+    for document in range(20_000, 30_000, 50):
+        texts[document] = texts[document - 19_985]
+    made = [
+        {"conclusion": "", "premise": " ".join(text), "title": WORDS[0] if place % 97 == 0 else ""}
+        for place, text in enumerate(texts)
+    ]
+    folder = tmp_path_factory.mktemp("ranges")
+    path = build(folder, made, "plain", (18_000,), range(3, size, 31))
+    with IndexReader.open(path) as opened_index:
+        yield opened_index
+
+
+def best_of(part_of: PartOf, index: IndexReader, query: Mapping[str, float], k: int) -> Best:
+    best = Best.of(k)
+    search_tabulated(part_of(query), index.segments, best, bounded_from=1)
+    return best
+
+
+def exhaustive(part_of: PartOf, index: IndexReader, query: Mapping[str, float], k: int) -> Best:
+    best = Best.of(k)
+    search_exhaustively([part_of(query)], index.segments, best, plain)
+    return best
+
+
+def listed(best: Best) -> list[tuple[int, float]]:
+    numbers, scores = best.ordered()
+    return list(zip(numbers.tolist(), scores.tolist(), strict=True))
+
+
+queries = st.dictionaries(
+    st.sampled_from((*WORDS, "padding")),
+    st.sampled_from([1.0, 2.0, 1e-3, 1 / 3]),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("score", MODELS, ids=str)
+@settings(max_examples=15, derandomize=True, deadline=None)
+@given(queries, st.sampled_from([1, 3, 10, 150]))
+def test_what_is_left_out_changes_no_bit(
+    index: IndexReader, score: FieldScore, query: Mapping[str, float], k: int
+) -> None:
+    part_of = score.bind(index)
+    expected = listed(exhaustive(part_of, index, query, k))
+    for _ in range(3):  # bounds are made the second time, and used again the third
+        assert listed(best_of(part_of, index, query, k)) == expected
+
+
+def calls_of(part_of: PartOf, index: IndexReader, query: Mapping[str, float]) -> list[Any]:
+    """The arguments of `search_ranges` for each segment."""
+    calls: list[Any] = []
+    real = ranges.search_ranges
+    best_of(part_of, index, query, 10)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "search_ranges", lambda *given: calls.append(given) or real(*given))
+        best_of(part_of, index, query, 10)
+    assert len(calls) == len(index.segments)
+    return calls
+
+
+@pytest.mark.parametrize("score", MODELS[:-1], ids=str)
+@settings(max_examples=8, derandomize=True, deadline=None)
+@given(st.dictionaries(st.sampled_from(WORDS), st.floats(1e-3, 1e3), min_size=1, max_size=3))
+def test_no_score_is_above_the_bounds_of_its_range(
+    index: IndexReader, score: FieldScore, query: Mapping[str, float]
+) -> None:
+    part_of = score.bind(index)
+    numbers, scores = exhaustive(part_of, index, query, index.size).ordered()
+    for call, segment in zip(calls_of(part_of, index, query), index.segments, strict=True):
+        sums, _, _, scale = ranges.sum_bounds(*call[:4], call[8])
+        is_here = (numbers >= segment.base) & (numbers < segment.base + len(segment))
+        limits = sums[(numbers[is_here] - segment.base) >> ranges.RANGE_BITS]
+        for limit, own in zip(limits.tolist(), scores[is_here].tolist(), strict=True):
+            assert ranges.limit_of(own, scale) <= limit
+
+
+def test_most_documents_are_left_out(index: IndexReader) -> None:
+    query = {WORDS[1]: 1.0, WORDS[4]: 1.0, WORDS[20]: 1.0}
+    for call in calls_of(FieldScore(BM25()).bind(index), index, query):
+        known = ranges.sum_bounds(*call[:4], call[8])
+        threshold = ranges.probe(*call[:4], 10, call[8], known)
+        above = ranges.count_above(known[0], ranges.limit_of(threshold, known[3]))
+        assert 0 < above < len(known[0]) / 4
+
+
+def test_bounds_that_exceed_their_memory_are_made_anew(
+    index: IndexReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "MOST_BYTES", 4 * 3 * index.size // 16)
+    part_of = FieldScore(BM25()).bind(index)
+    for first in (0, 3, 0, 6, 2):
+        query = dict.fromkeys(WORDS[first : first + 3], 1.0)
+        for _ in range(2):
+            found = listed(best_of(part_of, index, query, 10))
+            assert found == listed(exhaustive(part_of, index, query, 10))
+
+
+def damage_at(segment: Segment, places: Any, documents: Any, codes: Any) -> None:
+    """Put other documents and codes into postings, as if their files had been overwritten."""
+    for stored, values in ((segment.documents, documents), (segment.codes, codes)):
+        damaged = stored.copy()
+        damaged[places] = values
+        damaged.flags.writeable = False
+        name = "documents" if stored is segment.documents else "codes"
+        setattr(segment, name, damaged)
+
+
+@pytest.mark.parametrize("damage", [-1, 10**9, "order", "code"])
+def test_damaged_postings_are_an_error(index: IndexReader, damage: int | str) -> None:
+    query = {WORDS[2]: 1.0, WORDS[-1]: 1.0}
+    with IndexReader.open(index.folder) as damaged:
+        segment = damaged.segments[0]
+        number = segment.terms.number(WORDS[2])
+        assert number is not None
+        place = segment.postings(number).start + 700
+        part_of = FieldScore(BM25()).bind(damaged)
+        best_of(part_of, damaged, query, 10)
+        if damage == "code":
+            damage_at(segment, [place], [segment.documents[place]], [65_535])
+        else:
+            document = segment.documents[place - 1] if damage == "order" else damage
+            damage_at(segment, [place], [document], [segment.codes[place]])
+        with pytest.raises(BrokenIndexError):
+            best_of(part_of, damaged, query, 10)
+
+
+@settings(max_examples=25, derandomize=True, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(WORDS))
+def test_postings_damaged_later_never_crash(index: IndexReader, seed: int, word: str) -> None:
+    query = {WORDS[1]: 1.0, WORDS[7]: 1.0, WORDS[-1]: 1.0, word: 2.0}
+    random = np.random.default_rng(seed)
+    with IndexReader.open(index.folder) as damaged:
+        part_of = FieldScore(BM25()).bind(damaged)
+        for _ in range(2):
+            best_of(part_of, damaged, query, 10)
+        for segment in damaged.segments:
+            places = random.integers(0, len(segment.documents), 3000)
+            numbers = random.integers(-(2**31), 2**31, 3000)
+            damage_at(segment, places, numbers, random.integers(0, 2**16, 3000))
+        with contextlib.suppress(BrokenIndexError):
+            best_of(part_of, damaged, query, 10)
