@@ -13,7 +13,7 @@ from sicetnon.retrieval import ranges
 from sicetnon.retrieval.ranges import BLOCK_BITS, RANGE_BITS, Bounds
 from sicetnon.retrieval.tables import Postings, Terms
 
-MOST_BYTES = 1 << 26
+MOST_BYTES = 1 << 27
 """Memory for the bounds of one weighting model, in one thread."""
 _RANGES_PER_POSTING = 8
 """A term is frequent, and has bounds, from one posting for so many ranges."""
@@ -70,20 +70,23 @@ class _SegmentBounds:
         self._asked: set[int] = set()
 
     def of(self, postings: Postings, terms: Terms, places: NDArray[np.int64]) -> Bounds | None:
-        frequent = np.flatnonzero(places[:, 1] - places[:, 0] >= self._frequent_from)
-        keys = places[frequent, 0].tolist()
-        if not self._asked.issuperset(keys):
-            self._asked.update(keys)
+        terms_of = {
+            begin: term
+            for term, (begin, end) in enumerate(places.tolist())
+            if end - begin >= self._frequent_from
+        }
+        new = terms_of.keys() - self._row_of.keys()
+        if not new <= self._asked or len(terms_of) > len(self._rows):
+            self._asked |= new
             return None
-        if len(self._row_of.keys() | keys) > len(self._rows):
-            self._row_of.clear()
-            if len(keys) > len(self._rows):
+        for begin in terms_of.keys() - new:  # the terms asked for last stay longest
+            self._row_of[begin] = self._row_of.pop(begin)
+        for begin in new:
+            if not self._make(postings, terms, terms_of[begin], places[terms_of[begin]]):
                 return None
         row_of = np.full(len(places), -1)
-        for term, key in zip(frequent.tolist(), keys, strict=True):
-            if key not in self._row_of and not self._make(postings, terms, term, places[term]):
-                return None
-            row_of[term] = self._row_of[key]
+        for begin, term in terms_of.items():
+            row_of[term] = self._row_of[begin]
         return self._rows, self._starts, row_of
 
     def _make(self, postings: Postings, terms: Terms, term: int, places: NDArray[np.int64]) -> bool:
@@ -92,6 +95,8 @@ class _SegmentBounds:
         if not len(scores):
             return False
         (begin, end), row = places.tolist(), len(self._row_of)
+        if row == len(self._rows):
+            row = self._row_of.pop(next(iter(self._row_of)))
         documents = len(self._segment)
         is_sound = ranges.bound_term(
             postings, scores, begin, end, documents, self._rows[row], self._starts[row]

@@ -33,12 +33,12 @@ from sicetnon.retrieval.tables import (
     those_above,
 )
 
-RANGE_BITS, BLOCK_BITS = 4, 6
+RANGE_BITS, BLOCK_BITS = 4, 8
 """Bits of a document's number within its range, and within its block: the postings of a term in a
 range are looked for among those in the block."""
 RANGE = 1 << RANGE_BITS
 _MOST_BOUND, _MOST_SUM = 255, (1 << 16) - 1
-_COLUMNS = 1024
+_COLUMNS = 512
 _RANGE_COST, _TERM_COST, _POSTING_COST, _DOCUMENT_COST = 25.0, 11.0, 1.0, 0.18
 """Nanoseconds for a range, and for each term in it; and, where all documents are scored, for a
 posting and for a document."""
@@ -277,24 +277,19 @@ def probe(
 ) -> float:
     """A score that k documents of a segment exceed, by the ranges with the highest sums.
 
-    The ranges are the rows of a table of `_COLUMNS` columns, of which each gives one to be scored.
+    To find them, the sums are the rows of a table, and the highest of each column is looked at.
     """
-    sums = known[0]
-    wanted, rows = 4 * k + 128, sums.size // _COLUMNS
+    sums, wanted = known[0], 2 * k + 44
+    rows = sums.size // _COLUMNS
     if wanted > _COLUMNS or not rows or known[3] == 0.0:
         return UNSEEN
     highest = np.zeros(_COLUMNS, np.uint16)
     for row in range(rows):
         raise_to(highest, sums[row * _COLUMNS : (row + 1) * _COLUMNS])
-    limit = select(highest.astype(np.float64), wanted)
-    numbers, filled = np.empty(wanted, np.int64), 0
-    for column in range(_COLUMNS):
-        if filled < wanted and highest[column] >= limit:
-            number = column
-            while sums[number] < highest[column]:
-                number += _COLUMNS
-            numbers[filled] = number
-            filled += 1
+    limit = int(select(highest.astype(np.float64), wanted)) - 1
+    if limit < 0:
+        return UNSEEN
+    numbers = numbers_above(sums, limit, count_above(sums, limit))[: 4 * wanted]
     found = k, np.empty(2 * k + 64, dtype=np.int64), np.empty(2 * k + 64)
     filled, _ = score_ranges(
         postings, documents_of, terms, ranges, bounds, known, numbers, found, 0, UNSEEN

@@ -143,7 +143,7 @@ class _SegmentSearch:
         if (
             self._known is None
             or len(places) > _BOUNDED_TERMS
-            or 2 * size > len(self._segment)
+            or 4 * size > len(self._segment)
             or not (weights > 0.0).all()
         ):
             return None
