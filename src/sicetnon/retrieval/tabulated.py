@@ -24,7 +24,7 @@ WINDOW, WIDE_WINDOW = 1 << 12, 1 << 15
 many terms, fit into the second: of many lists, each should be read for a while."""
 _MANY_TERMS = 16
 _SAMPLED_FROM, _SAMPLED_FOR = 1 << 17, 200
-_BOUNDED_FROM, _BOUNDED_TERMS = 1 << 16, 16
+_BOUNDED_FROM, _BOUNDED_TERMS = 1 << 19, 16
 """Documents from which, and terms up to which, bounds of scores are used, for fewer results than
 a sample is. They leave nothing out where a document holds many of the terms."""
 
