@@ -82,7 +82,7 @@ class IndexReader:
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""
         self.check_open()
-        self.check_sizes("ids")
+        self.check_sizes()
         wanted = np.asarray(numbers, dtype=np.int64)
         if len(self.segments) == 1:
             return self.segments[0].identifiers.separable_words(wanted)
@@ -156,17 +156,14 @@ class IndexReader:
         if self._is_closed:
             raise UsageError(f"{self.folder}: the index is closed; open it again")
 
-    def check_sizes(self, prefix: str = "") -> None:
+    def check_sizes(self) -> None:
         """Refuse to use files that were cut short since they were opened.
-
-        Args:
-            prefix: What the names of the files begin with.
 
         Raises:
             BrokenIndexError: One was.
         """
         for segment in self.segments:
-            segment.check_sizes(prefix)
+            segment.check_sizes()
 
     def close(self) -> None:
         """Close the index."""

@@ -175,18 +175,14 @@ class Segment:
         """The error for postings of a document that there is not."""
         return damaged(self.folder / "documents", f"found a document beyond the {len(self):,}")
 
-    def check_sizes(self, prefix: str = "") -> None:
+    def check_sizes(self) -> None:
         """Refuse mapped files that were cut short since they were opened.
-
-        Args:
-            prefix: What the names of the files begin with.
 
         Raises:
             BrokenIndexError: One was.
         """
-        for name, mapped in self._mapped.items():
-            if name.startswith(prefix):
-                mapped.check_size()
+        for mapped in self._mapped.values():
+            mapped.check_size()
 
     @cached_property
     def live_count(self) -> int:
