@@ -12,7 +12,7 @@ from urllib.parse import quote_plus
 import pytest
 
 import sicetnon
-from support.debates import QUESTION, both_sides
+from support.debates import AGAINST, FOR, QUESTION, both_sides
 from support.passages import QUESTION as BOATS
 from support.passages import boats
 from support.served import Client, served
@@ -353,3 +353,45 @@ class TestHostileTexts:
                 assert not set("\x00\x1b\u202e") & set(page)
                 assert Inspector(page).faults == []
                 assert page.count("</main>") == 1
+
+
+class TestCards:
+    def test_a_side_that_is_a_guess_says_so(self, tmp_path: Path) -> None:
+        documents = [{"id": str(n), "text": text} for n, text in enumerate(FOR + AGAINST)]
+        index = sicetnon.Index.build(documents, tmp_path / "index", fields=["text"])
+        with served(index) as other:
+            answers = other.json("/", q="Tenure is bad", format="json")["answers"]
+            page = other.get("/", q="Tenure is bad").data.decode()
+        said = re.findall(r'<p class="doubt">Perhaps (\w+)[^<]*: (\d+)% sure</p>', page)
+        unsure = [each for each in answers if each["probability"] < 0.7]
+        assert sorted(said) == sorted(
+            (each["column"], f"{100 * each['probability']:.0f}") for each in unsure
+        )
+        assert 0 < len(said) < len(answers)
+
+    def test_sources_of_the_same_title_and_host_are_told_apart(self, tmp_path: Path) -> None:
+        links = ("https://a.example/one/tenure", "https://a.example/two/tenure")
+        documents = [
+            {"id": str(n), "text": f"Tenure protects {what}, because it does so.", "url": link}
+            for n, (what, link) in enumerate(zip(("teachers", "schools"), links, strict=True))
+        ]
+        with served(sicetnon.Index.build(documents, tmp_path / "index", fields=["text"])) as other:
+            page = other.get("/", q="tenure").data.decode()
+        assert sorted(re.findall(r'class="path"><bdi>([^<]*)', page)) == [
+            "one/tenure",
+            "two/tenure",
+        ]
+        # said once, not on each card
+        assert "author not known" not in page
+        assert page.count("does not name the authors") == 1
+
+    def test_more_of_a_debate_is_offered_where_there_is_more(self, tmp_path: Path) -> None:
+        says = ("Tenure protects good teachers.", "Tenure costs a lot.", "Tenure helps schools.")
+        arguments = [
+            sicetnon.Argument(name, "Tenure", (sicetnon.Premise(text, "PRO"),), {})
+            for name, text in zip(("Sone-Aone", "Stwo-Aone", "Stwo-Atwo"), says, strict=True)
+        ]
+        with served(sicetnon.Index.build(arguments, tmp_path / "index")) as other:
+            page = other.get("/", q="tenure").data.decode()
+        offered = re.findall(r'href="/document\?id=([\w-]+)&amp;[^"]*#beside"', page)
+        assert sorted(offered) == ["Stwo-Aone", "Stwo-Atwo"]

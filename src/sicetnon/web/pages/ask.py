@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sicetnon.arguments.side.statements import is_name
@@ -15,6 +15,7 @@ from sicetnon.web.pages.asked import MOST, PAGE, Asked, address_of
 from sicetnon.web.pages.bars import Bar, bars
 from sicetnon.web.pages.cards import KINDS, Card, Kind, card
 from sicetnon.web.pages.finding import Found
+from sicetnon.web.pages.sources import paths_of
 
 _ORDERS = ("best", "strongest", "surest", "shortest", "longest")
 _FILTERS: tuple[tuple[str, str, Callable[[Card], str]], ...] = (
@@ -98,6 +99,7 @@ class AskPage:
         as_spelt: The address of the page for that.
         more: The address of the page with more answers; None where there are none.
         brief: The address of the brief.
+        paths: The part of an answer's address that tells its source from another one, by its id.
     """
 
     asked: Asked
@@ -117,11 +119,17 @@ class AskPage:
     as_spelt: str
     more: str | None
     brief: str
+    paths: Mapping[str, str]
 
     @property
     def cards(self) -> tuple[Card, ...]:
         """All answers that are shown."""
         return tuple(card for each in (*self.columns, self.neither) for card in each.cards)
+
+    @property
+    def names_authors(self) -> bool:
+        """Whether the author of an answer is known."""
+        return any(card.origin.author for card in self.cards)
 
     @property
     def are_objects(self) -> bool:
@@ -177,6 +185,7 @@ def ask_page(asked: Asked, found: Found) -> AskPage:
         as_spelt=address_of("/", q=found.misspelt, spelling="kept"),
         more=asked.address(n=min(asked.n + PAGE, MOST)) if is_more and asked.n < MOST else None,
         brief=address_of("/brief", q=found.question),
+        paths=paths_of(shown),
     )
 
 

@@ -25,6 +25,8 @@ Piece = tuple[str, bool]
 # topics of 2020 reach the upper one, and nearly all the lower one
 _FAIR, _STRONG = 0.4, 0.65
 _SHORT, _LONG = 60, 180
+# a side that is less probable is shown as a guess
+_SURE = 0.7
 _SHOWN_SIMILAR = 5
 # characters of a passage that are shown
 _SHOWN = 360
@@ -58,12 +60,14 @@ class Card:
         is_passage: Whether it is a passage, which is shown whole.
         words: The words of the question that it holds.
         certainty: What is known of its side, in words.
+        doubt: That its side is a guess, where that is likely to be wrong; else empty.
         strength: How strong it is; empty where that is not known.
         reasons: Why it stands where it stands: words, and a value from 0 to 1 or None.
         length: How long it is.
         source: The name of its source, for the filter; empty where that is not known.
         origin: Who said it, and where.
         aspects: In which respects it speaks of two objects.
+        has_neighbours: Whether there is more of the same debate or page.
         similar: Some near duplicates.
         address: Its page.
         reply: The page of the arguments against it.
@@ -79,12 +83,14 @@ class Card:
     is_passage: bool
     words: tuple[str, ...]
     certainty: str
+    doubt: str
     strength: Strength
     reasons: tuple[tuple[str, float | None], ...]
     length: Length
     source: str
     origin: Origin
     aspects: tuple[str, ...]
+    has_neighbours: bool
     similar: tuple[Similar, ...]
     address: str
     reply: str
@@ -120,12 +126,14 @@ def card(found: Found, place: int, aspect: str = "") -> Card:
         is_passage=passage is not None,
         words=_marked_words(answer.snippet),
         certainty=_certainty(answer, found.names),
+        doubt=_doubt(answer, found.names),
         strength=strength_of(reasons["strength"]) if "strength" in reasons else "",
         reasons=tuple(why(reasons)),
         length="short" if words < _SHORT else "long" if words > _LONG else "medium",
         source=host_of(answer.source),
         origin=origin,
         aspects=passage.aspects if passage else (),
+        has_neighbours=answer.id in found.with_neighbours,
         similar=tuple(
             Similar(found.headings[each], address_of("/document", id=each, q=found.question))
             for each in answer.similar[:_SHOWN_SIMILAR]
@@ -213,3 +221,12 @@ def _certainty(answer: Answer, names: tuple[str, str]) -> str:
     if answer.side_probability is None:
         return said
     return f"{said or str(answer.side).lower()}: {answer.side_probability:.0%} sure"
+
+
+def _doubt(answer: Answer, names: tuple[str, str]) -> str:
+    """That the side of an answer is a guess; empty where it is sure enough, or known."""
+    if answer.side_probability is None or answer.side_probability >= _SURE:
+        return ""
+    first, second = ("for", "against") if names == ("For", "Against") else names
+    side = {"for": first, "against": second, "neither": "neither side"}[kind_of(answer)]
+    return f"Perhaps {side}: {answer.side_probability:.0%} sure"

@@ -10,6 +10,7 @@ from sicetnon.arguments.side.questions import has_sides
 from sicetnon.library.answers import Answer, marked
 from sicetnon.library.comparing import Comparison, compared
 from sicetnon.library.index import Index
+from sicetnon.library.neighbours import neighbours
 from sicetnon.library.origin import name_of
 from sicetnon.library.reasons import key_sentences
 from sicetnon.library.suggestions import Suggestions, suggest
@@ -34,6 +35,7 @@ class Found:
         has_sides: Whether the question can be answered for or against.
         suggestions: What to ask instead.
         is_more: Whether there may be more answers.
+        with_neighbours: The ids of the answers beside which more of the same debate or page stands.
         misspelt: The question as it was asked, where nothing was found for its words and this is
             what the index says to it with its words corrected; else empty.
     """
@@ -47,6 +49,7 @@ class Found:
     has_sides: bool
     suggestions: Suggestions
     is_more: bool
+    with_neighbours: frozenset[str]
     misspelt: str = ""
 
 
@@ -93,8 +96,15 @@ def _found(index: Index, question: str, n: int) -> tuple[Found, bool]:
         comparison is not None or has_sides(question),
         suggest(index, question, is_answered),
         len(answers) >= wanted,
+        frozenset(each.id for each in answers if _has_neighbours(index, each.id)),
     )
     return found, is_answered
+
+
+def _has_neighbours(index: Index, identifier: str) -> bool:
+    """Whether more of the debate or page of a document is in the index."""
+    # the nearest one is nearly always there; deleted ones may lie between
+    return bool(neighbours(index, identifier, 1) or neighbours(index, identifier))
 
 
 def _names(question: str, comparison: Comparison | None) -> tuple[str, str]:
