@@ -158,6 +158,21 @@ class TestAsking:
         page.locator("#for .card").first.wait_for()
 
     @pytest.mark.parametrize("scripts", [True, False])
+    def test_a_side_that_is_chosen_takes_the_full_width(self, visit: Visit, scripts: bool) -> None:
+        page = visit("filtered", scripts=scripts).page
+        assert page.locator("#for").count() == 0
+        column, answers = (page.locator(name).bounding_box() for name in ("#against", "#answers"))
+        assert column["width"] == answers["width"]
+        near = page.get_by_role("link", name="These answers as JSON").get_attribute("href")
+        assert "side=against" in near
+        # the way back from a document keeps what was chosen
+        address = page.url
+        page.locator("#against .card h3 a").first.click()
+        page.get_by_role("link", name="All answers to").click()
+        page.locator("#against .card").first.wait_for()
+        assert sorted(page.url.split("&")) == sorted(address.split("&"))
+
+    @pytest.mark.parametrize("scripts", [True, False])
     def test_all_filters_are_cleared_at_once(self, visit: Visit, scripts: bool) -> None:
         page = visit("filtered", scripts=scripts).page
         page.get_by_role("link", name="Clear filters").click()
@@ -232,7 +247,7 @@ class TestAsking:
     @pytest.mark.parametrize("form", ["JSON", "Markdown"])
     def test_other_forms(self, visit: Visit, form: str) -> None:
         page = visit("filtered").page
-        link = page.get_by_role("link", name=form).get_attribute("href")
+        link = page.locator("#forms").get_by_role("link", name=form).get_attribute("href")
         text = page.request.get(urljoin(page.url, link)).text()
         said = page.locator("#against blockquote").first.inner_text()
         assert said.split()[-2] in text

@@ -182,6 +182,13 @@ class TestComparisons:
                 for page in (client.get("/", q=BOATS), client.get("/", q=BOATS, aspect="price"))
             ]
             assert widths == [100, 50]
+            # from a passage, also from one behind a bar, the way back keeps the aspect
+            page = client.get("/", q=BOATS, aspect="price").data.decode()
+            links = re.findall(r'href="(/document[^"#]*)', page)
+            assert len(links) > 4
+            for link in map(html.unescape, links):
+                back = client.get(link).data.decode()
+                assert re.search(r'href="/\?q=[^"]*aspect=price">All answers to', back)
             # what names neither object is about something else
             assert found["found"] == 5
             # bars count all that was found, however few are shown

@@ -105,6 +105,18 @@ class TestServedRuns:
         assert "relevance</bdi> 2" in page
         assert "zoos" in page
 
+    def test_the_better_run_is_named(self, visitor: Assessor) -> None:
+        page = visitor.page("/runs/served/compare?first=one&second=two")
+        rows = re.findall(r"<tr><th.*?</tr>", page)
+        said = re.findall(r"<bdi>(one|two)</bdi> better by (\d\.\d{3})<", page)
+        scores = [re.findall(r'<td class="n">([\d.]+)', row) for row in rows]
+        assert len(said) == len(scores[1:]) == 2
+        for (name, difference), (first, second) in zip(said, scores[1:], strict=True):
+            assert name == ("one" if float(first) > float(second) else "two")
+            assert abs(abs(float(first) - float(second)) - float(difference)) < 0.0015
+        turned = visitor.page("/runs/served/compare?first=two&second=one&topic=1")
+        assert f"<bdi>{said[0][0]}</bdi> better by {said[0][1]}" in turned
+
     def test_each_file_of_judgments_has_its_own_comparison(self, visitor: Assessor) -> None:
         files = [*runs_and_qrels(), ("qrels", ("quality.qrels", QRELS.replace(" 2\n", " 0\n")))]
         address = upload(visitor, *files).headers["location"]

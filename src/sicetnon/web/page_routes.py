@@ -18,7 +18,7 @@ from sicetnon.library.reply import reply_to
 from sicetnon.web.assets import assets
 from sicetnon.web.encoding import page_answer
 from sicetnon.web.pages.ask import ask_page
-from sicetnon.web.pages.asked import PAGE, Asked, Spelling, address_of, asked
+from sicetnon.web.pages.asked import Asked, Spelling, address_of, asked
 from sicetnon.web.pages.document import document_page, place_of
 from sicetnon.web.pages.finding import Found, find
 from sicetnon.web.pages.forms import as_json, as_markdown
@@ -78,28 +78,35 @@ async def _start(served: State) -> Response:
 
 
 @router.get("/document", response_class=HTMLResponse)
-async def document(served: Served, identifier: Identifier, q: str = "") -> Response:
+async def document(
+    served: Served, identifier: Identifier, wanted: Annotated[Asked, Depends(asked)]
+) -> Response:
     """The page Document: the whole text, and what stands beside it."""
-    question = served.question(q) if q.strip() else ""
+    question = served.question(wanted.q) if wanted.q.strip() else ""
+    wanted = replace(wanted, q=question)
     shown = await served.on_index(
         lambda index: document_page(index, _known(index, identifier), question),
         *("document", identifier, question),
     )
-    found = await _found(served, question, PAGE, "kept") if question else None
+    found = await _found(served, question, wanted.n, "kept") if question else None
     return await page_answer(
         "document.html.jinja",
         section="",
         view=shown,
         question=question,
-        card=found and place_of(identifier, found),
-        reply=address_of("/reply", id=identifier, q=question),
+        card=found and place_of(identifier, found, wanted),
+        answers=wanted.address(),
+        reply=wanted.page("/reply", identifier),
     )
 
 
 @router.get("/reply", response_class=HTMLResponse)
-async def reply(served: Served, identifier: Identifier, q: str = "") -> Response:
+async def reply(
+    served: Served, identifier: Identifier, wanted: Annotated[Asked, Depends(asked)]
+) -> Response:
     """The strongest arguments against a document."""
-    question = served.question(q) if q.strip() else ""
+    question = served.question(wanted.q) if wanted.q.strip() else ""
+    wanted = replace(wanted, q=question)
     found = await served.on_index(
         lambda index: reply_to(index, _known(index, identifier), question),
         *("reply to", identifier, question),
@@ -110,7 +117,8 @@ async def reply(served: Served, identifier: Identifier, q: str = "") -> Response
         question=question,
         view=found,
         replies=await asyncio.to_thread(shown_replies, found, question),
-        address=address_of("/document", id=identifier, q=question),
+        answers=wanted.address(),
+        address=wanted.page("/document", identifier),
     )
 
 

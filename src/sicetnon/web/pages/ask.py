@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sicetnon.arguments.side.statements import is_name
 from sicetnon.errors import counted
@@ -127,6 +127,11 @@ class AskPage:
         return tuple(card for each in (*self.columns, self.neither) for card in each.cards)
 
     @property
+    def chosen(self) -> Column:
+        """The column of the side that is chosen."""
+        return next(each for each in (*self.columns, self.neither) if each.kind == self.asked.side)
+
+    @property
     def names_authors(self) -> bool:
         """Whether the author of an answer is known."""
         return any(card.origin.author for card in self.cards)
@@ -151,7 +156,7 @@ def ask_page(asked: Asked, found: Found) -> AskPage:
         asked: What is asked.
         found: What the index says to it.
     """
-    every = [card(found, place, asked.aspect) for place in range(len(found.answers))]
+    every = [card(found, place, asked) for place in range(len(found.answers))]
     # what names neither object is about something else
     if found.comparison:
         named = {each.answer.id for each in found.comparison.passages if each.names_one}
@@ -177,7 +182,7 @@ def ask_page(asked: Asked, found: Found) -> AskPage:
         shown=len(shown),
         guess=guess(found.answers),
         groups=(*_groups(every, asked, names), _orders(every, asked)),
-        bars=bars(found.comparison, found.question, asked.aspect) if found.comparison else (),
+        bars=bars(found.comparison, replace(asked, q=found.question)) if found.comparison else (),
         aspects=_aspects(every, asked),
         suggestions=found.suggestions,
         corrected=address_of("/", q=corrected) if corrected else None,

@@ -58,6 +58,10 @@ class Asked:
         """The address of the page in another form: `json` or `markdown`."""
         return f"{self.address()}&format={name}"
 
+    def page(self, path: str, identifier: str) -> str:
+        """The address of a document's page, which leads back to these answers."""
+        return address_of(path, id=identifier, **asdict(self))
+
     @property
     def unfiltered(self) -> str:
         """The address of the page with no answer left out."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sicetnon.library.comparing import Comparison
 from sicetnon.library.origin import origin_of
-from sicetnon.web.pages.asked import address_of
+from sicetnon.web.pages.asked import Asked
 from sicetnon.web.pages.cards import at_sentence
 
 
@@ -44,15 +44,14 @@ class Bar:
     sentences: tuple[BarSentence, ...]
 
 
-def bars(comparison: Comparison, question: str, aspect: str = "") -> tuple[Bar, ...]:
+def bars(comparison: Comparison, asked: Asked) -> tuple[Bar, ...]:
     """The bars of both objects, and of the passages that weigh both.
 
     Args:
         comparison: What the passages say.
-        question: The question, for the pages of the documents.
-        aspect: Only passages that speak of this are counted, if one is named, each with a sentence
-            that does. The scale stays that of all passages, so that bars of two aspects can be
-            compared.
+        asked: What is asked. Only passages that speak of its aspect are counted, if one is named,
+            each with a sentence that does. The scale stays that of all passages, so that bars of
+            two aspects can be compared.
     """
     first, second = comparison.objects
     rows = (
@@ -62,7 +61,7 @@ def bars(comparison: Comparison, question: str, aspect: str = "") -> tuple[Bar, 
     )
     every = comparison.counts()
     longest = max(1, *(every[stance] for stance, _, _ in rows))
-    comparison = comparison.about(aspect) if aspect else comparison
+    comparison = comparison.about(asked.aspect) if asked.aspect else comparison
     counts = comparison.counts()
     return tuple(
         Bar(
@@ -70,20 +69,18 @@ def bars(comparison: Comparison, question: str, aspect: str = "") -> tuple[Bar, 
             name,
             counts[stance],
             round(100 * counts[stance] / longest),
-            _sentences(comparison, stance, question, aspect),
+            _sentences(comparison, stance, asked),
         )
         for stance, kind, name in rows
     )
 
 
-def _sentences(
-    comparison: Comparison, stance: str, question: str, aspect: str
-) -> tuple[BarSentence, ...]:
+def _sentences(comparison: Comparison, stance: str, asked: Asked) -> tuple[BarSentence, ...]:
     return tuple(
         BarSentence(
-            (text := each.sentence_about(aspect)),
+            (text := each.sentence_about(asked.aspect)),
             origin_of(each.answer.record).site,
-            at_sentence(address_of("/document", id=each.answer.id, q=question), text, each.answer),
+            at_sentence(asked.page("/document", each.answer.id), text, each.answer),
         )
         for each in comparison.passages
         if each.answer.stance == stance

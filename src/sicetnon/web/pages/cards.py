@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -13,7 +13,7 @@ from sicetnon.library.reading import number_of
 from sicetnon.library.reasons import side_of
 from sicetnon.library.wording import denies, why
 from sicetnon.text.snippets import Snippet
-from sicetnon.web.pages.asked import Length, Strength, address_of
+from sicetnon.web.pages.asked import Asked, Length, Strength
 from sicetnon.web.pages.finding import Found
 
 Kind = Literal["for", "against", "neither"]
@@ -106,8 +106,9 @@ class Card:
         return at_sentence(self.address, shown, self.answer)
 
 
-def card(found: Found, place: int, aspect: str = "") -> Card:
+def card(found: Found, place: int, asked: Asked) -> Card:
     """The answer at a place as a card; a passage is shown where it speaks of an aspect."""
+    asked = replace(asked, q=found.question)
     answer = found.answers[place]
     text, heading, _, _ = parts_of(answer.record)
     sentence = found.sentences.get(answer.id)
@@ -121,7 +122,9 @@ def card(found: Found, place: int, aspect: str = "") -> Card:
         heading=heading or _heading(text, origin, passage is not None),
         is_named=bool(heading),
         denies=denies(answer),
-        pieces=_part(text, passage, aspect) if passage else pieces(sentence or answer.snippet),
+        pieces=_part(text, passage, asked.aspect)
+        if passage
+        else pieces(sentence or answer.snippet),
         is_sentence=sentence is not None,
         is_passage=passage is not None,
         words=_marked_words(answer.snippet),
@@ -135,11 +138,11 @@ def card(found: Found, place: int, aspect: str = "") -> Card:
         aspects=passage.aspects if passage else (),
         has_neighbours=answer.id in found.with_neighbours,
         similar=tuple(
-            Similar(found.headings[each], address_of("/document", id=each, q=found.question))
+            Similar(found.headings[each], asked.page("/document", each))
             for each in answer.similar[:_SHOWN_SIMILAR]
         ),
-        address=address_of("/document", id=answer.id, q=found.question),
-        reply=address_of("/reply", id=answer.id, q=found.question),
+        address=asked.page("/document", answer.id),
+        reply=asked.page("/reply", answer.id),
     )
 
 

@@ -12,7 +12,7 @@ from sicetnon.library.origin import Origin, name_of, origin_of
 from sicetnon.library.reading import ReadSentence, paragraphs
 from sicetnon.records import PremiseStance, Record, claimed
 from sicetnon.text.printable import shortened
-from sicetnon.web.pages.asked import address_of
+from sicetnon.web.pages.asked import Asked, address_of
 from sicetnon.web.pages.cards import Card, card
 from sicetnon.web.pages.finding import Found
 
@@ -109,7 +109,7 @@ def _beside(identifier: str, record: Record, question: str) -> Beside:
     )
 
 
-def place_of(identifier: str, found: Found) -> Card | None:
+def place_of(identifier: str, found: Found, asked: Asked) -> Card | None:
     """The document as an answer to a question; None where it is not among the answers."""
     ids = [answer.id for answer in found.answers]
-    return card(found, ids.index(identifier)) if identifier in ids else None
+    return card(found, ids.index(identifier), asked) if identifier in ids else None
