@@ -242,7 +242,10 @@ def offer(
     k, numbers, values = found
     for group in range(scores.size // GROUP):
         begin = np.uint64(group * GROUP)
-        above = those_above(scores, begin, threshold)
+        if threshold >= 0.0:
+            above = those_above(scores, begin, threshold)
+        else:  # the score of a document without any of the terms would be above it
+            above = those_held(scores, begin)
         while above:
             place = begin + np.uint64(lowest_bit(above))
             above &= above - np.uint64(1)
@@ -271,6 +274,16 @@ def those_above(scores: NDArray[Any], begin: np.uint64, threshold: Any) -> np.ui
         bit = np.uint64(place)
         above |= np.uint64(scores[begin + bit] > threshold) << bit
     return above
+
+
+@inlined
+def those_held(scores: Reals, begin: np.uint64) -> np.uint64:
+    """A bit for each document of a group with one of the terms."""
+    held = np.uint64(0)
+    for place in range(GROUP):
+        bit = np.uint64(place)
+        held |= np.uint64(not is_none(scores[begin + bit])) << bit
+    return held
 
 
 @inlined
