@@ -116,6 +116,32 @@ class TestKeys:
         # the heading of the next document is where a screen reader goes on
         assert page.evaluate("document.activeElement.tagName") == "H1"
 
+    def test_the_question_that_is_asked_is_seen_at_once(self, visit: Visit) -> None:
+        page = visit().page
+        for asked, key_of_label in (("relevance", "2"), ("side", "1")):
+            steps = page.locator(".step")
+            now = page.locator('.step[aria-current="step"]')
+            assert now.get_attribute("data-dimension") == asked
+            colours = steps.evaluate_all(
+                "all => all.map(each => getComputedStyle(each).backgroundColor)"
+            )
+            assert len(set(colours)) == len(colours) == 2
+            # only its keys are shown
+            with_keys = [
+                each.get_attribute("data-dimension")
+                for each in steps.all()
+                if each.locator("kbd").first.is_visible()
+            ]
+            assert with_keys == [asked]
+            page.keyboard.press(key_of_label)
+
+    def test_what_a_link_leads_to_is_its_name(self, visit: Visit) -> None:
+        page = visit().page
+        page.get_by_role("link", name="Download judgments").click()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download the judgments of all").click()
+        assert download.value.suggested_filename.startswith("judgments")
+
     def test_the_whole_pool_by_keys(self, visit: Visit, pool: Path) -> None:
         page = visit().page
         seen = []

@@ -12,7 +12,7 @@ from urllib.parse import quote_plus
 import pytest
 
 import sicetnon
-from support.debates import AGAINST, FOR, QUESTION, both_sides
+from support.debates import AGAINST, FOR, QUESTION, argument, both_sides, indexed
 from support.passages import QUESTION as BOATS
 from support.passages import boats
 from support.served import Client, served
@@ -293,6 +293,21 @@ class TestReference:
 
 
 class TestBrief:
+    def test_it_leads_to_the_answers_where_no_other_sentence_can_be_quoted(
+        self, tmp_path: Path
+    ) -> None:
+        asks = "Why should teachers have no tenure? Who would teach without tenure?"
+        said = [(FOR[0], "PRO"), (asks, "PRO"), (AGAINST[0], "CON")]
+        documents = [argument(place, text, side) for place, (text, side) in enumerate(said)]
+        with served(indexed(documents, tmp_path / "index")) as other:
+            page = other.get("/brief", q=QUESTION).data.decode()
+        assert "No more reasons" not in page
+        assert page.count("No other sentence of this side could be quoted.") == 2
+        # the only answer against is quoted
+        assert re.findall(r'href="/\?q=[^"]*side=(\w+)">Its answers: (\d+)<', page) == [
+            ("for", "2")
+        ]
+
     def test_it_can_be_kept_as_a_file_that_says_when_and_where(self, client: Client) -> None:
         page = client.get("/brief", q=QUESTION).data.decode()
         assert "/brief?q=Should+teachers+get+tenure%3F&amp;format=file" in page

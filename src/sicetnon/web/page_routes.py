@@ -22,7 +22,7 @@ from sicetnon.web.pages.asked import Asked, Spelling, address_of, asked
 from sicetnon.web.pages.document import document_page, place_of
 from sicetnon.web.pages.finding import Found, find
 from sicetnon.web.pages.forms import as_json, as_markdown
-from sicetnon.web.pages.paper import context_of, file_name, today
+from sicetnon.web.pages.paper import context_of, file_name, missing_of, today
 from sicetnon.web.pages.reference import operations
 from sicetnon.web.pages.replied import shown_replies
 from sicetnon.web.problems import Problem
@@ -142,7 +142,8 @@ async def write_brief(
         section="",
         written=written,
         file=address_of("/brief", q=question, format="file"),
-        **shown_brief(made, lambda reason: context_of(reason, question)),
+        **shown_brief(made, lambda reason: context_of(reason, question))
+        | {"missing": missing_of(made)},
     )
 
 

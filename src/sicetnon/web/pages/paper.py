@@ -6,6 +6,9 @@ import datetime
 import re
 import unicodedata
 
+from markupsafe import Markup
+
+from sicetnon.library.brief import REASONS, Brief
 from sicetnon.library.reasons import Reason
 from sicetnon.web.pages.asked import address_of
 from sicetnon.web.pages.cards import at_sentence
@@ -17,6 +20,26 @@ def context_of(reason: Reason, question: str) -> str:
     """The address of a reason's document at its sentence."""
     address = address_of("/document", id=reason.answer.id, q=question)
     return at_sentence(address, reason.sentence, reason.answer)
+
+
+def missing_of(brief: Brief) -> tuple[Markup, Markup]:
+    """What is said where a side has fewer reasons than wanted, with a link to its answers."""
+    sides = zip((brief.supporting, brief.opposing), brief.counts, ("for", "against"), strict=True)
+    first, second = (
+        _missing(len(reasons), count, address_of("/", q=brief.question, side=side))
+        for reasons, count, side in sides
+    )
+    return first, second
+
+
+def _missing(quoted: int, answers: int, address: str) -> Markup:
+    if quoted >= REASONS:
+        return Markup("")
+    said = Markup(f"No {'other ' if quoted else ''}sentence of this side could be quoted.")
+    if answers <= quoted:
+        return said
+    link = Markup('{} <a class="screen" href="{}">Its answers: {}</a>')
+    return link.format(said, address, answers)
 
 
 def file_name(question: str) -> str:

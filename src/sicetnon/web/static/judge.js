@@ -71,10 +71,16 @@
     place.replaceChildren(...(shown ? [shown] : []));
     end.hidden = !!shown;
     const now = shown && open(shown);
-    if (shown) for (const step of steps(shown)) step.classList.toggle("now", step === now);
+    if (shown) for (const step of steps(shown)) tellNow(step, step === now);
     if (shown) document.title = `${shown.querySelector("h1").textContent} – Judge – Sic et Non`;
     tellEnd();
     undoButton.disabled = !past.length && !undoForm.elements.target;
+  };
+
+  const tellNow = (step, isNow) => {
+    step.classList.toggle("now", isNow);
+    if (isNow) step.setAttribute("aria-current", "step");
+    else step.removeAttribute("aria-current");
   };
 
   const tellEnd = () => {
