@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+import sys
 import unicodedata
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -394,3 +397,22 @@ def test_unknown_names_are_refused_with_the_choices(
     with pytest.raises(UsageError, match=r"unknown .* 'klingon'; choose one of") as caught:
         choose("klingon")
     assert str(caught.value).endswith(", ".join(names))
+
+
+def test_threads_share_an_analyzer() -> None:
+    analyzer = named_analysis("porter-stop").analyzer()
+
+    def read(seed: int) -> bool:
+        rng = random.Random(seed)
+        texts = (
+            " ".join("".join(rng.choices("bcdfgk", k=7)) for _ in range(5)) for _ in range(400)
+        )
+        return all(len(analyzer.terms_of(text)) == 5 for text in texts)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(read, range(8)))
+    finally:
+        sys.setswitchinterval(interval)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -86,6 +87,8 @@ def named_analysis(name: str) -> Analysis:
 class Analyzer:
     """Applies an analysis, remembering every distinct word it has met.
 
+    Several threads may ask it for terms and stems.
+
     Attributes:
         analysis: The analysis that it applies.
         terms: The terms met so far, numbered.
@@ -97,6 +100,8 @@ class Analyzer:
     terms: WordTable = field(default_factory=WordTable)
 
     def __post_init__(self) -> None:
+        # a word that one thread has numbered has no term before that thread has reduced it
+        self._lock = threading.Lock()
         self._words = WordTable()
         self._term_list: list[str] = []
         self.term_of_word = np.empty(0, dtype=np.int32)
@@ -121,13 +126,14 @@ class Analyzer:
 
     def terms_of(self, text: str) -> list[str]:
         """The terms of one text, in order; any text is legal, and may have none."""
-        words, _ = self.word_numbers(*join([encode(text)]))
-        numbers = self.term_of_word[words]
-        kept = numbers[numbers != STOPPED]
-        if not kept.size:
-            return []
-        self._term_list += self.terms.words(len(self._term_list))
-        return [self._term_list[number] for number in kept.tolist()]
+        with self._lock:
+            words, _ = self.word_numbers(*join([encode(text)]))
+            numbers = self.term_of_word[words]
+            kept = numbers[numbers != STOPPED]
+            if not kept.size:
+                return []
+            self._term_list += self.terms.words(len(self._term_list))
+            return [self._term_list[number] for number in kept.tolist()]
 
     def stems_of(self, text: str) -> list[str]:
         """The stems of one text's terms, in order."""
@@ -136,10 +142,11 @@ class Analyzer:
 
     def stems_of_each(self, texts: Sequence[str]) -> list[list[str]]:
         """The stems of each text's terms, in order; many short texts are read at once."""
-        words, ends = self.word_numbers(*join([encode(text) for text in texts]))
-        self._term_list += self.terms.words(len(self._term_list))
-        stems = self.stem(self._term_list) if self.analysis.forms else self._term_list
-        numbers = self.term_of_word[words].tolist()
+        with self._lock:
+            words, ends = self.word_numbers(*join([encode(text) for text in texts]))
+            self._term_list += self.terms.words(len(self._term_list))
+            stems = self.stem(self._term_list) if self.analysis.forms else self._term_list
+            numbers = self.term_of_word[words].tolist()
         starts = [0, *ends.tolist()]
         return [
             [stems[number] for number in numbers[start:end] if number != STOPPED]
