@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 SAMPLE := examples/touche-2020-task-1
 QUESTION ?= Should teachers get tenure?
 PORT ?= 8080
-MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=90
+MEASURED := PYTEST_PLUGINS=tests.support.reached_lines
 # compiled kernels and the sample's index stay in this folder, which `make clean` removes
 export SICETNON_CACHE ?= $(CURDIR)/.cache/sicetnon
 
@@ -28,7 +28,9 @@ serve: .venv/ready-web
 
 # the tests start hundreds of processes, which would compile all modules anew without bytecode
 test: .venv/ready-dev
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal $(if $(filter yes,$(COVERAGE)),$(MEASURED))
+	PYTHONDONTWRITEBYTECODE= $(if $(filter yes,$(COVERAGE)),$(MEASURED)) \
+	  $(BIN)/python -m pytest -n 2 --dist worksteal
+	$(if $(filter yes,$(COVERAGE)),$(BIN)/coverage report --skip-covered --fail-under=90)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
