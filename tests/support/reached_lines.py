@@ -183,10 +183,12 @@ class _Collecting:
             self.lines.setdefault(path, set()).update(each)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """Put notes into the package before the first module of it is imported."""
+    sys.meta_path.insert(0, _Finder())
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Collect the lines of this session."""
     config.pluginmanager.register(_Collecting())
-
-
-# before any module of the package is imported
-sys.meta_path.insert(0, _Finder())
