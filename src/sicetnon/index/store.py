@@ -153,7 +153,8 @@ def _frames(compressor: zstandard.ZstdCompressor, blocks: list[bytes]) -> list[b
     """
     if not blocks or "multi_compress_to_buffer" not in zstandard.backend_features:
         return [compressor.compress(block) for block in blocks]
-    found = compressor.multi_compress_to_buffer(blocks, threads=1)
+    sources: list[Any] = blocks
+    found = compressor.multi_compress_to_buffer(sources, threads=1)
     return [found[place].tobytes() for place in range(len(found))]
 
 
