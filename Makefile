@@ -33,7 +33,7 @@ test: .venv/ready-dev
 	$(if $(filter yes,$(COVERAGE)),$(BIN)/coverage report --skip-covered --fail-under=90)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 results: .venv/ready-dev
 	$(BIN)/python -m benchmarks.results

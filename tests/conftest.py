@@ -36,6 +36,20 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "kernels"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests of clusters first, those of kernels in the middle: there a second worker starts.
+
+    Nodes take their time to start and to notice faults, while the second worker compiles the
+    kernels that the first one finds compiled later.
+    """
+    rooms = {name: [each for each in items if f"tests/{name}/" in each.nodeid]
+             for name in ("cluster", "retrieval")}  # fmt: skip
+    chosen = {id(each) for room in rooms.values() for each in room}
+    others = [each for each in items if id(each) not in chosen]
+    middle = max(0, len(items) // 2 - len(rooms["cluster"]))
+    items[:] = [*rooms["cluster"], *others[:middle], *rooms["retrieval"], *others[middle:]]
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many tests ran against a real cluster, since they need more than others."""
     counts = {
