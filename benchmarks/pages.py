@@ -9,6 +9,7 @@ change as much. It needs Linux, Playwright and Chromium (extra `dev`).
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import statistics
@@ -47,6 +48,7 @@ def server() -> Iterator[tuple[str, int]]:
 
 def main() -> int:
     """Measure and print."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     sys.path.insert(0, str(ROOT / "tests"))
     from sicetnon.library.reasons import key_sentences, reasons_of
     from sicetnon.library.sample import sample_index

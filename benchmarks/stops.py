@@ -8,6 +8,7 @@ times; then for texts of 100,000 sentences and words of 1 MB how long after its 
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import statistics
@@ -98,7 +99,13 @@ def print_stops() -> None:
     print(f"{len(every)} stops: median {statistics.median(every):.2f} s, most {max(every):.2f} s")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Print both."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     print(f"load {os.getloadavg()[0]:.0f}")
     print_starts()
     print_stops()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 """Make the tables of published scores in src/sicetnon/evaluation/data/.
 
-    SICETNON_DATA=../shared/data PYTHONPATH=src python tools/make_leaderboards.py
+    SICETNON_DATA=../shared/data PYTHONPATH=src python tools/make_leaderboards.py [-o FOLDER]
 
 `leaderboards.tsv`: the result tables of the six task pages (https://touche.webis.de). `qrels.tsv`:
 checksums of the official judgments, by which a user's file is recognised.
@@ -8,11 +8,12 @@ checksums of the official judgments, by which a user's file is recognised.
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sicetnon.evaluation.leaderboard import ODD, WHOLE, checksum
+from sicetnon.evaluation.leaderboard import Part, checksum
 from sicetnon.evaluation.qrels import load_qrels
 
 ROOT = Path(__file__).parent.parent
@@ -28,26 +29,26 @@ REPAIRED = {
     ("Aragornrançois de Jarjayes", "0.319"): ("Aragorn", "cedr_knrm"),
 }
 # For those of which only the odd topics are at hand, the checksum is over these.
-QRELS = (
-    (WHOLE, "touche-2021-task-1", "relevance", "", "relevance"),
-    (WHOLE, "touche-2022-task-2", "relevance", "", "relevance"),
-    (WHOLE, "touche-2022-task-2", "quality", "", "quality"),
-    (WHOLE, "touche-2022-task-2", "stance", "", "stance"),
-    (ODD, "touche-2020-task-1", "relevance", CORPORA["1"], "relevance-args-me-1.0"),
+QRELS: tuple[tuple[Part, str, str, str, str], ...] = (
+    ("whole", "touche-2021-task-1", "relevance", "", "relevance"),
+    ("whole", "touche-2022-task-2", "relevance", "", "relevance"),
+    ("whole", "touche-2022-task-2", "quality", "", "quality"),
+    ("whole", "touche-2022-task-2", "stance", "", "stance"),
+    ("odd", "touche-2020-task-1", "relevance", CORPORA["1"], "relevance-args-me-1.0"),
     (
-        *(ODD, "touche-2020-task-1", "relevance", CORPORA["2"]),
+        *("odd", "touche-2020-task-1", "relevance", CORPORA["2"]),
         "relevance-args-me-2020-04-01-uncorrected",
     ),
     (
-        *(ODD, "touche-2020-task-1", "relevance", "corrected"),
+        *("odd", "touche-2020-task-1", "relevance", "corrected"),
         "relevance-args-me-2020-04-01-corrected",
     ),
-    (ODD, "touche-2020-task-2", "relevance", "", "relevance"),
-    (ODD, "touche-2021-task-2", "relevance", "", "relevance"),
-    (ODD, "touche-2021-task-2", "quality", "", "quality"),
-    (ODD, "touche-2022-task-1", "relevance", "", "relevance"),
-    (ODD, "touche-2022-task-1", "quality", "", "quality"),
-    (ODD, "touche-2022-task-1", "coherence", "", "coherence"),
+    ("odd", "touche-2020-task-2", "relevance", "", "relevance"),
+    ("odd", "touche-2021-task-2", "relevance", "", "relevance"),
+    ("odd", "touche-2021-task-2", "quality", "", "quality"),
+    ("odd", "touche-2022-task-1", "relevance", "", "relevance"),
+    ("odd", "touche-2022-task-1", "quality", "", "quality"),
+    ("odd", "touche-2022-task-1", "coherence", "", "coherence"),
 )
 
 
@@ -69,29 +70,34 @@ def published_rows(lines: Iterable[str]) -> Iterator[tuple[str, ...]]:
 def checksums() -> Iterator[tuple[str, ...]]:
     """A row for each official file of judgments."""
     for part, task, dimension, corpus, name in QRELS:
-        suffix = ".odd-topics.qrels" if part == ODD else ".qrels"
+        suffix = ".odd-topics.qrels" if part == "odd" else ".qrels"
         qrels = load_qrels(DATA / "qrels" / f"{task}-{name}{suffix}")
         yield task, dimension, corpus, part, checksum(qrels, part)
 
 
-def write(name: str, source: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
+def write(path: Path, source: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
     """Write a table with a line on where it comes from."""
     table = [head, *(row + ("",) * (len(head) - len(row)) for row in rows)]
     lines = (f"{chr(9).join(row)}\n" for row in table)
-    (OUTPUT / name).write_text(f"# {source}\n{''.join(lines)}", "utf-8")
-    print(f"{OUTPUT / name}: {len(table) - 1} rows")
+    path.write_text(f"# {source}\n{''.join(lines)}", "utf-8")
+    print(f"{path}: {len(table) - 1} rows")
 
 
 def main() -> None:
     """Write both tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("-o", "--output", type=Path, default=OUTPUT, metavar="FOLDER")
+    folder = parser.parse_args().output
     with (DATA / "leaderboards.tsv").open(encoding="utf-8") as lines:
         rows = list(published_rows(lines))
     source = (
         "Results of the Touché tasks of 2020 to 2022, from their pages at https://touche.webis.de"
     )
-    write("leaderboards.tsv", source, SCORES + STANCES, rows)
+    write(folder / "leaderboards.tsv", source, SCORES + STANCES, rows)
     source = "SHA-256 of the official judgments, as leaderboard.checksum makes it"
-    write("qrels.tsv", source, ("task", "dimension", "corpus", "part", "sha256"), checksums())
+    write(
+        folder / "qrels.tsv", source, ("task", "dimension", "corpus", "part", "sha256"), checksums()
+    )
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.library.cluster_index import ClusterIndex
 from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Run, Topic
-from sicetnon.retrieval.feedback import RM3
-from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore
+from sicetnon.retrieval.feedback import RM3, Feedback
+from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import (
     BM25,
@@ -35,7 +35,7 @@ from sicetnon.retrieval.weighting import (
     JelinekMercer,
 )
 
-SYSTEMS = {
+SYSTEMS: dict[str, tuple[Sequence[Scoring], Feedback | None]] = {
     "BM25": ([FieldScore(BM25())], None),
     "BM25, fields weighted": ([FieldScore(BM25(), {"premise": 1.0, "conclusion": 0.3})], None),
     "BM25 plus": ([FieldScore(BM25(variant="plus"))], None),

@@ -80,7 +80,9 @@ def crossvalidate(bench: Bench, index: IndexReader) -> None:
         for left_out in topics:
             best = max(
                 results,
-                key=lambda pair: sum(worth(*pair, topic) for topic in topics if topic != left_out),
+                key=lambda pair: sum(
+                    worth(pair[0], pair[1], topic) for topic in topics if topic != left_out
+                ),
             )
             condensed.append(best[0].values[left_out])
             strict.append(best[1].values[left_out])

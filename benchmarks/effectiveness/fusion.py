@@ -16,6 +16,7 @@ The run with the highest published figure, 0.758, is not among the files.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import itertools
 import sys
@@ -80,8 +81,8 @@ class WeighedRuns:
             self._fill(at, topic, pool)
             labels = qrels.grades[topic]
             self._gains[at, : len(pool)] = [max(labels.get(name, -1), -1) for name in pool]
-            labels = sorted((max(each, 0) for each in qrels.grades[topic].values()), reverse=True)
-            self._ideal[at] = _dcg(np.array(labels[:DEPTH], dtype=np.float64)[None])[0]
+            best = sorted((max(each, 0) for each in labels.values()), reverse=True)[:DEPTH]
+            self._ideal[at] = _dcg(np.array(best, dtype=np.float64)[None])[0]
         self.score = functools.lru_cache(maxsize=None)(self._score)
 
     def _pool(self, topic: str) -> list[str]:
@@ -269,6 +270,7 @@ def _cells(score: Score, baseline: Score) -> str:
 
 def main() -> int:
     """Print the table."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     files = sorted((DATA / "runs" / TASK).glob("*/*.txt.gz"))
     if not files:
         print(f"no runs in {DATA / 'runs' / TASK}; set SICETNON_DATA", file=sys.stderr)

@@ -22,7 +22,10 @@ from sicetnon.ranking.neural_rerankers import BiEncoder, CrossEncoder
 from sicetnon.records import Ranking, Topic
 from sicetnon.tasks.touche_2020_task_1 import TASK
 
-KINDS = {"CrossEncoder": CrossEncoder, "BiEncoder": BiEncoder}
+KINDS: dict[str, type[CrossEncoder | BiEncoder]] = {
+    "CrossEncoder": CrossEncoder,
+    "BiEncoder": BiEncoder,
+}
 RESULTS = 1000
 
 

@@ -107,7 +107,7 @@ class Judged:
         first, second = np.array([[place[half] for half in both] for both in known]).T
         similar = taken.cosines()[first, second].astype(np.float64)
         self.pairs = Pairs(taken, first, second, similar)
-        self.faults: Reals = LAST * contradicts(taken, first, second, similar)
+        self.faults: Reals = LAST * contradicts(taken, first, second, similar).astype(float)
         self.faults += LAST * (~taken.fit[first] | ~taken.fit[second])
 
     def order(self, worth: Callable[[Pairs], Reals], faults: bool = True) -> list[str]:
@@ -196,7 +196,8 @@ def _earliest(pairs: Pairs) -> Reals:
     sentences: Candidates = pairs.sentences
     same = sentences.arguments[pairs.first] == sentences.arguments[pairs.second]
     late = sentences.positions[pairs.first] + sentences.positions[pairs.second]
-    return same * 1e4 - late + 0.01 * sentences.relevance[pairs.first]
+    worth: Reals = same * 1e4 - late + 0.01 * sentences.relevance[pairs.first]
+    return worth
 
 
 def learned(bench: Bench, topics: Sequence[Judged]) -> None:

@@ -99,8 +99,8 @@ def main() -> int:
         bench = Bench(topics, [qrels], ["nDCG(rule='trec')@5"], judged_as=documents)
         evidence = ComparativeEvidence(index)
         print(f"{'nDCG@5 of documents':<34} strict [95%]")
-        for name, system in TASK.systems.items():
-            show(name, bench.scores(system(index))[0])
+        for name in TASK.systems:
+            show(name, bench.scores(TASK.system(name, index))[0])
         for name, values in NEIGHBOURS.items():
             for value in values:
                 system = build(index, evidence, CHOSEN | {name: value})

@@ -13,6 +13,7 @@ Reads SICETNON_DATA (default: ../shared/data).
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import random
@@ -121,6 +122,7 @@ def claim_row(name: str, choose: Callable[[str], str]) -> str:
 
 def main() -> int:
     """Print the tables."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     source = DATA / TASK.id / "input"
     if not source.is_dir():
         print(f"{source} is not there; set SICETNON_DATA", file=sys.stderr)

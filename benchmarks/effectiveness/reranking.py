@@ -9,6 +9,7 @@ Reads SICETNON_DATA (default: ../shared/data).
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 
@@ -45,6 +46,7 @@ def _arguments(records: Sequence[object]) -> list[Argument]:
 
 def main() -> int:
     """Print a row for each answer, how many results it touches, and the rule."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     qrels = load_qrels(DATA / "qrels" / f"{TASK.id}-relevance.held-text.odd-topics.qrels")
     with opened(TASK) as index:
         every = read_topics(DATA / TASK.id / "input" / "topics.xml")

@@ -13,6 +13,7 @@ of question and sentence the begin of the SHA-256. Reads SICETNON_DATA (default:
 
 from __future__ import annotations
 
+import argparse
 import csv
 import hashlib
 import sys
@@ -103,6 +104,11 @@ def row(name: str, cases: Sequence[Case], choose: Callable[[Case], int]) -> str:
     return f"| {name} | {found.mean():.2f} | {shares} |"
 
 
+def best_by(place: int) -> Callable[[Case], int]:
+    """Chooses the sentence that is best by one measure."""
+    return lambda each: int(each.measures[:, place].argmax())
+
+
 def questions() -> dict[str, str]:
     """The questions of the labels in the data folder, by their digest."""
     path = DATA / "sides" / "more-questions.tsv"
@@ -114,6 +120,7 @@ def questions() -> dict[str, str]:
 
 def main() -> int:
     """Print the table."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     with LABELS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     side = Side()
@@ -124,7 +131,7 @@ def main() -> int:
     print("| sentence | mean label | 2 | 1 | 0 |\n|---|---|---|---|---|")
     print(row("first of those that can be read alone", cases, lambda _: 0))
     for place, name in enumerate(NAMES):
-        print(row(name, cases, lambda each, at=place: int(each.measures[:, at].argmax())))
+        print(row(name, cases, best_by(place)))
     weights = np.array([WEIGHTS[name] for name in NAMES])
     print(row("weighted", cases, lambda each: int((each.measures @ weights).argmax())))
     print(row("less repeated", cases, lambda each: int(worths(each.measures).argmax())))

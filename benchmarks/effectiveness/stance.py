@@ -76,7 +76,8 @@ def by_rules(texts: Sequence[Example], classes: int) -> Labels:
     found = [
         COMPARISONS.index(Comparer(each.first, each.second).stance(each.text)) for each in texts
     ]
-    return np.minimum(np.array(found, dtype=float), classes - 1)
+    labels: Labels = np.minimum(np.array(found, dtype=float), classes - 1)
+    return labels
 
 
 def by_model(texts: Sequence[Example], classes: int, model: Comparison) -> Labels:
@@ -88,13 +89,16 @@ def by_model(texts: Sequence[Example], classes: int, model: Comparison) -> Label
     )
     if classes < len(COMPARISONS):
         chances = np.column_stack([chances[:, :NEITHER], chances[:, NEITHER:].sum(1)])
-    return chances.argmax(1).astype(float)
+    labels: Labels = chances.argmax(1).astype(float)
+    return labels
 
 
 def as_in_runs(texts: Sequence[Example], classes: int, model: Comparison) -> Labels:
     """The classes by `run --stance learned`, as numbers."""
     found = [stances_by_model([each.text], each.first, each.second, model)[0] for each in texts]
-    return np.minimum(np.array([COMPARISONS.index(each) for each in found], float), classes - 1)
+    places = np.array([COMPARISONS.index(each) for each in found], float)
+    labels: Labels = np.minimum(places, classes - 1)
+    return labels
 
 
 def by_folds(
@@ -108,7 +112,7 @@ def by_folds(
     found = np.zeros(len(texts))
     for fold, model in enumerate(models):
         places = np.flatnonzero(folds == fold)
-        found[places] = answer([texts[place] for place in places], classes, model)
+        found[places] = answer([texts[place] for place in places.tolist()], classes, model)
     return found
 
 

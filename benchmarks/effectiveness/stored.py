@@ -31,7 +31,7 @@ from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint
 from sicetnon.ranking.system import System
-from sicetnon.records import Topic
+from sicetnon.records import Retriever, Topic
 from sicetnon.retrieval.dense import Dense
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
@@ -40,7 +40,7 @@ SAMPLED = 500
 FUSIONS = {
     "reciprocal ranks": Fusion(),
     **{
-        f"{how}, default {weight} : dense 1": Fusion("sum", how, weights=(weight, 1))  # type: ignore[arg-type]
+        f"{how}, default {weight} : dense 1": Fusion("sum", how, weights=(weight, 1))
         for how in ("min-max", "z-score")
         for weight in (1, 2, 4)
     },
@@ -49,7 +49,7 @@ FUSIONS = {
 
 def fused(index: IndexReader, annotator: Annotator, fusion: Fusion) -> System:
     """The default system and embeddings."""
-    finders = [TASK.system("default", index).retrieve, Dense(index, annotator).retrieve]
+    finders: list[Retriever] = [TASK.system("default", index), Dense(index, annotator)]
     return System(Joint(finders, fusion))
 
 
@@ -106,7 +106,8 @@ def main() -> int:
     folder = cache_folder() / "benchmark-stored"
     if not folder.exists():
         build_index(open_corpus([source]), folder, BuildOptions(named_analysis(TASK.analysis)))
-    start, done = time.monotonic(), []
+    start = time.monotonic()
+    done: list[int] = []
     annotate_index(folder, [annotator], lambda told: _tell(told, start, done))
     with IndexReader.open(folder) as index:
         topics = list(read_topics(source / "topics.xml"))

@@ -14,16 +14,14 @@ import argparse
 import statistics
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.bench import DATA, Bench, in_order
 from benchmarks.effectiveness.kept_vectors import KeptVectors, kept_entities
+from benchmarks.effectiveness.uva_predictors import CLASSIFIERS, Features, Fit, rankers
 from benchmarks.recorded import QRELS as QRELS_2
 from benchmarks.recorded import TOPIC, recorded_pages
 from sicetnon.evaluation import experiment, load_qrels, parse_measure
@@ -35,17 +33,16 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.moves import BoundedMoves
-from sicetnon.ranking.penalties import said
 from sicetnon.ranking.system import Stage, System
-from sicetnon.records import Ranking, Topic
+from sicetnon.records import Ranking, Topic, said
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.text.analysis import named_analysis
-from sicetnon.uva import ANALYSIS, systems
+from sicetnon.uva import ANALYSIS, entities, systems
 from sicetnon.uva import text_models as uva
-from sicetnon.uva.predictors import Predictor, SupportVectors, predictor_of
-from sicetnon.uva.ranknet import TopicFeatures, train
+from sicetnon.uva.predictors import SupportVectors, predictor_of
+from sicetnon.uva.ranknet import train
 from sicetnon.uva.representation import ENCODERS
 from sicetnon.uva.training import by_topic, is_good_of, train_argumentativeness
 
@@ -60,8 +57,6 @@ DEPTHS = (5, 10, 20, 50)
 MEASURES = ("nDCG@1", "nDCG@5", "nDCG@10", "AP")
 FOLDS = 10
 PARTS = ("classifiers", "rankers", "task-1", "task-2")
-Features = NDArray[np.float64]
-Fit = Callable[[list[TopicFeatures]], Predictor]
 
 
 def folds(groups: Sequence[object], seed: int = 0) -> Iterator[NDArray[np.bool_]]:
@@ -73,38 +68,15 @@ def folds(groups: Sequence[object], seed: int = 0) -> Iterator[NDArray[np.bool_]
     return (mine == fold for fold in range(min(FOLDS, len(names))))
 
 
-@dataclass(frozen=True)
-class Trees:
-    """Trees of scikit-learn as a predictor."""
-
-    values: Callable[[Features], Features]
-
-    def predict(self, features: Features) -> Features:
-        """A number for each row, shape (n,)."""
-        return self.values(features)
-
-
-def fit_tree(features: Features, is_good: NDArray[np.bool_]) -> Trees:
-    """A decision tree by Gini impurity; above 0 is good."""
-    tree = DecisionTreeClassifier(random_state=0).fit(features, is_good)
-    return Trees(lambda rows: tree.predict_proba(rows)[:, 1] - 0.5)
-
-
-def fit_forest(features: Features, labels: Features, trees: int) -> Trees:
-    """Random forests of regression trees, RankLib's pointwise use of them."""
-    forest = RandomForestRegressor(trees, max_features=0.3, random_state=0).fit(features, labels)
-    return Trees(forest.predict)
-
-
 def accuracies(arguments: Sequence[JudgedArgument], vectors: NDArray[np.float32]) -> list[str]:
     """Accuracy of tree and SVM over ten folds, of random arguments and of whole topics."""
     is_good = is_good_of(arguments)
     cells = [f"{max(is_good.mean(), 1 - is_good.mean()):.3f}"]
     for groups in (range(len(arguments)), [argument.topic for argument in arguments]):
-        for fit in (fit_tree, SupportVectors.fit):
+        for fit in CLASSIFIERS:
             right = 0
             for test in folds(groups):
-                model: Predictor = fit(vectors[~test], is_good[~test])
+                model = fit(vectors[~test], is_good[~test])
                 right += int(((model.predict(vectors[test]) > 0) == is_good[test]).sum())
             cells.append(f"{right / len(arguments):.3f}")
     return cells
@@ -132,28 +104,6 @@ def ndcg(scores: Features, labels: Features, depth: int) -> float:
 
     ideal = worth(np.sort(gains)[::-1])
     return worth(gains[np.argsort(-scores, kind="stable")]) / ideal if ideal else 0.0
-
-
-def rankers() -> dict[str, Fit]:
-    """The three models of the paper, and none."""
-
-    def forest(topics: list[TopicFeatures]) -> Predictor:
-        rows = np.vstack([topic.features for topic in topics])
-        return fit_forest(rows, np.concatenate([topic.labels for topic in topics]), 100)
-
-    class Chance:
-        def predict(self, features: Features) -> Features:
-            return np.random.default_rng(len(features)).random(len(features))
-
-        def arrays(self) -> dict[str, Features]:
-            return {}
-
-    return {
-        "RankNet": lambda topics: train(topics, "ranknet"),
-        "random forest": forest,
-        "LambdaRank": lambda topics: train(topics, "lambdarank"),
-        "(any order)": lambda _: Chance(),
-    }
 
 
 def ranked(
@@ -215,7 +165,7 @@ def ranker_of(
     vectors = kept.encode(texts)
     quality = uva.TextClassifier(SupportVectors.fit(vectors, is_good_of(arguments)), kept)
     features = uva.strength_features(texts, vectors, quality, with_entities)
-    model = train(by_topic(arguments, features), "ranknet")
+    model = train(by_topic(arguments, features))
     return uva.StrengthRanker(model, quality, with_entities)
 
 
@@ -357,7 +307,7 @@ def main() -> int:
     parser.add_argument("--entities", action="store_true", help="needs the extra entities")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="some tables only")
     given = parser.parse_args()
-    uva.entity_features = lambda texts: kept_entities()(texts)  # all rankers read the same texts
+    entities.entity_features = kept_entities()  # all rankers read the same texts
     if not (DATA / "train" / "quality").is_dir():
         print(f"{DATA} is not there; set SICETNON_DATA", file=sys.stderr)
         return 1

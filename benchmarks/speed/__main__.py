@@ -76,9 +76,9 @@ def _print_peers(
             statistics.median(b.peak_mb for b in builds[name]),
             statistics.median(b.index_mb for b in builds[name]),
             *(
-                statistics.median(pick(asked[place]) for asked in queries[name])
-                for place in range(len(DEPTHS))
-                for pick in (lambda q: q.median_ms, lambda q: q.p99_ms)
+                statistics.median(values)
+                for figures in zip(*queries[name], strict=True)
+                for values in ([q.median_ms for q in figures], [q.p99_ms for q in figures])
             ),
         ]
         for name in builds

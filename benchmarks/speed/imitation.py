@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.recorded import DATA, recorded_hits
+from benchmarks.bench import DATA
+from benchmarks.recorded import recorded_hits
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 from support.service_double import ServiceDouble

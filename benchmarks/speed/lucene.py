@@ -51,9 +51,10 @@ class Lucene(Peer):
         self._folder = tempfile.TemporaryDirectory(prefix="lucene-")
         self._jars = f"{HOME / 'lib'}/*"
         compiler = runtime.with_name("javac")
-        command = [compiler, "-cp", self._jars, "-d", self._folder.name, _PROGRAM]
+        command: list[str | Path] = [compiler, "-cp", self._jars, "-d", self._folder.name, _PROGRAM]
         subprocess.run(command, check=True, capture_output=True)
-        self._command = [runtime, *_FLAGS, "-cp", f"{self._jars}:{self._folder.name}", "Lucene"]
+        jars = f"{self._jars}:{self._folder.name}"
+        self._command: list[str | Path] = [runtime, *_FLAGS, "-cp", jars, "Lucene"]
 
     def index(self, corpus: Path, work: Path) -> None:
         """Feed analysed words through a pipe."""

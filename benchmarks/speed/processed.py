@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.recorded import DATA
+from benchmarks.bench import DATA
 from benchmarks.speed.harness import measure_process
 
 OFFICIAL_ROWS = 365_408

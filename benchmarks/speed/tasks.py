@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.recorded import DATA
+from benchmarks.bench import DATA
 from benchmarks.speed.harness import ProcessFigures, measure_process, peak_bytes
 from benchmarks.speed.imitation import RecordedService, web_texts
 

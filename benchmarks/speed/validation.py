@@ -7,9 +7,9 @@ Each form of the run is validated in a process of its own, so that its peak memo
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -59,8 +59,9 @@ def measure(path: Path, task: str, topics: list[str]) -> tuple[float, float, lis
 
 def main() -> None:
     """Print a line a form."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    table = list(rows(count))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("lines", type=int, nargs="?", default=1_000_000, metavar="LINES")
+    table = list(rows(parser.parse_args().lines))
     topics = sorted({row[0] for row in table})
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "run.txt"

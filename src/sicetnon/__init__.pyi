@@ -1,5 +1,7 @@
 # The public names with their homes; __init__.py reads them here and loads each when it is used.
 
+__all__: list[str]
+
 from .arguments.comparative.questions import parse_question as parse_question
 from .arguments.model.classifiers import Argumentativeness as Argumentativeness
 from .arguments.model.classifiers import Comparison as Comparison

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -215,12 +216,13 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault == "empty":
             self._send(b"")
         elif fault == "here":
-            self._send(b"", 302, Location=self.path)
+            self._send(b"", 302, headers={"Location": self.path})
         elif fault == "moved":
-            self._send(b"", 301, Location="http://elsewhere.example/")
+            self._send(b"", 301, headers={"Location": "http://elsewhere.example/"})
         else:
             status, _, wait = fault.partition(" ")
-            self._send(b"{}", int(status), **({"Retry-After": wait} if wait else {}))
+            headers = {"Retry-After": wait} if wait else {}
+            self._send(b"{}", int(status), headers=headers)
 
     def _drip(self) -> None:
         self.send_response(200)
@@ -236,12 +238,12 @@ class _Handler(BaseHTTPRequestHandler):
         status: int = 200,
         kind: str = "application/json",
         length: int | None = None,
-        **headers: str,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body) if length is None else length))
-        for name, value in headers.items():
+        for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

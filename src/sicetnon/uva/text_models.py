@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
-from sicetnon.uva.entities import entity_features
+from sicetnon.uva import entities
 from sicetnon.uva.parameters import LearnedParameters, read_parameters
 from sicetnon.uva.predictors import Predictor, predictor_of
 from sicetnon.uva.representation import Encoder, named_encoder
@@ -95,7 +95,7 @@ def strength_features(
     labels = quality.of_vectors(vectors)[:, None].astype(np.float64)
     parts = [vectors.astype(np.float64), labels]
     if with_entities:
-        parts.append(entity_features(texts).astype(np.float64))
+        parts.append(entities.entity_features(texts).astype(np.float64))
     return np.hstack(parts)
 
 
