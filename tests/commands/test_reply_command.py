@@ -47,7 +47,7 @@ def test_prints_replies(index: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reply", CLAIM, "-k", "1", "--index", index]) == 0
     assert f"Against: {CLAIM}" in capsys.readouterr().out
     assert main(["reply", "Bananas are blue.", "--index", index]) == 0
-    assert "There is no argument against this" in capsys.readouterr().out
+    assert "The index holds no sentence against this" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [[], ["?"], [CLAIM, "--file", "x"]])

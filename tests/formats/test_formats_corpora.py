@@ -279,6 +279,18 @@ def test_a_corpus_of_ir_datasets_has_the_fields_of_its_kind(
     assert texts(corpus) == [("c", "p1\np2", "title")]
 
 
+def test_a_download_that_fails_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    ir_datasets = pytest.importorskip("ir_datasets", reason="the extra `datasets` is not installed")
+
+    class Offline(_Dataset):
+        def docs_iter(self) -> Iterable[Any]:
+            raise ConnectionError("no such host")
+
+    monkeypatch.setattr(ir_datasets, "load", lambda name: Offline(1))
+    with pytest.raises(DataError, match="'some/id' cannot be downloaded or read: no such host"):
+        open_corpus(["some/id"])
+
+
 def test_an_id_without_documents_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ir_datasets = pytest.importorskip("ir_datasets", reason="the extra `datasets` is not installed")
     monkeypatch.setattr(ir_datasets, "load", lambda name: _Dataset())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from sicetnon.cli import main
 from sicetnon.library.index import Index
+from sicetnon.library.sides import with_sides
 from sicetnon.library.wording import denies
-from sicetnon.records import Argument, Premise
+from sicetnon.records import Argument, Entry, Premise
 
 CLAIM = "Pupils should wear school uniforms"
 TEXTS = [
@@ -55,3 +57,13 @@ def test_a_stance_is_towards_the_title_on_one_portal_alone(host: str, side: str)
         (answer,) = index.search("Should zoos be closed?", system="bm25")
     assert answer.side == side
     assert denies(answer) == (host != "debatewise.org")
+
+
+def test_a_document_without_text_takes_no_guessed_side() -> None:
+    title = {"id": "a", "title": "Uniforms", "text": ""}
+    with Index.build([title], fields=["title", "text"]) as index:
+        (answer,) = index.search("Should pupils wear uniforms?", sides=False)
+        bare = replace(answer, record=Entry("a", {"text": ""}))
+        known = with_sides("Should pupils wear uniforms?", [bare, answer])
+    assert (known[0].side, known[0].side_probability) == (None, None)
+    assert known[1].side is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -104,6 +105,59 @@ def test_a_title_is_no_claim() -> None:
     show_answers("tea", [answer("", "Tea")], shown)
     assert " 1  for (91%): Tea" in lines(shown)
     assert "from its text alone" in lines(shown)[1]
+
+
+@pytest.mark.parametrize("title", ["", "Tea"])
+def test_the_id_is_shown_once(title: str) -> None:
+    shown = screen()
+    show_answers("tea", [answer("", title)], shown)
+    found = lines(shown)
+    assert (" 1  for (91%): Tea" if title else " 1  for (91%)") in found
+    assert "    1.50  e1" in found
+
+
+def test_no_text_takes_no_line() -> None:
+    shown = screen()
+    show_answers("tea", [replace(answer(""), snippet=Snippet("", ()))], shown)
+    assert lines(shown)[-2:] == [" 1  for (91%)", "    1.50  e1"]
+
+
+def test_an_address_can_be_copied_at_any_width() -> None:
+    address = "https://example.org/" + "a-long-way/" * 8
+    for width in WIDTHS:
+        shown = screen(width)
+        show_answers("tea", [replace(answer(""), source=address)], shown)
+        assert [line.split()[-1] for line in lines(shown) if "http" in line] == [address]
+        assert "    1.50  e1" in [line[:12] for line in lines(shown)]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+def test_a_part_that_was_cut_ends_in_no_short_line(width: int) -> None:
+    for words in range(40, 60):
+        text = "cups " * words + "of\u00a0…"
+        shown = screen(width)
+        show_answers("tea", [replace(answer(""), snippet=Snippet(text, ()))], shown)
+        body = [line for line in lines(shown) if "cups" in line]
+        assert body[-1].endswith("…")
+        assert len(body[-1]) > (width - 4) / 4
+        assert max(map(len, body)) <= width
+
+
+def test_a_text_that_was_not_cut_is_shown_to_its_last_word() -> None:
+    shown = screen()
+    text = "cups " * 15 + "last."
+    show_answers("tea", [replace(answer(""), snippet=Snippet(text, ()))], shown)
+    assert "    last." in lines(shown)
+
+
+def test_the_sides_of_a_choice_are_its_objects() -> None:
+    both = [answer("", "Tea"), replace(answer("", "Coffee"), side="AGAINST", rank=2)]
+    shown = screen()
+    show_answers("Which is better, tea or coffee?", both, shown)
+    found = [line.rstrip("─ ") for line in lines(shown)]
+    assert found.index("In favour of tea") < found.index(" 1  favours it (91%): Tea")
+    assert found.index("In favour of coffee") < found.index(" 2  favours it (91%): Coffee")
+    assert not {"For", "Against"} & set(found)
 
 
 def test_one_line_steers_nothing() -> None:

@@ -43,9 +43,10 @@ def load_dataset(identifier: str) -> Any:
 
 def read_dataset(identifier: str) -> Iterator[Record]:
     """Stream the documents of an ir_datasets id as this package's records."""
-    documents = load_dataset(identifier).docs_iter()
+    dataset = load_dataset(identifier)
     try:
-        for document in documents:
+        # some data sets are downloaded at once, others with their first document
+        for document in dataset.docs_iter():
             yield to_record(document)
     except (OSError, RuntimeError) as error:
         raise DataError(

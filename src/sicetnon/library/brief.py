@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.library.answers import Answer
 from sicetnon.library.index import Index
 from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
@@ -132,7 +133,7 @@ def brief(index: Index, question: str) -> Brief:
         tuple(_contested(others, question)),
         len(answers),
         (len(sided["FOR"]), len(sided["AGAINST"])),
-        next((answer.objects for answer in answers if answer.objects), None),
+        next((answer.objects for answer in answers if answer.objects), choice_in(question)),
         any(answer.side or answer.objects for answer in answers),
     )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from sicetnon.arguments.side.questions import has_sides
 from sicetnon.records import claimed, resolution_of, said, title_of
 
 if TYPE_CHECKING:
+    from sicetnon.arguments.side.classifier import SideAnswer
     from sicetnon.library.answers import Answer
 
 _DIGITS = 4
@@ -18,19 +20,26 @@ _DIGITS = 4
 def with_sides(question: str, answers: Sequence[Answer]) -> list[Answer]:
     """The answers with their sides, where the question has any.
 
-    Answers whose stance is about two objects stay as they are.
+    Answers whose stance is about two objects stay as they are, and so do documents of which the
+    index holds no text: nothing tells their side.
     """
-    if not answers or not has_sides(question) or any(answer.objects for answer in answers):
+    is_told = [bool(said(answer.record) or claimed(answer.record)[0]) for answer in answers]
+    is_compared = any(answer.objects for answer in answers)
+    if is_compared or not any(is_told) or not has_sides(question):
         return list(answers)
     # it loads the model
     from sicetnon.arguments.side.classifier import Side
 
-    texts = [said(answer.record) for answer in answers]
-    claims, stances = zip(*(claimed(answer.record) for answer in answers), strict=True)
-    titles = [title_of(answer.record) for answer in answers]
-    resolutions = [resolution_of(answer.record) for answer in answers]
-    found = Side().classify(texts, question, claims, stances, titles, resolutions)
+    records = [answer.record for answer in compress(answers, is_told)]
+    texts, titles = list(map(said, records)), list(map(title_of, records))
+    claims, stances = zip(*map(claimed, records), strict=True)
+    resolutions = list(map(resolution_of, records))
+    found = iter(Side().classify(texts, question, claims, stances, titles, resolutions))
     return [
-        replace(answer, side=each.side, side_probability=round(each.probability, _DIGITS))
-        for answer, each in zip(answers, found, strict=True)
+        _sided(answer, next(found)) if told else answer
+        for answer, told in zip(answers, is_told, strict=True)
     ]
+
+
+def _sided(answer: Answer, found: SideAnswer) -> Answer:
+    return replace(answer, side=found.side, side_probability=round(found.probability, _DIGITS))

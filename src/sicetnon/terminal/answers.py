@@ -10,8 +10,10 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.library.wording import denies, guess, why
 from sicetnon.records import ComparativeStance, QuestionSide
+from sicetnon.terminal.console import print_origin
 from sicetnon.text.printable import print_paragraph, printable, shortened
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ _OBJECT_SIDES: dict[ComparativeStance | None, tuple[str, str]] = {
     "NEUTRAL": ("default", "Weighing both"),
     "NO": ("default", "Taking no side"),
 }
+# the object of "X or Y" that an argument of a side favours
+_FAVOURING: dict[QuestionSide | None, ComparativeStance] = {"FOR": "FIRST", "AGAINST": "SECOND"}
+_WIDOW = 0.25
+"""Share of a line below which the last line of a part that was cut is not worth a line."""
 
 
 def show_answers(
@@ -56,14 +62,20 @@ def show_answers(
     if any(answer.objects and answer.stance != "NO" for answer in answers):
         _show_compared(answers, screen, explain)
         return
+    objects = choice_in(question)
     for side, (_, colour, title) in _SIDES.items():
-        _show_group(title, colour, [a for a in answers if a.side == side], screen, explain)
+        chosen = [answer for answer in answers if answer.side == side]
+        if objects and side in _FAVOURING:
+            colour, title = _OBJECT_SIDES[_FAVOURING[side]]
+            title = title.format(printable(objects[side == "AGAINST"]))
+        _show_group(title, colour, chosen, screen, explain, objects is not None)
 
 
 def _show_nearest(nearest: Sequence[str], screen: Console) -> None:
     """Say that there is no answer, and what comes nearest."""
     if not nearest:
-        screen.print("Nothing was found: no document holds a word of the question that counts.")
+        said = "Nothing was found: no document holds a word of the question, common words apart."
+        print_paragraph(Text(said), screen, 0)
         return
     screen.print("There is no argument about this in this index. The nearest topics:")
     for heading in nearest:
@@ -79,19 +91,27 @@ def _show_compared(answers: Sequence[Answer], screen: Console, explain: bool) ->
 
 
 def _show_group(
-    title: str, colour: str, answers: Sequence[Answer], screen: Console, explain: bool
+    title: str,
+    colour: str,
+    answers: Sequence[Answer],
+    screen: Console,
+    explain: bool,
+    is_choice: bool = False,
 ) -> None:
+    """Print the answers of one side; of a choice, a side is an object that they favour."""
     if not answers:
         return
     screen.print()
     screen.print(Rule(Text(title, style=f"bold {colour}"), align="left", style=colour))
     for answer in answers:
-        _show(answer, screen, explain)
+        _show(answer, colour, screen, explain, is_choice)
 
 
-def _label(answer: Answer) -> str:
+def _label(answer: Answer, is_choice: bool) -> str:
     """The side of an answer, how sure it is, and whether the answer denies its heading."""
     word = _SIDES[answer.side][0]
+    if is_choice and answer.side in _FAVOURING:
+        word = "favours it"
     if answer.side_probability is not None:
         word += f" ({answer.side_probability:.0%})"
     return ", ".join(filter(None, (word, "denies" if denies(answer) else "")))
@@ -104,26 +124,42 @@ def _why(reasons: Mapping[str, float]) -> str:
     )
 
 
-def _show(answer: Answer, screen: Console, explain: bool) -> None:
+def _show(answer: Answer, colour: str, screen: Console, explain: bool, is_choice: bool) -> None:
+    label = _label(answer, is_choice)
+    heading = printable(answer.heading or ("" if label else answer.id))
     head = Text()
     head.append(f"{answer.rank:>2}  ", style="bold")
-    if label := _label(answer):
-        head.append(f"{label}: ", style=_SIDES[answer.side][1])
-    head.append(printable(answer.heading or answer.id), style="bold")
+    head.append(f"{label}: " if label and heading else label, style=colour)
+    head.append(heading, style="bold")
     screen.print()
     print_paragraph(head, screen, len(_INDENT))
-    # without a blank before it, the last ellipsis cannot wrap to a line of its own
-    body = Text(re.sub(r"\s…$", "…", printable(answer.snippet.text)))
-    for start, end in answer.snippet.marks:
-        body.stylize("bold yellow" if not screen.no_color else "bold", start, end)
-    for line in body.wrap(screen, screen.width - len(_INDENT)):
-        line.rstrip()
+    for line in _part(answer, screen):
         screen.print(Text(_INDENT).append_text(line))
     if explain and answer.reasons:
         print_paragraph(Text(_INDENT + _why(answer.reasons), style="dim"), screen, len(_INDENT))
-    identifier = answer.id if answer.heading else ""
+    identifier = answer.id if answer.heading or label else ""
     more = f"{len(answer.similar)} more like this" if answer.similar else ""
-    foot = "  ".join(filter(None, (f"{answer.score:.2f}", identifier, more, answer.source)))
-    shown = Text(_INDENT + printable(foot), style="dim")
-    shown.truncate(screen.width, overflow="ellipsis")
-    screen.print(shown, soft_wrap=True)
+    facts = "  ".join(filter(None, (f"{answer.score:.2f}", identifier, more)))
+    print_origin(facts, answer.source, screen, _INDENT)
+
+
+def _part(answer: Answer, screen: Console) -> list[Text]:
+    """The lines of the part of an answer that is shown; none where it has no text."""
+    width = screen.width - len(_INDENT)
+    # without a blank before it, the last ellipsis cannot wrap to a line of its own
+    body = Text(re.sub(r"\s…$", "…", printable(answer.snippet.text)))
+    if not body:
+        return []
+    for start, end in answer.snippet.marks:
+        # no colour, since none is easy to read on light and on dark
+        body.stylize("bold underline", start, end)
+    lines = list(body.wrap(screen, width))
+    for line in lines:
+        line.rstrip()
+    is_cut = body.plain.endswith("…")
+    if is_cut and len(lines) > 1 and lines[-1].cell_len < _WIDOW * width:
+        lines.pop()
+        if lines[-1].cell_len == width:
+            lines[-1].right_crop(len(lines[-1].plain) - max(lines[-1].plain.rfind(" "), 0))
+        lines[-1].append("…")
+    return lines

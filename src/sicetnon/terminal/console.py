@@ -11,9 +11,12 @@ from rich.console import Console
 from rich.text import Text
 
 from sicetnon.errors import counted
+from sicetnon.formats.entries import is_link
 from sicetnon.text.printable import PLAIN_WIDTH, one_line, printable
 
 _SHOWN_WARNINGS = 10
+_NARROW = 40
+"""Columns below which a whole address would fill more lines than the text that it is from."""
 
 
 def console(stderr: bool = False, quiet: bool = False) -> Console:
@@ -41,6 +44,21 @@ def line_printer(screen: Console) -> Callable[[str], None]:
         screen.print(Text(one_line(line)), soft_wrap=True)
 
     return say
+
+
+def print_origin(facts: str, source: str, screen: Console, indent: str) -> None:
+    """Print, dim, facts of a document and where it comes from, on one line where both fit.
+
+    An address is printed whole, on a line of its own where it does not fit, so that it can be
+    copied. Other sources, and all of them on a narrow screen, are cut at the width of the screen.
+    """
+    one = Text(indent + printable("  ".join(filter(None, (facts, source)))), style="dim")
+    is_apart = one.cell_len > screen.width >= _NARROW and is_link(source)
+    first = Text(indent + printable(facts), style="dim") if is_apart else one
+    first.truncate(screen.width, overflow="ellipsis")
+    screen.print(first, soft_wrap=True)
+    if is_apart:
+        screen.print(Text(indent + printable(source), style="dim"), soft_wrap=True)
 
 
 def show_facts(facts: Sequence[tuple[str, str]], screen: Console) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from sicetnon.terminal.console import print_origin
 from sicetnon.text.printable import print_paragraph, printable, shortened
 
 if TYPE_CHECKING:
@@ -15,18 +16,20 @@ if TYPE_CHECKING:
 
 _SHOWN_CLAIM = 200
 _INDENT = " " * 4
+_NOTHING = (
+    "The index holds no sentence against this that is about it and can be quoted. "
+    "sicetnon search shows whole arguments."
+)
 
 
 def show_replies(claim: str, replies: Sequence[Reply], screen: Console) -> None:
     """Print the claim, and what is said against it."""
     screen.print(Text(f"Against: {shortened(printable(claim), _SHOWN_CLAIM)}", style="bold"))
     if not replies:
-        screen.print("There is no argument against this in this index.")
+        print_paragraph(Text(_NOTHING), screen, 0)
     for place, each in enumerate(replies, start=1):
         screen.print()
         print_paragraph(Text(f"{place:>2}  {printable(each.text)}"), screen, len(_INDENT))
         reason = each.reason
         source = reason.link or reason.title or reason.answer.heading
-        foot = Text(_INDENT + printable(f"{reason.answer.id}  {source}"), style="dim")
-        foot.truncate(screen.width, overflow="ellipsis")
-        screen.print(foot, soft_wrap=True)
+        print_origin(reason.answer.id, source, screen, _INDENT)

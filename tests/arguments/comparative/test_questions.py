@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.arguments.comparative.questions import choice_in, parse_question
 from sicetnon.cli import main
 from sicetnon.formats.topics import read_topics
 
@@ -189,6 +189,25 @@ def test_comparative_questions_of_many_forms(line: str) -> None:
 @pytest.mark.parametrize("text", lines(CONTROVERSIAL))
 def test_controversial_questions(text: str) -> None:
     assert parse_question(text).kind == "controversial"
+
+
+@pytest.mark.parametrize(
+    ("text", "objects"),
+    [
+        ("School uniforms or free clothing?", ("School uniforms", "free clothing")),
+        ("Which is better, tea or coffee, for sleep?", ("tea", "coffee")),
+        ("What is better: a laptop or a desktop?", ("laptop", "desktop")),
+        ("coal vs gas", ("coal", "gas")),
+        ("Is tea better than coffee?", None),
+        ("Which is worse, war or tyranny?", None),
+        ("Zoos: education or prison?", None),
+        ("School uniforms or not?", None),
+        ("Should zoos be closed?", None),
+        ("", None),
+    ],
+)
+def test_the_objects_of_a_choice(text: str, objects: tuple[str, str] | None) -> None:
+    assert choice_in(text) == objects
 
 
 def test_predicates_and_aspects() -> None:

@@ -25,6 +25,10 @@ from sicetnon.records import Question, Topic
 
 _LONGEST = 400
 _MOST_WORDS = 10
+# "Is tea healthier than coffee?" compares two objects, and is answered by yes or no
+_CHOOSES = re.compile(r"\b(?:or|vs|versus)\b", re.IGNORECASE)
+# whoever is for the first object of "Which is worse, war or tyranny?" is against it
+_TURNED = frozenset({"worse", "worst"})
 
 
 def parse_question(text: str) -> Question:
@@ -72,6 +76,24 @@ _LEADS = re.compile(
 
 
 _AFTERTHOUGHT = re.compile(r"[,\s]+(?:and|or) (?:why|vice versa|how|where)(?: not)?(?=[\s?.!]*$)")
+
+
+def choice_in(question: str) -> tuple[str, str] | None:
+    """The two objects that a question wants one chosen of; None for other questions.
+
+    An argument that is FOR such a question favours the first object, one that is AGAINST it the
+    second. "Zoos: education or prison?" is about zoos, and "Is tea better than coffee?" can be
+    answered by yes.
+    """
+    parsed = parse_question(question)
+    if parsed.first is None or parsed.second is None or parsed.predicate in _TURNED:
+        return None
+    before, colon, after = question.partition(":")
+    # "What is better: a laptop or a desktop?" chooses
+    is_about_another = colon and not parse_question(before).predicate
+    if not _CHOOSES.search(after if colon else before) or is_about_another:
+        return None
+    return parsed.first, parsed.second
 
 
 def _prepared(text: str) -> str:

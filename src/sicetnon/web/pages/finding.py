@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.arguments.comparative.questions import choice_in, parse_question
 from sicetnon.arguments.side.questions import has_sides
 from sicetnon.library.answers import Answer, marked
 from sicetnon.library.comparing import Comparison, compared
@@ -109,11 +109,5 @@ def _has_neighbours(index: Index, identifier: str) -> bool:
 
 def _names(question: str, comparison: Comparison | None) -> tuple[str, str]:
     """The names of the sides: those of the objects where one of them is to be chosen."""
-    objects = comparison.objects if comparison else None
-    if objects is None:
-        parsed = parse_question(question)
-        # FOR favours the first object of "X or Y"; "Zoos: education or prison?" is about zoos
-        if not (parsed.first and parsed.second and " or " in question) or ":" in question:
-            return "For", "Against"
-        objects = parsed.first, parsed.second
-    return objects
+    objects = comparison.objects if comparison else choice_in(question)
+    return objects or ("For", "Against")
