@@ -23,7 +23,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HOME = Path(os.environ.get("SICETNON_OPENSEARCH", ROOT.parent / "shared" / "opensearch"))
-HEAP = "384m"
+QUICK = ("-Xms384m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""Options of Java for nodes that live for a minute: compiled quickly rather than well."""
 _OLDEST_JDK = 21
 _START_SECONDS = 150
 _STARTED: list[subprocess.Popen[bytes]] = []
@@ -235,6 +236,7 @@ def start_cluster(
     settings: dict[str, Any] | None = None,
     prepare: Callable[[Path], None] | None = None,
     opener: Callable[..., Any] | None = None,
+    java_options: Sequence[str] = QUICK,
 ) -> Cluster:
     """Start nodes and wait until they are a cluster.
 
@@ -244,6 +246,7 @@ def start_cluster(
         settings: Further settings of every node.
         prepare: Called with the folder of each node before it starts.
         opener: Opens URLs of a secured cluster.
+        java_options: Memory and compiler of every node.
     """
     program = required_java()
     ports = free_ports(2 * count)
@@ -257,7 +260,16 @@ def start_cluster(
         **(settings or {}),
     }
     nodes = [
-        _node(folder / name, name, program, common, ports[place], ports[count + place])
+        _node(
+            folder / name,
+            {
+                **common,
+                "node.name": name,
+                "http.port": ports[place],
+                "transport.port": ports[count + place],
+            },
+            [str(program), *java_options],
+        )
         for place, name in enumerate(names)
     ]
     cluster = Cluster(nodes, [f"127.0.0.1:{node.port}" for node in nodes])
@@ -275,18 +287,13 @@ def start_cluster(
     return cluster
 
 
-def _node(
-    folder: Path, name: str, program: Path, common: dict[str, Any], http: int, transport: int
-) -> Node:
+def _node(folder: Path, settings: dict[str, Any], java_command: Sequence[str]) -> Node:
     (folder / "config").mkdir(parents=True)
     (folder / "modules").symlink_to(HOME / "modules")
-    settings = {**common, "node.name": name, "http.port": http, "transport.port": transport}
     # JSON is YAML, too
     (folder / "config" / "opensearch.yml").write_text(json.dumps(settings))
     (folder / "config" / "log4j2.properties").write_text(_LOG)
-    # compiled quickly rather than well: a node lives for a minute
-    heap = [f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     modules = ["--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
     classes = ["-cp", f"{HOME}/lib/*", f"{HOME}/ClusterNode.java"]
-    command = [str(program), *heap, *modules, *classes, str(folder)]
-    return Node(name, folder, http, command)
+    command = [*java_command, *modules, *classes, str(folder)]
+    return Node(settings["node.name"], folder, settings["http.port"], command)
