@@ -161,10 +161,13 @@ class Connection:
         """Ask one host, and another one when it takes long; the first answer counts."""
         end = min(time.monotonic() + patience.total, getattr(self._limits, "end", math.inf))
         waiting: set[Future[Any]] = set()
-        last = ClusterError(f"{self.address}: gave no answer in {patience.total:g} s")
+        is_wanted, last = (
+            True,
+            ClusterError(f"{self.address}: gave no answer in {patience.total:g} s"),
+        )
         while (left := end - time.monotonic()) > 0:
-            if len(waiting) <= len(self.address.hosts):
-                host = self._hosts.next()
+            if is_wanted and len(waiting) <= len(self.address.hosts):
+                host, known = self._hosts.next(), self._hosts.left()
                 asked = request.at(self._hosts.preference())
                 waiting.add(self._threads.submit(self._once, host, asked, left))
             done, waiting = wait(waiting, min(patience.attempt, left), return_when=FIRST_COMPLETED)
@@ -176,9 +179,12 @@ class Connection:
                         raise
                     last = error
             if done:
+                is_wanted = True
                 time.sleep(min(paused(0), max(end - time.monotonic(), 0.0)))
             else:
+                # where no other host is gone since, they are busy, and would become busier
                 self._hosts.probe(self._threads)
+                is_wanted = not self._hosts.left() <= known
         raise last
 
     def _once(self, host: Host, request: _Request, seconds: float) -> Any:

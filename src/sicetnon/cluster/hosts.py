@@ -89,20 +89,23 @@ class Hosts:
             return ""
         return f"_prefer_nodes:{','.join(nodes)}"
 
+    def left(self) -> frozenset[Host]:
+        """The hosts that are left for a while."""
+        return frozenset(host for host in self._hosts if host.is_left)
+
     def probe(self, threads: Executor) -> None:
         """Find the hosts that do not answer, and leave them for a while."""
         with self._lock:
-            if time.monotonic() - self._probed < _PROBE_SECONDS:
-                return
-            futures = {threads.submit(host.probe): host for host in self._hosts}
-            done, late = wait(futures, _PROBE_SECONDS + 0.1)
-            gone = [futures[future] for future in late]
-            gone += [futures[future] for future in done if not future.result()]
-            # where none answers, this machine or the network is slow
-            for host in gone if len(gone) < len(self._hosts) else ():
-                _LOG.info("a host does not answer, and is left for %g s", _LEFT_SECONDS)
-                host.leave()
-            self._probed = time.monotonic()
+            if time.monotonic() - self._probed >= _PROBE_SECONDS:
+                futures = {threads.submit(host.probe): host for host in self._hosts}
+                done, late = wait(futures, _PROBE_SECONDS + 0.1)
+                gone = [futures[future] for future in late]
+                gone += [futures[future] for future in done if not future.result()]
+                # where none answers, this machine or the network is slow
+                for host in gone if len(gone) < len(self._hosts) else ():
+                    _LOG.info("a host does not answer, and is left for %g s", _LEFT_SECONDS)
+                    host.leave()
+                self._probed = time.monotonic()
 
     def close(self) -> None:
         """Close all connections."""
