@@ -35,6 +35,9 @@ class SlowHost(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answering)
         self.searches, self.hangs, self.end = 0, hangs, threading.Event()
 
+    def handle_error(self, *_: object) -> None:
+        """Say nothing of clients that went away."""
+
 
 class Answering(BaseHTTPRequestHandler):
     """Answers as a node does."""
