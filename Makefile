@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 SAMPLE := examples/touche-2020-task-1
 QUESTION ?= Should teachers get tenure?
 PORT ?= 8080
-MEASURED := PYTEST_PLUGINS=tests.support.reached_lines
+MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=90
 # compiled kernels and the sample's index stay in this folder, which `make clean` removes
 export SICETNON_CACHE ?= $(CURDIR)/.cache/sicetnon
 
@@ -28,9 +28,7 @@ serve: .venv/ready-web
 
 # the tests start hundreds of processes, which would compile all modules anew without bytecode
 test: .venv/ready-dev
-	PYTHONDONTWRITEBYTECODE= $(if $(filter yes,$(COVERAGE)),$(MEASURED)) \
-	  $(BIN)/python -m pytest -n 2 --dist worksteal
-	$(if $(filter yes,$(COVERAGE)),$(BIN)/coverage report --skip-covered --fail-under=90)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal $(if $(filter yes,$(COVERAGE)),$(MEASURED))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2
