@@ -83,7 +83,7 @@ def test_wrong_credentials_are_one_line_each(
         Index.open(address)
     enter()
     plain = address.replace("https", "http")
-    with pytest.raises(SicetnonError, match="does it speak https"):
+    with pytest.raises(SicetnonError, match="if it speaks https"):
         Index.open(plain)
 
 

@@ -216,7 +216,10 @@ class Connection:
             what = "a host does not answer in time"
         elif status == 0:
             other = "http" if self.address.scheme == "https" else "https"
-            what = f"no host answers; is it running, and does it speak {other}?"
+            what = (
+                f"no host answers by {self.address.scheme}; start the cluster, or write "
+                f"opensearch+{other}:// if it speaks {other}"
+            )
         elif status == 401:
             what = f"refuses the user or the password; see {PREFIX}USER and {PREFIX}PASSWORD"
         elif status == 403 and kind.endswith("block_exception"):
