@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from sicetnon.validation import Finding, Validation, validate
-from sicetnon.validation.rules import RULES
+from sicetnon.validation import Finding, Validation, rules, validate
 
 ARGUMENTS, PAIRS, PASSAGES = "touche-2020-task-1", "touche-2022-task-1", "touche-2022-task-2"
 TOPICS = ("1", "2", "3")
+RULES = {rule.name: rule for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
+"""All rules by name."""
 
 Validated = Callable[..., Validation]
 

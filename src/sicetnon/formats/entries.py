@@ -145,10 +145,11 @@ def _are_texts(values: Sequence[Any]) -> bool:
     if not values or not isinstance(values[0], str):
         return False
     filled = [value for value in values if value != ""]
-    return not filled or not (all(map(is_link, filled)) or all(map(_is_number, filled)))
+    return not filled or not (all(map(is_link, filled)) or all(map(is_number, filled)))
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value reads as a number."""
     try:
         float(str(value))
     except ValueError:

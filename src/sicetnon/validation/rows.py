@@ -17,6 +17,7 @@ from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import MISSING
+from sicetnon.formats.entries import is_number
 from sicetnon.formats.files import DamagedGzipError, open_bytes
 from sicetnon.records import UNSTANCED, Ranking, Run
 from sicetnon.validation import rules
@@ -140,7 +141,7 @@ class RowReader:
         if self._pairs and len(words) > 6 and (words[2].endswith(",") or words[3].startswith(",")):
             rule, expected = rules.PAIR_FORM, "two ids joined by one comma alone"
             found = f"white space in the pair {shown(f'{words[2]} {words[3]}')}"
-        elif len(words) == 6 or (len(words) > 6 and words[3].isdecimal() and _is_number(words[4])):
+        elif len(words) == 6 or (len(words) > 6 and words[3].isdecimal() and is_number(words[4])):
             row = words
             if len(words) > 6:
                 row = [*words[:5], text.split(None, 5)[5].rstrip()]
@@ -183,11 +184,3 @@ def _odd_separator(line: str) -> str:
         if mark in line:
             return name
     return "several spaces" if "  " in line.strip() else "a space before or after the columns"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -19,12 +19,11 @@ _LONGEST_SHOWN = 60
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule."""
+    """One rule; the comment above it says why it is one."""
 
     name: str
     severity: Severity
     advice: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Finding:
         severity: `error` or `warning`.
         file: The name of the file.
         line: The first line that breaks the rule, from 1; None where no line is to blame.
-        found: What was found.
+        found: A description of the fault.
         expected: What was expected.
         count: How often the rule is broken.
         advice: What to do.
@@ -57,185 +56,113 @@ class Finding:
         return f"{place}: found {self.found}; expected {self.expected} ({times}). {self.advice}"
 
 
-RULES: dict[str, Rule] = {}
-
-
-def _rule(name: str, severity: Severity, advice: str, why: str) -> Rule:
-    RULES[name] = Rule(name, severity, advice, why)
-    return RULES[name]
-
-
-UNREADABLE = _rule(
-    "unreadable-file",
-    "error",
-    "Check the path and the permissions.",
-    "There is nothing to score.",
-)
-DAMAGED_GZIP = _rule(
+# there is nothing to score
+UNREADABLE = Rule("unreadable-file", "error", "Check the path and the permissions.")
+# results are lost, and other programs refuse the file
+DAMAGED_GZIP = Rule(
     "damaged-gzip",
     "error",
     "Write, copy or download the file again; only the lines before the damage were checked.",
-    "Results are lost, and other programs refuse the file.",
 )
-NOT_UTF8 = _rule(
-    "not-utf-8",
-    "error",
-    "Save the file as UTF-8.",
-    "Ids that were written in another encoding match no judgment.",
+# ids that were written in another encoding match no judgment
+NOT_UTF8 = Rule("not-utf-8", "error", "Save the file as UTF-8.")
+# most scorers take the mark for a part of the first topic's number, and lose that line
+BYTE_ORDER_MARK = Rule(
+    "byte-order-mark", "error", "Save the file as UTF-8 without a byte order mark."
 )
-BYTE_ORDER_MARK = _rule(
-    "byte-order-mark",
-    "error",
-    "Save the file as UTF-8 without a byte order mark.",
-    "Most scorers take the mark for a part of the first topic's number, and lose that line.",
+# there is nothing to score
+EMPTY = Rule(
+    "empty-file", "error", "Look for an error message of the program that should have written it."
 )
-EMPTY = _rule(
-    "empty-file",
-    "error",
-    "Look for an error message of the program that should have written it.",
-    "There is nothing to score.",
-)
-COLUMNS = _rule(
+# the task: "it is important to include all columns". TIRA refuses the file
+COLUMNS = Rule(
     "column-count",
     "error",
     "Write six columns with a space between them; such lines were left out of the other checks.",
-    'The task: "it is important to include all columns". TIRA refuses the file.',
 )
-TAG_SPACE = _rule(
-    "tag-white-space",
-    "error",
-    "Use one word for the tag, with hyphens for spaces.",
-    "White space parts columns, so the line has more than six. TIRA refuses the file.",
+# white space parts columns, so the line has more than six. TIRA refuses the file
+TAG_SPACE = Rule("tag-white-space", "error", "Use one word for the tag, with hyphens for spaces.")
+# the task lists the allowed words; a stance scorer counts others as wrong
+SECOND_COLUMN = Rule(
+    "second-column", "error", "Write Q0 where there is nothing to say about the stance."
 )
-SECOND_COLUMN = _rule(
-    "second-column",
-    "error",
-    "Write Q0 where there is nothing to say about the stance.",
-    "The task lists the allowed words; a stance scorer counts others as wrong.",
-)
-UNKNOWN_TOPIC = _rule(
+# no judgment can exist for such a topic. A warning where no topics were given and the run answers
+# some of the task's, since the others may be its user's own
+UNKNOWN_TOPIC = Rule(
     "unknown-topic",
     "error",
     "Check that the run belongs to this task; for topics of your own, name their file.",
-    "No judgment can exist for it. A warning where no topics were given and the run answers some "
-    "of the task's, since the others may be its user's own.",
 )
-UNKNOWN_DOCUMENT = _rule(
-    "unknown-document",
-    "error",
-    "Check that the run was made from this version of the corpus.",
-    "The task wants ids of its corpus; others match no judgment.",
+# the task wants ids of its corpus; others match no judgment
+UNKNOWN_DOCUMENT = Rule(
+    "unknown-document", "error", "Check that the run was made from this version of the corpus."
 )
-OTHER_FORM = _rule(
-    "id-of-another-task",
-    "error",
-    "Name the task that the run was made for.",
-    "The tasks have different corpora; ids of another corpus match no judgment.",
-)
-RANK_NUMBER = _rule(
-    "rank-number",
-    "error",
-    "Write ranks as whole numbers.",
-    "The official scorer orders by rank. TIRA refuses the file.",
-)
-SCORE_NUMBER = _rule(
+# the tasks have different corpora; ids of another corpus match no judgment
+OTHER_FORM = Rule("id-of-another-task", "error", "Name the task that the run was made for.")
+# the official scorer orders by rank. TIRA refuses the file
+RANK_NUMBER = Rule("rank-number", "error", "Write ranks as whole numbers.")
+# no scorer can order by such a score
+SCORE_NUMBER = Rule(
     "score-number",
     "error",
     "Look for a division by zero or a logarithm of zero in the system that wrote it.",
-    "No scorer can order by it.",
 )
-RANK_ORDER = _rule(
-    "rank-order",
-    "error",
-    "Number each topic's results from 1 in the order of the lines.",
-    "The official scorer orders and cuts by rank, so another numbering may be another ranking.",
+# the official scorer orders and cuts by rank, so another numbering may be another ranking
+RANK_ORDER = Rule(
+    "rank-order", "error", "Number each topic's results from 1 in the order of the lines."
 )
-SCORE_RISING = _rule(
-    "score-rising",
-    "error",
-    "Sort each topic's results by falling score before numbering them.",
-    'The task: "must be in descending (non-increasing) order". trec_eval would reorder the lines.',
+# the task: "must be in descending (non-increasing) order". trec_eval would reorder the lines
+SCORE_RISING = Rule(
+    "score-rising", "error", "Sort each topic's results by falling score before numbering them."
 )
-TIES = _rule(
+# the task asks for care but allows scores that do not rise, and its own scorer goes by rank;
+# trec_eval orders tied documents by id, whatever their ranks
+TIES = Rule(
     "tied-scores",
     "warning",
     "Break ties before writing, so that every scorer reads the same order.",
-    "The task asks for care but allows scores that do not rise, and its own scorer goes by rank; "
-    "trec_eval orders tied documents by id, whatever their ranks.",
 )
-CLOSE_SCORES = _rule(
-    "scores-too-close",
-    "warning",
-    "Spread the scores; trec_eval reads them in single precision.",
-    "As for ties: trec_eval sees no difference and orders these documents by id.",
+# as for ties: trec_eval sees no difference and orders these documents by id
+CLOSE_SCORES = Rule(
+    "scores-too-close", "warning", "Spread the scores; trec_eval reads them in single precision."
 )
-PAIR_FORM = _rule(
-    "pair-form",
-    "error",
-    "Join the ids of two different sentences by one comma, without a space.",
-    "The task's results are pairs; nothing else matches a judgment.",
+# the task's results are pairs; nothing else matches a judgment
+PAIR_FORM = Rule(
+    "pair-form", "error", "Join the ids of two different sentences by one comma, without a space."
 )
-DUPLICATE = _rule(
-    "duplicate-document",
-    "error",
-    "Keep the better placed of the two.",
-    "Scorers count it twice, or refuse the file, as TIRA does.",
+# scorers count the document twice, or refuse the file, as TIRA does
+DUPLICATE = Rule("duplicate-document", "error", "Keep the better placed of the two.")
+# both are judged as one pair, which would count twice
+REVERSED_PAIR = Rule(
+    "reversed-pair", "error", "Pairs have no order; keep the better placed of the two."
 )
-REVERSED_PAIR = _rule(
-    "reversed-pair",
-    "error",
-    "Pairs have no order; keep the better placed of the two.",
-    "Both are judged as one pair, which would count twice.",
+# the task: "include up to 1,000"
+TOO_MANY = Rule("too-many-results", "error", "Cut each topic's results to that length.")
+# the task: "include a minimum of 100"
+TOO_FEW = Rule(
+    "too-few-results", "error", "Retrieve deeper, or combine the sentences of more arguments."
 )
-TOO_MANY = _rule(
-    "too-many-results",
-    "error",
-    "Cut each topic's results to that length.",
-    'The task: "include up to 1,000".',
-)
-TOO_FEW = _rule(
-    "too-few-results",
-    "error",
-    "Retrieve deeper, or combine the sentences of more arguments.",
-    'The task: "include a minimum of 100".',
-)
-MISSING_TOPICS = _rule(
+# the task: "for each topic". A topic without results may drop out of the mean unseen. A warning
+# where no topics were given and the run answers some of the task's
+MISSING_TOPICS = Rule(
     "missing-topics",
     "error",
     "Retrieve something for every topic; to check a part of the topics, name a file with those.",
-    'The task: "for each topic". A topic without results may drop out of the mean unseen. A '
-    "warning where no topics were given and the run answers some of the task's.",
 )
-SPLIT_TOPICS = _rule(
-    "split-topics",
-    "warning",
-    "Write all lines of a topic together.",
-    "Scorers gather a topic's lines from anywhere, but some tools read one topic at a time.",
-)
-SEVERAL_TAGS = _rule(
-    "several-tags",
-    "warning",
-    "Use one tag in a file, since it names the run.",
-    "Scores do not depend on it, but leaderboards show one.",
-)
-SEPARATORS = _rule(
+# scorers gather a topic's lines from anywhere, but some tools read one topic at a time
+SPLIT_TOPICS = Rule("split-topics", "warning", "Write all lines of a topic together.")
+# scores do not depend on it, but leaderboards show one
+SEVERAL_TAGS = Rule("several-tags", "warning", "Use one tag in a file, since it names the run.")
+# the task wants "a whitespace", so tabs are legal; but some scripts split at single spaces
+SEPARATORS = Rule(
     "separators",
     "warning",
     "Part the columns by single spaces, and end lines by a line feed alone.",
-    'The task wants "a whitespace", so tabs are legal; but some scripts split at single spaces.',
 )
-BLANK_LINES = _rule(
-    "blank-lines",
-    "error",
-    "Leave them out.",
-    "Tolerant readers skip them, but TIRA refuses the file.",
-)
-TWO_FILES = _rule(
-    "two-runs",
-    "warning",
-    "Keep one of the two.",
-    "The file itself is sound, but TIRA refuses a directory with both.",
-)
+# tolerant readers skip them, but TIRA refuses the file
+BLANK_LINES = Rule("blank-lines", "error", "Leave them out.")
+# the file itself is sound, but TIRA refuses a directory with both
+TWO_FILES = Rule("two-runs", "warning", "Keep one of the two.")
 
 
 class Log:
