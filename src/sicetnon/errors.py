@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 LONGEST_MESSAGE = 1000
@@ -31,6 +33,14 @@ class SicetnonError(Exception):
 
     def __str__(self) -> str:
         return cut(super().__str__())
+
+
+class EndedError(SicetnonError):
+    """Work was ended before it was done; its exit status says how."""
+
+    def __init__(self, message: str, exit_status: int):
+        super().__init__(message)
+        self.exit_status = exit_status
 
 
 class UsageError(SicetnonError):
@@ -83,3 +93,12 @@ class MissingExtraError(SicetnonError):
     def __init__(self, what: str, extra: str):
         install = f'pip install "sicetnon[{extra}]" (in a checkout: ".[{extra}]")'
         super().__init__(f"{what} needs an extra: {install}")
+
+
+@contextlib.contextmanager
+def needing(what: str, extra: str) -> Iterator[None]:
+    """Import the libraries of an extra, or raise a `MissingExtraError`."""
+    try:
+        yield
+    except ImportError:
+        raise MissingExtraError(what, extra) from None

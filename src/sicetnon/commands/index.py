@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sicetnon.commands.arguments import Commands, Run, describe, folder, place, words
 from sicetnon.commands.indexing import add_add, add_build, facts, ready, sum_up
-from sicetnon.errors import SicetnonError, TerminatedError
+from sicetnon.errors import EndedError, TerminatedError
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -131,14 +131,6 @@ def _export(options: argparse.Namespace) -> None:
     line_printer(console(quiet=options.quiet))(f"{options.output}: written")
 
 
-class _InterruptedError(SicetnonError):
-    """Annotating was interrupted or terminated."""
-
-    def __init__(self, message: str, exit_status: int):
-        super().__init__(message)
-        self.exit_status = exit_status
-
-
 def _annotate(options: argparse.Namespace) -> None:
     from sicetnon.cluster.places import annotate_at, manifest_at
     from sicetnon.terminal.console import console
@@ -151,7 +143,7 @@ def _annotate(options: argparse.Namespace) -> None:
         with ProgressBar(console(stderr=True, quiet=options.quiet)) as bar:
             annotate_at(options.index, annotators, bar.annotating)
     except KeyboardInterrupt as stop:
-        raise _InterruptedError(
+        raise EndedError(
             "interrupted; what was read is kept, and the same command resumes: "
             f"sicetnon index annotate {options.index} --with {','.join(options.names)}",
             stop.exit_status if isinstance(stop, TerminatedError) else 130,

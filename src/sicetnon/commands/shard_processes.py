@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from sicetnon.errors import SicetnonError
+from sicetnon.errors import EndedError
 
 _WAITING_SECONDS = 0.05
 
@@ -21,10 +21,10 @@ def build_in_processes(options: argparse.Namespace) -> None:
     """Build each shard in a process of its own, and make one index of them.
 
     Args:
-        options: Those of `index build`.
+        options: The options of `index build`.
 
     Raises:
-        SicetnonError: A process has failed; the others are ended, and nothing has changed.
+        EndedError: A process has failed; the others are ended, and nothing has changed.
     """
     from sicetnon.index.shards import build_shards
 
@@ -92,7 +92,7 @@ class _ShardProcess:
         """Whether it runs still; what it had to tell is printed when it has ended.
 
         Raises:
-            SicetnonError: It has failed.
+            EndedError: It has failed.
         """
         status = self._process.poll()
         if status is None:
@@ -103,13 +103,6 @@ class _ShardProcess:
         for line in lines:
             print(line, file=sys.stderr)  # noqa: T201
         if status:
-            raise _ShardError(failure.removeprefix("sicetnon: ") or f"ended with {status}", status)
+            message = failure.removeprefix("sicetnon: ") or f"ended with {status}"
+            raise EndedError(message, status if status > 0 else 1)
         return False
-
-
-class _ShardError(SicetnonError):
-    """A shard could not be built."""
-
-    def __init__(self, message: str, exit_status: int):
-        super().__init__(message)
-        self.exit_status = exit_status if exit_status > 0 else 1

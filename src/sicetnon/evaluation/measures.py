@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.errors import MissingExtraError, UsageError, needing
 from sicetnon.evaluation.notation import (
     EXAMPLES,
     PlainMeasure,
@@ -183,10 +183,8 @@ def _plain(text: str) -> PlainMeasure | None:
 
 @functools.cache
 def _library_measure(text: str) -> ir_measures.Measure:
-    try:
+    with needing(f"the measure {text}", "measures"):
         import ir_measures  # imports pytrec_eval, and more for some measures
-    except ImportError:
-        raise MissingExtraError(f"the measure {text}", "measures") from None
     try:
         measure = ir_measures.parse_measure(text)
         measure.validate_params()  # type: ignore[no-untyped-call]

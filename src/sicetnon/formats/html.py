@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sicetnon.errors import MissingExtraError
+from sicetnon.errors import needing
 
 # below this the main content was hardly found, and the whole page is the better guess
 _LEAST_TEXT = 200
@@ -46,16 +46,14 @@ def check_extra(what: str) -> None:
     """Refuse to go on without the libraries.
 
     Args:
-        what: What they are needed for, as the subject of a sentence.
+        what: The feature that needs them, as the subject of a sentence.
 
     Raises:
         MissingExtraError: They are not installed.
     """
-    try:
+    with needing(what, "web"):
         import fastwarc.warc  # noqa: F401
         import resiliparse.extract.html2text  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(what, "web") from None
 
 
 def parse(html: Html) -> Parsed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sicetnon.errors import DataError, MissingExtraError, UsageError
+from sicetnon.errors import DataError, UsageError, needing
 
 if TYPE_CHECKING:
     import ir_datasets
@@ -102,8 +102,6 @@ def _dataset(root: Path, qrels: Path | None) -> Any:
 
 def _library() -> Any:
     """The module ir_datasets."""
-    try:
+    with needing("A dataset of ir_datasets", "datasets"):
         import ir_datasets
-    except ImportError:
-        raise MissingExtraError("A dataset of ir_datasets", "datasets") from None
     return ir_datasets

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.model.neural import first_line
 from sicetnon.checks import check_number
-from sicetnon.errors import DataError, MissingExtraError, UsageError
+from sicetnon.errors import DataError, UsageError, needing
 from sicetnon.formats.jsontext import whole_text
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.moves import rescored
@@ -111,11 +111,9 @@ class _NeuralReranker(ABC):
         return scores
 
     def _loaded(self, device: str | None, download: bool) -> Any:
-        try:
+        with needing("A neural re-ranker", "neural"):
             import sentence_transformers
             import transformers
-        except ImportError:
-            raise MissingExtraError("A neural re-ranker", "neural") from None
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sicetnon.errors import DataError, MissingExtraError
+from sicetnon.errors import DataError, needing
 from sicetnon.records import Ranking, Retriever, Topic
 
 if TYPE_CHECKING:
@@ -110,9 +110,7 @@ def _ranking(topic: Topic, rows: Any, k: int) -> Ranking:
 
 def _libraries() -> tuple[Any, Any]:
     """The modules pandas and pyterrier."""
-    try:
+    with needing("PyTerrier", "pyterrier"):
         import pandas
         import pyterrier
-    except ImportError:
-        raise MissingExtraError("PyTerrier", "pyterrier") from None
     return pandas, pyterrier

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import MissingExtraError
+from sicetnon.errors import MissingExtraError, needing
 
 NUMERICAL = frozenset({"PERCENT", "QUANTITY", "MONEY"})
 OTHER = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC"})
@@ -43,10 +43,8 @@ def entity_features(texts: Sequence[str]) -> NDArray[np.float32]:
 
 @cache
 def _pipeline() -> Any:
-    try:
+    with needing("Finding named entities", "entities"):
         import spacy
-    except ImportError:
-        raise MissingExtraError("Finding named entities", "entities") from None
     for name in _MODELS:
         try:
             with warnings.catch_warnings():

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import DataError, MissingExtraError
+from sicetnon.errors import DataError, needing
 from sicetnon.uva.parameters import LearnedParameters
 
 Values = NDArray[np.float64]
@@ -48,10 +48,8 @@ class SupportVectors:
         Raises:
             MissingExtraError: scikit-learn is not installed (extra `uva`).
         """
-        try:
+        with needing("Training", "uva"):
             from sklearn.svm import SVC
-        except ImportError:
-            raise MissingExtraError("Training", "uva") from None
         rows = np.asarray(features, dtype=np.float64)
         svm = SVC(kernel="rbf", C=1.0, gamma="scale").fit(rows, is_good)
         gamma = 1 / (rows.shape[1] * rows.var())

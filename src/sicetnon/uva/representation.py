@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.errors import UsageError, needing
 
 Windows = Literal["first", "averaged"]
 WINDOW = 512
@@ -143,11 +143,9 @@ def _load_minilm() -> Any:
 
     # the model is on disk; this prevents requests to the hub
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    try:
+    with needing("The encoder minilm", "encoder"):
         package = importlib.import_module(_MODEL)
         from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise MissingExtraError("The encoder minilm", "encoder") from None
     model = SentenceTransformer(str(package.get_model_path()), device="cpu")
     model.max_seq_length = WINDOW
     return model

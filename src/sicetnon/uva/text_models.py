@@ -22,7 +22,7 @@ QUALITY, RANKER, ARGUMENTATIVENESS = "uva-quality", "uva-ranker", "uva-argumenta
 
 
 class TextClassifier:
-    """Tells the better of two classes of texts from the other."""
+    """A binary classifier of texts."""
 
     def __init__(self, predictor: Predictor, encoder: Encoder):
         self.predictor, self.encoder = predictor, encoder

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import DataError, MissingExtraError, UsageError
+from sicetnon.errors import DataError, UsageError, needing
 from sicetnon.formats.jsontext import whole_text
 
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
@@ -226,11 +226,9 @@ def places_of(labels: Sequence[str], task: str, model: str) -> list[list[int]]:
 
 
 def _libraries() -> tuple[Any, Any]:
-    try:
+    with needing("A classifier of Hugging Face", "neural"):
         import torch
         import transformers
-    except ImportError:
-        raise MissingExtraError("A classifier of Hugging Face", "neural") from None
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return torch, transformers
