@@ -7,7 +7,7 @@ import shutil
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sicetnon.errors import UsageError
 
@@ -67,6 +67,25 @@ def add_index(
 ) -> None:
     """Add `--index`: an index that is there."""
     command.add_argument("--index", type=existing_place, metavar="INDEX", help=line)
+
+
+def notices(options: argparse.Namespace) -> Callable[[str], None]:
+    """A function that prints a line on standard error, unless `--quiet` is given."""
+
+    def say(line: str) -> None:
+        # what prints lines takes time to load, and is seldom needed
+        from sicetnon.terminal.console import console, line_printer
+
+        line_printer(console(stderr=True, quiet=options.quiet))(line)
+
+    return say
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON."""
+    from sicetnon.text.printable import json_text
+
+    print(json_text(value, indent=1))  # noqa: T201
 
 
 def natural(text: str) -> int:

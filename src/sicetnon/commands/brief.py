@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import add_index, describe
+from sicetnon.commands.arguments import add_index, describe, notices
 
 if TYPE_CHECKING:
     from sicetnon.library.brief import Brief
@@ -41,9 +41,8 @@ def _brief(options: argparse.Namespace) -> None:
     from sicetnon.formats.files import write_whole
     from sicetnon.library.brief import brief
     from sicetnon.library.sample import opened_index
-    from sicetnon.terminal.console import console, line_printer
 
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     with opened_index(options.index, say) as index:
         made = brief(index, " ".join(options.question))
     path = options.output

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import add_index, describe, folder, natural
+from sicetnon.commands.arguments import add_index, describe, folder, natural, notices, print_json
 from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,12 +58,11 @@ def _evaluate(options: argparse.Namespace) -> None:
     from sicetnon.cluster.places import open_index
     from sicetnon.evaluation import EvaluationWarning, check_corpus, evaluate, load_qrels
     from sicetnon.evaluation.tables import print_scores
-    from sicetnon.terminal.console import console, line_printer, warnings_as_lines
-    from sicetnon.text.printable import json_text
+    from sicetnon.terminal.console import console, warnings_as_lines
 
     if [*options.runs, *options.qrels].count("-") > 1:
         raise UsageError("standard input (-) can be named only once")
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     with warnings_as_lines(EvaluationWarning, say), contextlib.ExitStack() as stack:
         qrels = [load_qrels(file) for file in options.qrels]
         index = stack.enter_context(open_index(options.index)) if options.index else None
@@ -82,7 +81,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         if options.report:
             _write_report(options, scores, qrels, index, say)
     if options.json:
-        print(json_text([score.row() for score in scores], indent=1))  # noqa: T201
+        print_json([score.row() for score in scores])
     else:
         print_scores(scores, console())
 

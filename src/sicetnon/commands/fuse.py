@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sicetnon.commands.arguments import describe, numbers, positive
+from sicetnon.commands.arguments import describe, notices, numbers, positive
 from sicetnon.errors import UsageError, counted
 
 
@@ -44,12 +44,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _fuse(options: argparse.Namespace) -> None:
     from sicetnon.library.fusing import fuse_files
     from sicetnon.ranking.fusion import Fusion
-    from sicetnon.terminal.console import console, line_printer
 
     if options.normalise and options.method == "rrf":
         raise UsageError("--normalise is for --method sum and mnz; rrf looks at ranks alone")
     weights = None if options.weights is None else tuple(options.weights)
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     fused = fuse_files(
         options.runs,
         options.output,

@@ -13,6 +13,7 @@ from sicetnon.commands.arguments import (
     describe,
     fraction,
     natural,
+    notices,
     place,
     positive,
     words,
@@ -149,9 +150,8 @@ def _loading(options: argparse.Namespace) -> ClusterOptions | None:
     if not is_address(options.output):
         return None
     from sicetnon.cluster.building import ClusterOptions
-    from sicetnon.terminal.console import console, line_printer
 
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     if options.command is _add:
         return ClusterOptions(workers=options.workers, message=say)
     return ClusterOptions(

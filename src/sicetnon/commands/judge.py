@@ -6,7 +6,17 @@ import argparse
 from datetime import datetime
 from pathlib import Path
 
-from sicetnon.commands.arguments import Commands, Run, describe, folder, natural, positive, words
+from sicetnon.commands.arguments import (
+    Commands,
+    Run,
+    describe,
+    folder,
+    natural,
+    notices,
+    positive,
+    print_json,
+    words,
+)
 from sicetnon.errors import counted
 
 _COMBINATIONS = ("majority", "median", "lowest")
@@ -157,7 +167,6 @@ def _time(text: str) -> float:
 
 def _pool(options: argparse.Namespace) -> None:
     from sicetnon.judging import make_pool
-    from sicetnon.terminal.console import console, line_printer
 
     size = make_pool(
         options.output,
@@ -170,7 +179,7 @@ def _pool(options: argparse.Namespace) -> None:
         quota=options.quota,
         seed=options.seed,
     )
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     documents, topics = counted(size.documents, "document"), counted(size.topics, "topic")
     say(f"{options.output}: {documents} for {topics} from {counted(len(options.runs), 'run')}")
     say(f"to judge: sicetnon serve --judge {options.output}")
@@ -183,12 +192,11 @@ def _status(options: argparse.Namespace) -> None:
     from sicetnon.judging.votes import progress
     from sicetnon.terminal.console import console
     from sicetnon.terminal.judging import show_progress
-    from sicetnon.text.printable import json_text
 
     with JudgingFile(options.file) as file:
         found = progress(file)
         if options.json:
-            print(json_text(msgspec.to_builtins(found), indent=1))  # noqa: T201
+            print_json(msgspec.to_builtins(found))
         else:
             show_progress(file.plan, found, console())
 
@@ -198,12 +206,11 @@ def _agreement(options: argparse.Namespace) -> None:
     from sicetnon.judging.votes import agreement
     from sicetnon.terminal.console import console
     from sicetnon.terminal.judging import show_agreement
-    from sicetnon.text.printable import json_text
 
     with JudgingFile(options.file) as file:
         found = agreement(file)
     if options.json:
-        print(json_text([each.as_json() for each in found], indent=1))  # noqa: T201
+        print_json([each.as_json() for each in found])
     else:
         show_agreement(found, console())
 
@@ -215,24 +222,22 @@ def _disagreements(options: argparse.Namespace) -> None:
     from sicetnon.judging.votes import disagreements
     from sicetnon.terminal.console import console
     from sicetnon.terminal.judging import show_disagreements
-    from sicetnon.text.printable import json_text
 
     with JudgingFile(options.file) as file:
         found = disagreements(file, options.dimension)
         topics = file.topics
     if options.json:
-        print(json_text(list(map(dataclasses.asdict, found)), indent=1))  # noqa: T201
+        print_json(list(map(dataclasses.asdict, found)))
     else:
         show_disagreements(found, topics, console())
 
 
 def _export(options: argparse.Namespace) -> None:
     from sicetnon.judging import JudgingFile, export_judgments
-    from sicetnon.terminal.console import console, line_printer
 
     with JudgingFile(options.file) as file:
         written = export_judgments(file, options.output, options.by)
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     for each in written:
         ties = f"; left out: {counted(each.ties, 'tie')}" if each.ties else ""
         say(f"{each.path}: {counted(each.judgments, 'judgment')}{ties}")
@@ -240,7 +245,6 @@ def _export(options: argparse.Namespace) -> None:
 
 def _import(options: argparse.Namespace) -> None:
     from sicetnon.judging import JudgingFile, import_judgments
-    from sicetnon.terminal.console import console, line_printer
 
     with JudgingFile(options.file) as file:
         found = import_judgments(file, options.qrels, options.assessor, options.dimension)
@@ -250,7 +254,7 @@ def _import(options: argparse.Namespace) -> None:
         (found.full, "with all their votes"),
     )
     rest = ", ".join(f"{number:,} {what}" for number, what in notes if number)
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     say(
         f"{options.file}: {counted(found.saved, 'vote')} on {found.dimension} by "
         f"{options.assessor}{f'; left out: {rest}' if rest else ''}"
@@ -259,9 +263,8 @@ def _import(options: argparse.Namespace) -> None:
 
 def _undo(options: argparse.Namespace) -> None:
     from sicetnon.judging import JudgingFile
-    from sicetnon.terminal.console import console, line_printer
 
     with JudgingFile(options.file) as file:
         count = file.undo_all(options.assessor, options.topic, options.since)
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     say(f"{options.file}: {counted(count, 'vote or skip', 'votes and skips')} undone")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from sicetnon.commands.arguments import describe
+from sicetnon.commands.arguments import describe, notices, print_json
 from sicetnon.errors import UsageError
 
 
@@ -29,18 +29,17 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _leaderboard(options: argparse.Namespace) -> None:
     from sicetnon.evaluation import EvaluationWarning, evaluate, load_qrels
     from sicetnon.evaluation.leaderboard import placed
-    from sicetnon.terminal.console import console, line_printer, warnings_as_lines
+    from sicetnon.terminal.console import console, warnings_as_lines
     from sicetnon.terminal.tables import show_leaderboard
-    from sicetnon.text.printable import json_text
 
     if bool(options.runs) != bool(options.qrels):
         raise UsageError("RUN goes with --qrels: name the runs first, then the judgments")
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     with warnings_as_lines(EvaluationWarning, say):
         qrels = {file: load_qrels(file) for file in options.qrels}
         scores = evaluate(options.runs, list(qrels.values())) if options.runs else []
         board = placed(options.task, scores, qrels)
     if options.json:
-        print(json_text(board.as_json(), indent=1))  # noqa: T201
+        print_json(board.as_json())
     else:
         show_leaderboard(board, console())

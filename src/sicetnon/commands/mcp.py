@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 
-from sicetnon.commands.arguments import add_index, describe, port
+from sicetnon.commands.arguments import add_index, describe, notices, port
 from sicetnon.errors import MissingExtraError
 
 
@@ -32,10 +32,9 @@ def _mcp(options: argparse.Namespace) -> None:
     except ModuleNotFoundError as error:
         raise MissingExtraError("answering assistants", "mcp") from error
     from sicetnon.library.sample import opened_index
-    from sicetnon.terminal.console import console, line_printer
     from sicetnon.web.settings import Settings
 
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     index = opened_index(options.index, say)
     # Ctrl-C is how a server is stopped, not an error
     with index, contextlib.suppress(KeyboardInterrupt):

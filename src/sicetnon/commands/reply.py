@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from sicetnon.commands.arguments import add_index, describe, positive
+from sicetnon.commands.arguments import add_index, describe, notices, positive, print_json
 from sicetnon.errors import UsageError
 
 
@@ -34,15 +34,14 @@ def _reply(options: argparse.Namespace) -> None:
     from sicetnon.arguments.claims import claim_of
     from sicetnon.library.reply import checked_text, replies
     from sicetnon.library.sample import opened_index
-    from sicetnon.terminal.console import console, line_printer
-    from sicetnon.text.printable import json_text
+    from sicetnon.terminal.console import console
 
     claim = claim_of(checked_text(_text(options)))
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     with opened_index(options.index, say) as index:
         found = replies(index, claim, claim, options.k)
     if options.json:
-        print(json_text({"claim": claim, "replies": [each.as_json() for each in found]}, indent=1))  # noqa: T201
+        print_json({"claim": claim, "replies": [each.as_json() for each in found]})
         return
     from sicetnon.terminal.replies import show_replies
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from sicetnon.commands.arguments import add_index, add_partial, add_stance, describe, positive
+from sicetnon.commands.arguments import (
+    add_index,
+    add_partial,
+    add_stance,
+    describe,
+    notices,
+    positive,
+    print_json,
+)
 from sicetnon.errors import UsageError
 
 
@@ -61,19 +69,13 @@ def _search(options: argparse.Namespace) -> None:
             raise UsageError(
                 "--source asks a service, which takes neither --index nor --system nor --stance"
             )
-        _search_service(question, options.source, options.k, options.json, options.quiet)
+        _search_service(question, options)
         return
     from sicetnon.library.answers import as_json
     from sicetnon.library.index import Index
     from sicetnon.library.sample import sample_index
-    from sicetnon.text.printable import json_text
 
-    def say(line: str) -> None:
-        # what prints lines takes time to load, and is seldom needed
-        from sicetnon.terminal.console import console, line_printer
-
-        line_printer(console(stderr=True, quiet=options.quiet))(line)
-
+    say = notices(options)
     place, partial = options.index, options.partial
     with Index.open(place, partial=partial) if place else sample_index(say) as index:
         found = index.search(
@@ -87,8 +89,7 @@ def _search(options: argparse.Namespace) -> None:
         nearest = [] if found else index.nearest_topics(question)
         missing = index.missing
     if options.json:
-        told = as_json(question, found, nearest, missing)
-        print(json_text(told, indent=1))  # noqa: T201
+        print_json(as_json(question, found, nearest, missing))
         return
     from sicetnon.terminal.answers import show_answers
     from sicetnon.terminal.console import console
@@ -98,15 +99,13 @@ def _search(options: argparse.Namespace) -> None:
     show_answers(question, found, console(), nearest, options.explain)
 
 
-def _search_service(question: str, source: str, k: int, is_json: bool, quiet: bool) -> None:
+def _search_service(question: str, options: argparse.Namespace) -> None:
     from sicetnon.library.service_search import search_service, service_json
     from sicetnon.terminal.answers import show_answers
-    from sicetnon.terminal.console import console, line_printer
-    from sicetnon.text.printable import json_text
+    from sicetnon.terminal.console import console
 
-    say = line_printer(console(stderr=True, quiet=quiet))
-    found = search_service(source, question, k, say=say)
-    if is_json:
-        print(json_text(service_json(source, question, found), indent=1))  # noqa: T201
+    found = search_service(options.source, question, options.k, say=notices(options))
+    if options.json:
+        print_json(service_json(options.source, question, found))
         return
     show_answers(question, found, console())

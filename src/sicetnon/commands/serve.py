@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import add_index, describe, port
+from sicetnon.commands.arguments import add_index, describe, notices, port
 from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
@@ -62,10 +62,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _serve(options: argparse.Namespace) -> None:
     from sicetnon.library.sample import opened_index
-    from sicetnon.terminal.console import console, line_printer
     from sicetnon.web.server import serve
 
-    say = line_printer(console(stderr=True, quiet=options.quiet))
+    say = notices(options)
     index = opened_index(options.index, say)
     if options.judge:
         _say_missing(index, options.judge, say)

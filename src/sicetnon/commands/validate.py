@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from sicetnon.commands.arguments import add_index, describe
+from sicetnon.commands.arguments import add_index, describe, print_json
 from sicetnon.errors import SicetnonError
 
 
@@ -33,7 +33,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _validate(options: argparse.Namespace) -> None:
     from sicetnon.cluster.places import open_index
     from sicetnon.terminal.console import console, line_printer
-    from sicetnon.text.printable import json_text
     from sicetnon.validation import validate
     from sicetnon.validation.known import known_to
 
@@ -42,7 +41,7 @@ def _validate(options: argparse.Namespace) -> None:
         known = None if index is None else known_to(index)
         report = validate(options.run, options.task, options.topics, known)
     if options.json:
-        print(json_text(report.as_json(), indent=1))  # noqa: T201
+        print_json(report.as_json())
     else:
         say = line_printer(console())
         summary = str(report).split("\n")
