@@ -39,10 +39,10 @@ class Exported:
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of known judgments.
+    """The outcome of an import of judgments.
 
     Attributes:
-        dimension: What they judge.
+        dimension: Their dimension.
         saved: Judgments that are votes now.
         known: Judgments that were votes already.
         outside: Judgments of documents that are not in the pool.
@@ -111,7 +111,7 @@ def import_judgments(
         file: The judging file.
         path: The judgments.
         name: The assessor whose votes they become.
-        dimension: What they judge; by their labels and the file's name when left out.
+        dimension: Their dimension; by their labels and the file's name when left out.
 
     Raises:
         DataError: A line cannot be used, or a label is not on the scale.
@@ -148,7 +148,7 @@ def import_judgments(
 
 
 def _dimension(path: Path | str, labels: set[str]) -> str:
-    """What a file judges: by its words, else by its name, else relevance."""
+    """The dimension of a file: by its labels, else by its name, else relevance."""
     if not labels:
         raise DataError("found no judgment; expected lines of the form qid 0 doc label", path)
     if labels <= set(SIDES):

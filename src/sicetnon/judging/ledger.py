@@ -47,7 +47,7 @@ class Action(msgspec.Struct, frozen=True):
             saved once.
         kind: `vote`, `skip`, `note` or `undo`.
         item: The document, by its number in the file; for `undo` that of what is undone.
-        dimension: What is judged, for a vote.
+        dimension: The dimension of a vote.
         label: The label, for a vote.
         note: The text, for a note. It stands in the place of an earlier one.
         target: The key of what is undone.
@@ -74,7 +74,7 @@ class Action(msgspec.Struct, frozen=True):
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """What became of an action.
+    """The outcome of an action.
 
     Attributes:
         key: Its key.
@@ -107,7 +107,7 @@ class Item(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Own:
-    """What an assessor has done and may do."""
+    """The votes, skips and reservations of an assessor."""
 
     votes: Mapping[int, dict[str, str]]
     skipped: set[int]
@@ -133,7 +133,7 @@ class Ledger:
         self._labels = {str(scale.dimension): scale.values for scale in plan.scales}
 
     def own(self, assessor: int) -> Own:
-        """What an assessor has done. Reservations that have lapsed are not left out."""
+        """The votes, skips and reservations of an assessor; lapsed reservations are included."""
         votes: dict[int, dict[str, str]] = {}
         skipped = set()
         for kind, item, dimension, label in self._database.execute(
@@ -149,7 +149,7 @@ class Ledger:
         return Own(votes, skipped, {item for (item,) in reserved})
 
     def others(self, assessor: int, item: int, now: float) -> int:
-        """How many other assessors have voted on an item, or have it kept for them."""
+        """The number of other assessors who voted on an item, or hold a reservation for it."""
         values = {"item": item, "assessor": assessor, "now": now}
         (count,) = self._database.execute(_OTHERS, values).fetchone()
         return int(count)

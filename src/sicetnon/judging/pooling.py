@@ -16,7 +16,7 @@ from sicetnon.formats.identifiers import all_pairs
 from sicetnon.formats.runs import unordered
 from sicetnon.judging.scales import scales_of
 from sicetnon.judging.schema import Plan, create
-from sicetnon.records import Run
+from sicetnon.records import Run, Topic
 
 DEPTH = 5
 """The depth of the pools of Touché."""
@@ -54,7 +54,7 @@ def make_pool(
         runs: The runs, in any form that `evaluate` takes. Ranks count, not scores.
         topics: The questions, in any form that `load_topics` takes.
         task: The task-year whose dimensions and labels are used.
-        dimensions: What is judged, of `DIMENSIONS`; what the task judges when left out.
+        dimensions: Dimensions of `DIMENSIONS`; those of the task when left out.
         depth: The first documents of each topic that a run gives.
         votes: How many assessors judge a document.
         quota: How many documents an assessor judges at most; no limit when left out.
@@ -71,7 +71,21 @@ def make_pool(
         check_number(quota, "quota", 1)
     scales = scales_of(task, dimensions)
     asked = load_topics(topics)
-    pool: dict[str, set[str]] = {topic.number: set() for topic in asked}
+    names, pool = _gathered(runs, asked, depth)
+    shuffled = {number: _shuffled(found, seed, number) for number, found in pool.items() if found}
+    if not shuffled:
+        raise UsageError("found no document in the runs; expected at least one")
+    judged = tuple(scale.dimension for scale in scales)
+    plan = Plan(task, judged, depth, names, seed, votes, quota)
+    create(Path(path), plan, asked, shuffled)
+    return PoolSize(len(shuffled), sum(map(len, shuffled.values())))
+
+
+def _gathered(
+    runs: Sources, topics: Sequence[Topic], depth: int
+) -> tuple[tuple[str, ...], dict[str, set[str]]]:
+    """The names of runs, and their first documents by topic."""
+    pool: dict[str, set[str]] = {topic.number: set() for topic in topics}
     names = []
     for name, source in each_source(runs):
         run = load_run(source, name)
@@ -81,14 +95,7 @@ def make_pool(
                 message = f"found the topic {number}, which is not among the topics; give its file"
                 raise DataError(message, run.name)
             pool[number].update(documents)
-    shuffled = {number: _shuffled(found, seed, number) for number, found in pool.items() if found}
-    if not shuffled:
-        raise UsageError("found no document in the runs; expected at least one")
-    plan = Plan(
-        task, tuple(scale.dimension for scale in scales), depth, tuple(names), seed, votes, quota
-    )
-    create(Path(path), plan, asked, shuffled)
-    return PoolSize(len(shuffled), sum(map(len, shuffled.values())))
+    return tuple(names), pool
 
 
 def pooled(run: Run, depth: int) -> Mapping[str, tuple[str, ...]]:

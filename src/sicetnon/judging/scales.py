@@ -8,10 +8,9 @@ from typing import Literal
 
 from sicetnon.contracts import Contract, Dimension, Unit, contract_of
 from sicetnon.errors import UsageError
-from sicetnon.formats.qrels import SIDES, STANCES
 
 JudgedDimension = Dimension | Literal["side"]
-"""What can be judged: the dimensions of the tasks, and the side towards the question."""
+"""The dimensions of the tasks, and the side towards the question."""
 
 DIMENSIONS: tuple[JudgedDimension, ...] = ("relevance", "quality", "coherence", "stance", "side")
 
@@ -23,7 +22,7 @@ class Label:
     Attributes:
         value: The label as judgments hold it.
         key: The key that chooses it.
-        name: What a button says.
+        name: The text of its button.
         meaning: When to choose it.
     """
 
@@ -38,8 +37,8 @@ class Scale:
     """The labels of a dimension.
 
     Attributes:
-        dimension: What is judged.
-        question: What the assessor is asked.
+        dimension: The dimension.
+        question: The question to the assessor.
         labels: The labels, lowest first where they are grades.
     """
 
@@ -82,7 +81,7 @@ def scales_of(task: str, dimensions: Sequence[str] = ()) -> tuple[Scale, ...]:
 
     Args:
         task: The id of a task-year; the empty string for texts of no task.
-        dimensions: What is judged; what the task judges, or relevance, when left out.
+        dimensions: The dimensions; those of the task, or relevance, when left out.
 
     Raises:
         UsageError: There is no such task or dimension, or a dimension is named twice.
@@ -139,37 +138,15 @@ _COHERENCE = (
     Label("1", "1", "Partly coherent", "One subject, but neither supports the other."),
     Label("2", "2", "Coherent", "One supports the other, or continues it."),
 )
-_STANCE = tuple(
-    Label(value, str(place), name, meaning)
-    for place, (value, name, meaning) in enumerate(
-        zip(
-            STANCES,
-            ("First object", "Second object", "Neutral", "No stance"),
-            (
-                "As a whole it favours the first object.",
-                "As a whole it favours the second object.",
-                "It weighs both, and favours neither.",
-                "It takes no stance on the two objects.",
-            ),
-            strict=True,
-        ),
-        start=1,
-    )
+_STANCE = (
+    Label("FIRST", "1", "First object", "As a whole it favours the first object."),
+    Label("SECOND", "2", "Second object", "As a whole it favours the second object."),
+    Label("NEUTRAL", "3", "Neutral", "It weighs both, and favours neither."),
+    Label("NO", "4", "No stance", "It takes no stance on the two objects."),
 )
-_SIDE = tuple(
-    Label(value, str(place), name, meaning)
-    for place, (value, name, meaning) in enumerate(
-        zip(
-            SIDES,
-            ("For", "Against", "Both", "None"),
-            (
-                "It answers the question with yes, whatever its own claim is.",
-                "It answers the question with no.",
-                "It argues for both sides.",
-                "It takes no side on this question.",
-            ),
-            strict=True,
-        ),
-        start=1,
-    )
+_SIDE = (
+    Label("FOR", "1", "For", "It answers the question with yes, whatever its own claim is."),
+    Label("AGAINST", "2", "Against", "It answers the question with no."),
+    Label("BOTH", "3", "Both", "It argues for both sides."),
+    Label("NONE", "4", "None", "It takes no side on this question."),
 )

@@ -23,7 +23,7 @@ from sicetnon.records import Topic
 
 VERSION = 1
 _APPLICATION = 0x5365744E
-"""What marks a SQLite file as ours: "SetN"."""
+"""The application id that marks a SQLite file as ours: "SetN"."""
 _WAIT_SECONDS = 30.0
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 """Errors of a damaged file; SQLite quotes its bytes in messages, which may not be UTF-8."""
@@ -87,7 +87,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     Attributes:
         task: The task-year; the empty string for none.
-        dimensions: What is judged.
+        dimensions: The dimensions.
         depth: The first documents of each topic that each run gave to the pool.
         runs: The names of the runs.
         seed: The seed of the orders in which assessors see documents.

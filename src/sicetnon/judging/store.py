@@ -1,4 +1,4 @@
-"""What assessors do, kept in a judging file: acknowledged only after it is on the disk."""
+"""The actions of assessors in a judging file; each is on the disk before it is acknowledged."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class JudgingFile:
 
     @property
     def size(self) -> int:
-        """How many documents are in the pool."""
+        """The number of documents in the pool."""
         with self.reading() as database:
             (count,) = database.execute("SELECT COUNT(*) FROM items").fetchone()
         return int(count)
@@ -254,7 +254,7 @@ class JudgingFile:
         return int(row[0])
 
     def _left(self, held: int) -> int:
-        """How many more documents an assessor may take; a negative number for no limit."""
+        """The number of documents that an assessor may still take; negative for no limit."""
         return -1 if self.plan.quota is None else max(self.plan.quota - held, 0)
 
     def _order(self, name: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""What stands in a judging file: votes, progress, agreement and disagreements."""
+"""Read a judging file: votes, progress, agreement and disagreements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Vote(msgspec.Struct, frozen=True):
 
 
 class AssessorProgress(msgspec.Struct, frozen=True):
-    """How far an assessor is.
+    """The progress of an assessor.
 
     Attributes:
         name: The assessor.
@@ -54,7 +54,7 @@ class AssessorProgress(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a pool is.
+    """The progress of a pool.
 
     Attributes:
         documents: Documents in the pool, over all topics.
@@ -75,7 +75,7 @@ class Progress(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """How far two assessors agree.
+    """The agreement of two assessors.
 
     Attributes:
         first: One of them.
@@ -94,7 +94,7 @@ class PairAgreement:
 
 @dataclass(frozen=True)
 class DimensionAgreement:
-    """How far all assessors agree on a dimension.
+    """The agreement of all assessors on a dimension.
 
     Attributes:
         dimension: What was judged.
@@ -159,7 +159,7 @@ def standing_votes(file: JudgingFile) -> list[Vote]:
 
 
 def events(file: JudgingFile) -> Iterator[dict[str, Any]]:
-    """All that was done, in its order, as flat rows ready for JSON; what was undone, too."""
+    """All events in their order, those that were undone included, as flat rows for JSON."""
     with file.reading() as database:
         rows = database.execute(
             "SELECT event.number, event.time, assessors.name, event.kind, items.topic, "
@@ -173,7 +173,7 @@ def events(file: JudgingFile) -> Iterator[dict[str, Any]]:
 
 
 def progress(file: JudgingFile) -> Progress:
-    """How far a pool and its assessors are."""
+    """The progress of a pool and of its assessors."""
     plan = file.plan
     with file.reading() as database:
         documents, topics = database.execute(
@@ -212,7 +212,7 @@ def progress(file: JudgingFile) -> Progress:
 
 
 def progress_of(file: JudgingFile, name: str) -> AssessorProgress:
-    """How far one assessor is."""
+    """The progress of one assessor."""
     of_assessor = "standing WHERE assessor = (SELECT id FROM assessors WHERE name = ?)"
     with file.reading() as database:
         (judged,) = database.execute(
@@ -229,7 +229,7 @@ def progress_of(file: JudgingFile, name: str) -> AssessorProgress:
 
 
 def agreement(file: JudgingFile) -> list[DimensionAgreement]:
-    """How far assessors agree, dimension by dimension."""
+    """The agreement of assessors, dimension by dimension."""
     votes = standing_votes(file)
     return [
         _agreement_on(scale, [vote for vote in votes if vote.dimension == scale.dimension])
@@ -281,15 +281,9 @@ def _agreement_on(scale: Scale, votes: Sequence[Vote]) -> DimensionAgreement:
             equal = sum(a == b for a, b in zip(one, other, strict=True)) / len(shared)
             kappa = cohen_kappa(one, other)
             pairs.append(PairAgreement(first, second, len(shared), equal, kappa))
-    if scale.is_graded:
-        numbers = [[float(label) for label in labels.values()] for labels in units.values()]
-        alpha = krippendorff_alpha(numbers, "ordinal")
-    else:
-        places = [
-            [float(scale.values.index(label)) for label in labels.values()]
-            for labels in units.values()
-        ]
-        alpha = krippendorff_alpha(places, "nominal")
+    # the labels of a graded scale are in their order
+    places = [[scale.values.index(label) for label in labels.values()] for labels in units.values()]
+    alpha = krippendorff_alpha(places, "ordinal" if scale.is_graded else "nominal")
     several = sum(len(labels) > 1 for labels in units.values())
     return DimensionAgreement(scale.dimension, several, alpha, tuple(pairs))
 
