@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from sicetnon.folders import cache_folder
@@ -16,7 +15,6 @@ from sicetnon.services.argsme import ArgsMeRetriever
 from sicetnon.services.chatnoir import ChatNoirRetriever
 from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
 
-SOURCES = ("argsme", "chatnoir")
 _SIDES: dict[str, tuple[PremiseStance, QuestionSide]] = {
     "PRO": ("PRO", "FOR"),
     "CON": ("CON", "AGAINST"),
@@ -27,7 +25,6 @@ def search_service(
     source: str,
     question: str,
     k: int,
-    cache: Path | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Answer]:
     """The best answers of a service to a question.
@@ -40,14 +37,13 @@ def search_service(
         source: `argsme` or `chatnoir`.
         question: Any text.
         k: How many answers are wanted.
-        cache: Where answers of services are kept; the user's cache when left out.
         say: Called with a line for people when something goes wrong.
 
     Raises:
         ServiceError: The service gave no usable answer.
         UsageError: There is no key for ChatNoir, or an address cannot be right.
     """
-    kept = cache or cache_folder() / f"{source}.sqlite"
+    kept = cache_folder() / f"{source}.sqlite"
     topic = Topic("1", question)
     analyzer = named_analysis(DEFAULT_ANALYSIS).analyzer()
     if source == "chatnoir":

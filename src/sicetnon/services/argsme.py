@@ -11,15 +11,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sicetnon.formats.jsontext import decode, mended
+from sicetnon.formats.jsontext import decode
 from sicetnon.records import UNSTANCED, Argument, Premise, Ranking, Topic
 from sicetnon.services.pace import Clock, Patience
-from sicetnon.services.paging import read_pages
+from sicetnon.services.paging import query_of, read_pages
 from sicetnon.services.remote import Request, Service, UnusableAnswer
 from sicetnon.services.response_cache import ResponseCache
 
 URL, URL_VARIABLE = "https://www.args.me", "ARGSME_URL"
-_PAGE_SIZE = 100
 _SIDES = ("PRO", "CON")
 
 
@@ -107,16 +106,8 @@ class ArgsMeRetriever:
         self._cache.close()
 
     def _retrieve(self, topic: Topic, k: int) -> Ranking:
-        query = " ".join(mended(topic.title).split())
-        found: dict[str, _Hit] = {}
-        if query:
-            found = read_pages(
-                self._service,
-                lambda offset, size: _search(query, offset, size),
-                _read_results,
-                k,
-                min(k, _PAGE_SIZE),
-            )
+        query = query_of(topic)
+        found = read_pages(self._service, query, _search, _read_results, k)
         names, scores = _scored(found)
         for name in names:
             self._arguments.setdefault(name, found[name].argument())

@@ -17,11 +17,11 @@ import numpy as np
 from sicetnon.errors import ServiceError
 from sicetnon.formats.html import Html, check_extra
 from sicetnon.formats.html_process import parse_guarded
-from sicetnon.formats.jsontext import decode, mended
+from sicetnon.formats.jsontext import decode
 from sicetnon.formats.limits import Limits
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.services.pace import Clock, Patience
-from sicetnon.services.paging import read_pages
+from sicetnon.services.paging import query_of, read_pages
 from sicetnon.services.remote import Missing, Request, Service, UnusableAnswer
 from sicetnon.services.response_cache import ResponseCache
 
@@ -32,7 +32,6 @@ KEY_HELP = (
 )
 _INDEX = "cw12"
 _PREFIX = "clueweb12"
-_PAGE_SIZE = 100
 _CONNECTIONS = 4
 _TOLERATED = 3
 _HIGHLIGHT = re.compile(r"</?em>")
@@ -87,7 +86,7 @@ class ChatNoirRetriever:
     Raises:
         UsageError: The address or the key cannot be right.
         DataError: The cache cannot be used.
-        MissingExtraError: What reads the pages is not installed.
+        MissingExtraError: The reader of web pages is not installed.
     """
 
     def __init__(
@@ -134,7 +133,7 @@ class ChatNoirRetriever:
 
     def hits(self, ranking: Ranking) -> list[WebPage]:
         """Pages as the search showed them, with a snippet and no text. Nothing is fetched."""
-        query = _query(ranking.topic)
+        query = query_of(ranking.topic)
         return [self._pages[query, identifier] for identifier in ranking.ids]
 
     def records(self, ranking: Ranking) -> list[WebPage]:
@@ -149,7 +148,7 @@ class ChatNoirRetriever:
             ServiceError: Several pages are not available. Those that were fetched are kept.
         """
         pages = self.hits(ranking)
-        what = f"pages of {self._origins[_query(ranking.topic)]}"
+        what = f"pages of {self._origins[query_of(ranking.topic)]}"
         texts = self._texts(list(dict.fromkeys(page.uuid for page in pages)), what)
         return [msgspec.structs.replace(page, text=texts[page.uuid]) for page in pages]
 
@@ -158,16 +157,8 @@ class ChatNoirRetriever:
         self._cache.close()
 
     def _retrieve(self, topic: Topic, k: int, origin: str) -> Ranking:
-        query = _query(topic)
-        found: dict[str, _Hit] = {}
-        if query:
-            found = read_pages(
-                self._service,
-                lambda offset, size: self._search(query, offset, size),
-                _read_results,
-                k,
-                min(k, _PAGE_SIZE),
-            )
+        query = query_of(topic)
+        found = read_pages(self._service, query, self._search, _read_results, k)
         names = sorted(found, key=lambda name: (-found[name].score, name))
         self._origins[query] = origin
         self._pages |= {(query, name): _page(name, found[name]) for name in names}
@@ -221,10 +212,6 @@ class ChatNoirRetriever:
         if not text.strip():
             raise UnusableAnswer("sent an empty page")
         return text
-
-
-def _query(topic: Topic) -> str:
-    return " ".join(mended(topic.title).split())
 
 
 def page_uuid(trec_id: str) -> str:

@@ -38,7 +38,7 @@ _TOKENS_PER_NUMBER = 4
 
 
 class Estimate(NamedTuple):
-    """What asking would take, by four letters a token."""
+    """The estimated cost of requests, at four letters per token."""
 
     requests: int
     tokens: int
@@ -127,7 +127,7 @@ class ListwiseRanker:
         return ranking.taken(np.array([*chosen, *rest], dtype=np.int64), ranking.scores)
 
     def estimate(self, rankings: Iterable[Ranking], price: float = 0.0) -> Estimate:
-        """What ordering some rankings would take; nothing is asked.
+        """Estimate the cost of ordering some rankings; no request is sent.
 
         Args:
             rankings: The rankings that the stage would get.

@@ -6,17 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from sicetnon.errors import counted
+from sicetnon.formats.jsontext import mended
+from sicetnon.records import Topic
 from sicetnon.services.remote import EndOfResults, Request, Service, UnusableAnswer
 
 H = TypeVar("H")
+_PAGE_SIZE = 100
+
+
+def query_of(topic: Topic) -> str:
+    """The title of a topic, as a service can take it."""
+    return " ".join(mended(topic.title).split())
 
 
 def read_pages(
     service: Service,
-    request: Callable[[int, int], Request],
+    query: str,
+    request: Callable[[str, int, int], Request],
     parse: Callable[[bytes], tuple[Sequence[tuple[str, H]], int]],
     wanted: int,
-    size: int,
 ) -> dict[str, H]:
     """The first results of a search by their ids, in the order of the service.
 
@@ -26,19 +34,20 @@ def read_pages(
 
     Args:
         service: The service.
-        request: The request for a page, from the offset of its first result and its size.
+        query: The query; an empty one finds nothing.
+        request: The request for a page, from the query, the offset of its first result and its
+            size.
         parse: Ids and results of a page, and how many results the service counts in all; raises
             `UnusableAnswer`.
         wanted: Number of results wanted at most.
-        size: Number of results per page.
 
     Raises:
         ServiceError: A page is not available.
     """
     found: dict[str, H] = {}
     offset = total = 0
-    warned = False
-    while len(found) < wanted:
+    size, warned = min(wanted, _PAGE_SIZE), False
+    while query and len(found) < wanted:
 
         def read(body: bytes) -> tuple[Sequence[tuple[str, H]], int]:
             hits, count = parse(body)
@@ -46,7 +55,7 @@ def read_pages(
             return hits, count
 
         try:
-            hits, count = service.ask(request(offset, size), read)
+            hits, count = service.ask(request(query, offset, size), read)
         except EndOfResults as end:
             service.say(f"{end}; going on with the {counted(len(found), 'result')} before it")
             break
