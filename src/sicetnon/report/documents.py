@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.formats.identifiers import one_order
 from sicetnon.report.contents import Contents, Hit, TopicHits
-from sicetnon.report.texts import Piece, Texts
+from sicetnon.report.texts import Texts
+from sicetnon.text.snippets import Piece
 
 Label = int | str
 
@@ -29,7 +30,7 @@ class ShownHit:
     number: int
     labels: dict[str, Label | None]
     stance: str
-    text: list[Piece]
+    text: Sequence[Piece]
 
     @property
     def is_judged(self) -> bool:
@@ -61,7 +62,7 @@ def _documents(contents: Contents, topic: TopicHits, texts: Texts | None) -> Top
 
     def shown(hit: Hit) -> ShownHit:
         name = hit.document
-        return ShownHit(name, numbers[name], labels[name], hit.stance, snippets.get(name, []))
+        return ShownHit(name, numbers[name], labels[name], hit.stance, snippets.get(name, ()))
 
     return TopicDocuments(
         topic.number,

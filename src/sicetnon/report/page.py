@@ -115,7 +115,7 @@ def _templates() -> Environment:
 
 
 def _shown(contents: Contents) -> dict[str, object]:
-    """What the sections print."""
+    """Values for the templates of the sections."""
     return {
         "contents": contents,
         "sections": contents.sections,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sicetnon.formats.identifiers import SEPARATOR, argument_of, is_pair
 from sicetnon.records import ProcessedArgument, Record
-from sicetnon.text.snippets import snippet
+from sicetnon.text.snippets import Piece, snippet
 from sicetnon.text.stopwords import content_of
 
 if TYPE_CHECKING:
@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 
 LENGTH = 180
 """Characters of a text that are shown."""
-
-
-class Piece(NamedTuple):
-    """A piece of a text, and whether it is a word of the question."""
-
-    text: str
-    marked: bool
 
 
 class Texts:
@@ -40,18 +33,13 @@ class Texts:
         # each different word is analysed once
         self._stems: Callable[[str], list[str]] = functools.cache(analyzer.stems_of)
 
-    def snippets(self, documents: Iterable[str], question: str) -> dict[str, list[Piece]]:
+    def snippets(self, documents: Iterable[str], question: str) -> dict[str, tuple[Piece, ...]]:
         """For each document that has a text, the part that has most to do with a question."""
         wanted = frozenset(self._stems(content_of(question)))
-        found = {}
-        for document, text in self.of(documents).items():
-            part = snippet(text, wanted, self._stems, LENGTH)
-            pieces, end = [], 0
-            for start, stop in part.marks:
-                pieces += [Piece(part.text[end:start], False), Piece(part.text[start:stop], True)]
-                end = stop
-            found[document] = [*pieces, Piece(part.text[end:], False)]
-        return found
+        return {
+            document: snippet(text, wanted, self._stems, LENGTH).pieces
+            for document, text in self.of(documents).items()
+        }
 
     def of(self, documents: Iterable[str]) -> dict[str, str]:
         """The texts that are known; the two sentences of a pair are one text."""

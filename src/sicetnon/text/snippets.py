@@ -6,7 +6,9 @@ import bisect
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 from sicetnon.stopping import check_wanted
 
@@ -14,6 +16,13 @@ from sicetnon.stopping import check_wanted
 _LETTER = r"[\w\u0300-\u036f\u00ad\u200b-\u200d\u2060]"
 _WORD = re.compile(rf"{_LETTER}+(?:['’＇]{_LETTER}+)*")
 _BREAK = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
+
+
+class Piece(NamedTuple):
+    """A piece of a text, and whether it is marked."""
+
+    text: str
+    is_marked: bool
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,13 @@ class Snippet:
 
     text: str
     marks: tuple[tuple[int, int], ...]
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The marked parts and those between them."""
+        ends = [0, *(end for mark in self.marks for end in mark), len(self.text)]
+        parts = [self.text[start:end] for start, end in pairwise(ends)]
+        return tuple(Piece(part, place % 2 == 1) for place, part in enumerate(parts) if part)
 
 
 def words_of(text: str) -> list[str]:
