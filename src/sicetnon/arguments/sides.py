@@ -88,7 +88,12 @@ def _share(wanted: Mapping[str, float], found: frozenset[str]) -> float:
 @functools.lru_cache(maxsize=4096)
 def _subject(statement: str) -> frozenset[str]:
     """The stems of the subject of a statement."""
-    return frozenset(_analyzer().stems_of(_FRAME.sub(" ", _TURNS.sub(" ", statement))))
+    return content_stems(_FRAME.sub(" ", _TURNS.sub(" ", statement)))
+
+
+def content_stems(statement: str) -> frozenset[str]:
+    """The stems of the content words of a statement."""
+    return frozenset(_analyzer().stems_of(statement))
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""What is read of arguments, and the features that the sides of their conclusions add."""
+"""Features of arguments, before and after the sides of their conclusions are known."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.side import words
-from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals
+from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals, logit
 from sicetnon.arguments.side.statements import is_point
 
 _FOR, _AGAINST, _, _NONE = range(4)
-_SMALL = 1e-3
 _OVERLAP_WORDS = 80
 
 
 @dataclass(frozen=True)
 class ArgumentEvidence:
-    """What was read of arguments, before any weight.
+    """Features of arguments, before the sides of their conclusions are known.
 
     Attributes:
         conclusion: Of their conclusions.
@@ -59,12 +58,11 @@ class ArgumentEvidence:
             conclusion: Probabilities of `SIDES` of the conclusions, shape (rows, 4).
             title: Likewise of the titles.
         """
-        sides, leaning = _log_odds(conclusion), conclusion[:, _FOR] - conclusion[:, _AGAINST]
-        title_sides, title_leaning = _log_odds(title), title[:, _FOR] - title[:, _AGAINST]
+        sides, leaning, none = _summary(conclusion)
+        title_sides, title_leaning, title_none = _summary(title)
         raw, title_raw = self.conclusion.favours["stance"], self.title.favours["stance"]
         tags, points, own = self.tags, self.points, 1 - self.points
         concluding, titled = self.agreements["conclusion"], self.agreements["title"]
-        none, title_none = conclusion[:, _NONE], title[:, _NONE]
         favours = {
             "text": self.stance,
             "conclusion × tag": own * tags * sides,
@@ -90,7 +88,7 @@ class ArgumentEvidence:
         }
         sided = {
             "no side of conclusion": none,
-            "no side of conclusion, log odds": _logit(none),
+            "no side of conclusion, log odds": logit(none),
             "no stance of conclusion": self.conclusion.sided["no stance"],
             "no stance of text": self.no_stance,
             "choice": self.conclusion.sided["choice"],
@@ -99,7 +97,7 @@ class ArgumentEvidence:
             "similarity of text": self.similarity,
             "point": self.titled,
             "no side of title": self.titled * title_none,
-            "no side of title, log odds": self.titled * _logit(title_none),
+            "no side of title, log odds": self.titled * logit(title_none),
             **self.overlaps,
         }
         return Evidence(favours, sided)
@@ -135,16 +133,6 @@ def read_arguments(
         for title, conclusion, differs in zip(titles, conclusions, titled.tolist(), strict=True)
     ]
     stance, no_stance = reader.texts(texts, questions, tags != 0)
-    rows = list(zip(questions, conclusions, named, texts, strict=True))
-    heads = [" ".join(text.split()[:_OVERLAP_WORDS]) for text in texts]
-    overlaps = {
-        "overlap of conclusion": [words.overlap(q, c) for q, c, _, _ in rows],
-        "overlap of title": [words.overlap(q, title) for q, _, title, _ in rows],
-        "overlap of text": [words.overlap(q, text) for q, _, _, text in rows],
-        "overlap of first words": [
-            words.overlap(q, head) for q, head in zip(questions, heads, strict=True)
-        ],
-    }
     statements = reader.conclusions([*conclusions, *named], [*questions, *questions])
     return ArgumentEvidence(
         conclusion=statements.rows(slice(0, len(texts))),
@@ -156,7 +144,7 @@ def read_arguments(
         titled=titled.astype(np.float64),
         points=(titled & resolved).astype(np.float64),
         own_words=np.array([words.own_words(text) for text in texts]),
-        overlaps={name: np.array(column) for name, column in overlaps.items()},
+        overlaps=_overlaps(questions, conclusions, named, texts),
         agreements={
             "conclusion": reader.agreement(texts, conclusions, unknown),
             "title": reader.agreement(texts, named, unknown & titled),
@@ -166,11 +154,27 @@ def read_arguments(
     )
 
 
-def _log_odds(sides: Reals) -> Reals:
-    share = sides[:, _FOR] / np.maximum(sides[:, _FOR] + sides[:, _AGAINST], 1e-9)
-    return _logit(share)
+def _overlaps(
+    questions: Sequence[str],
+    conclusions: Sequence[str],
+    titles: Sequence[str],
+    texts: Sequence[str],
+) -> dict[str, Reals]:
+    """The shares of each question's stems that its conclusion, title and text have, by name."""
+    columns = {
+        "overlap of conclusion": conclusions,
+        "overlap of title": titles,
+        "overlap of text": texts,
+        "overlap of first words": [" ".join(text.split()[:_OVERLAP_WORDS]) for text in texts],
+    }
+    return {
+        name: np.array([words.overlap(*pair) for pair in zip(questions, column, strict=True)])
+        for name, column in columns.items()
+    }
 
 
-def _logit(probabilities: Reals) -> Reals:
-    found: Reals = np.log((probabilities + _SMALL) / (1 - probabilities + _SMALL))
-    return found
+def _summary(sides: Reals) -> tuple[Reals, Reals, Reals]:
+    """Log odds of FOR against AGAINST, their difference, and the probability of no side."""
+    supporting, opposing = sides[:, _FOR], sides[:, _AGAINST]
+    share = supporting / np.maximum(supporting + opposing, 1e-9)
+    return logit(share), supporting - opposing, sides[:, _NONE]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TypeVar, cast, get_args
 
@@ -118,20 +119,14 @@ class Side:
             dtype=bool,
         )
         if statements.any():
-            at = np.flatnonzero(statements).tolist()
             found[statements] = self.conclusion_probabilities(
-                [texts[place] for place in at], [asked[place] for place in at]
+                list(compress(texts, statements)), list(compress(asked, statements))
             )
-        if not statements.all():
-            at = np.flatnonzero(~statements).tolist()
-            found[~statements] = self._of_arguments(
-                [texts[place] for place in at],
-                [asked[place] for place in at],
-                [concluded[place] for place in at],
-                [named[place] for place in at],
-                [resolved[place] for place in at],
-                tags[~statements],
-            )
+        arguments = ~statements
+        if arguments.any():
+            columns = (texts, asked, concluded, named, resolved)
+            chosen = (list(compress(column, arguments)) for column in columns)
+            found[arguments] = self._of_arguments(tags[arguments], *chosen)
         return found
 
     def classify(
@@ -162,12 +157,12 @@ class Side:
 
     def _of_arguments(
         self,
+        tags: Reals,
         texts: Sequence[str],
         questions: Sequence[str],
         conclusions: Sequence[str],
         titles: Sequence[str],
         resolutions: Sequence[str],
-        tags: Reals,
     ) -> Reals:
         read = read_arguments(
             self._reader, texts, questions, conclusions, titles, resolutions, tags

@@ -1,4 +1,4 @@
-"""What the model and the words say of conclusions and texts, as named columns.
+"""Features of conclusions and texts, by the model and by their words, as named columns.
 
 All columns have shape (rows,). What favours a side is positive for FOR and negative for AGAINST.
 """
@@ -32,7 +32,7 @@ _SMALL = 1e-3
 _SMALL_COMPARISON = 1e-2
 _WINDOW_WORDS, _WINDOWS = 30, 5
 END_WORDS = 40
-"""How many of the first and of the last words of a text are held against a claim."""
+"""The number of first and of last words of a text that are compared with a claim."""
 
 
 @dataclass(frozen=True)
@@ -236,8 +236,12 @@ def log_odds(stances: Reals) -> Reals:
 
 def log_odds_of_none(stances: Reals) -> Reals:
     """The log odds of no stance."""
-    none = stances[:, _NO_STANCE]
-    found: Reals = np.log((none + _SMALL) / (1 - none + _SMALL))
+    return logit(stances[:, _NO_STANCE])
+
+
+def logit(probabilities: Reals) -> Reals:
+    """The log odds of probabilities, which may be 0 and 1."""
+    found: Reals = np.log((probabilities + _SMALL) / (1 - probabilities + _SMALL))
     return found
 
 
@@ -251,7 +255,7 @@ def _column(measure: Callable[[str, str], float], pairs: Sequence[tuple[str, str
 
 
 def _words_of(conclusions: Sequence[str], questions: Sequence[str]) -> dict[str, Reals]:
-    """What the words of conclusions and questions tell of whether there is a side."""
+    """Features of conclusions' and questions' words: whether the conclusion takes a side."""
     pairs = list(zip(conclusions, questions, strict=True))
     return {
         "overlap": _column(lambda c, q: words.overlap(q, c), pairs),
@@ -284,7 +288,7 @@ def _forms(name: str, statements: Sequence[str]) -> dict[str, Reals]:
 
 
 def _positions(text: str, first: str, second: str) -> tuple[int, int]:
-    """Where the last word of each object stands in a text, -1 where it does not."""
+    """The place of each object's last word in a text, or -1."""
     folded = text.casefold()
     heads = (name.casefold().split()[-1:] for name in (first, second))
     found = [folded.find(head[0]) if head else -1 for head in heads]

@@ -21,7 +21,7 @@ _ASKS_FOR_ARGUMENTS_ON = re.compile(
 
 
 def matter_of(question: str) -> str:
-    """What a question for arguments is about; other questions as they are.
+    """The subject of a question for arguments; other questions as they are.
 
     "The best arguments against school uniforms" is about school uniforms: an argument of the side
     that is asked for is against them, not for the words of the question.

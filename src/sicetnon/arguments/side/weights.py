@@ -23,7 +23,7 @@ class Logistic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A logistic regression.
 
     Attributes:
-        intercept: What is added to every row.
+        intercept: The constant term.
         weights: The weight of each feature.
     """
 

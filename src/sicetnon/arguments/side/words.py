@@ -1,12 +1,11 @@
-"""What the words of questions, conclusions and texts say of their sides, without a model."""
+"""Cues for the side in the words of questions, conclusions and texts, without a model."""
 
 from __future__ import annotations
 
 import functools
 import re
 
-from sicetnon.arguments.sides import TURNING
-from sicetnon.text.analysis import Analyzer, named_analysis
+from sicetnon.arguments.sides import TURNING, content_stems
 
 _NEGATIONS = re.compile(r"\b(?:not|no|never|cannot|without|none|nor|\w+n['’]t)\b", re.IGNORECASE)
 _TURNS = re.compile(
@@ -110,7 +109,7 @@ def repeats(statement: str, claim: str) -> bool:
 
 
 def own_words(text: str) -> float:
-    """What a debater's words say of the stance towards the resolution, from -2 (CON) to 2 (PRO).
+    """The stance towards the resolution by a debater's words, from -2 (CON) to 2 (PRO).
 
     "Vote Con", "I negate" and "Pro claims" are words of the opponent of a resolution. The first and
     the last 150 words are read.
@@ -136,22 +135,13 @@ def ends(text: str, count: int, between: str = "") -> str:
 
 def stems(statement: str) -> frozenset[str]:
     """The stems of the content words of a statement; those of short ones are kept."""
-    return _kept_stems(statement) if len(statement) < _LONG else _stems(statement)
+    return _kept_stems(statement) if len(statement) < _LONG else content_stems(statement)
 
 
-def _stems(statement: str) -> frozenset[str]:
-    return frozenset(_analyzer().stems_of(statement))
-
-
-_kept_stems = functools.lru_cache(maxsize=8192)(_stems)
+_kept_stems = functools.lru_cache(maxsize=8192)(content_stems)
 
 
 def overlap(wanted: str, found: str) -> float:
     """The share of the stems of one statement that another has."""
     own = stems(wanted)
     return len(own & stems(found)) / len(own) if own else 0.0
-
-
-@functools.cache
-def _analyzer() -> Analyzer:
-    return named_analysis("porter-stop").analyzer()
