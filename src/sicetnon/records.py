@@ -129,7 +129,7 @@ class WebPage(msgspec.Struct, frozen=True):
         spam_rank: Per cent of the crawl that is more spam than this (100 is best); None where it
             is not known.
         snippet: The part of it that a search engine showed for its question.
-        uuid: What ChatNoir calls it.
+        uuid: ChatNoir's id.
     """
 
     id: str
@@ -172,17 +172,20 @@ class Entry(msgspec.Struct, frozen=True):
 Record = Argument | ProcessedArgument | Passage | WebPage | Entry
 
 
+def unprocessed(record: Record) -> Argument | Passage | WebPage | Entry:
+    """The argument of a processed argument; any other record as it is."""
+    return record.argument if isinstance(record, ProcessedArgument) else record
+
+
 def said(record: Record) -> str:
     """The text that argues: the premise of an argument, else the whole text."""
-    if isinstance(record, ProcessedArgument):
-        record = record.argument
+    record = unprocessed(record)
     return record.premise if isinstance(record, Argument) else record.default_text()
 
 
 def claimed(record: Record) -> tuple[str, PremiseStance | None]:
     """The claim that a document argues about and its stance towards it, where they are known."""
-    if isinstance(record, ProcessedArgument):
-        record = record.argument
+    record = unprocessed(record)
     if isinstance(record, Argument):
         return record.conclusion, record.stance
     return (record.claim, record.stance) if isinstance(record, Entry) else ("", None)
@@ -190,15 +193,13 @@ def claimed(record: Record) -> tuple[str, PremiseStance | None]:
 
 def title_of(record: Record) -> str:
     """The title of the debate that an argument was made in, or the empty string."""
-    if isinstance(record, ProcessedArgument):
-        record = record.argument
+    record = unprocessed(record)
     return record.title if isinstance(record, Argument) else ""
 
 
 def resolution_of(record: Record) -> str:
     """The statement that the stance of an argument is towards, where it is not the conclusion."""
-    if isinstance(record, ProcessedArgument):
-        record = record.argument
+    record = unprocessed(record)
     return record.resolution if isinstance(record, Argument) else ""
 
 
@@ -272,11 +273,11 @@ class Ranking:
     Attributes:
         topic: The question.
         ids: The ids of the documents, none twice; for pairs of sentences two ids and a comma.
-        scores: float64, shape (n,). What retrievers and stages give never rises; a run that was
-            read keeps the scores of its file.
+        scores: float64, shape (n,). Those of retrievers and stages never rise; a run that was read
+            keeps the scores of its file.
         stances: The second column of a run, one per document; None where it is `Q0` throughout.
-        reasons: What decided on the place of each document, by name, from 0 to 1; None where the
-            system does not say.
+        reasons: The values that decided on each document's place, by name, from 0 to 1; None where
+            the system does not say.
     """
 
     topic: Topic
@@ -327,7 +328,7 @@ class Run:
     """Named rankings.
 
     Attributes:
-        name: What results call the run: its path, or the name that the caller gave.
+        name: The name in results: its path, or the name that the caller gave.
         tag: The last column of a run's lines.
         rankings: The ranking of each topic, by the topic's number.
         repeated: Number of lines that were left out when the run was read, because their document

@@ -15,11 +15,11 @@ from sicetnon.records import (
     Entry,
     Passage,
     PremiseStance,
-    ProcessedArgument,
     QuestionSide,
     Ranking,
     Record,
     WebPage,
+    unprocessed,
 )
 from sicetnon.text.analysis import Analyzer
 from sicetnon.text.snippets import Snippet, snippet, words_of
@@ -98,9 +98,7 @@ class Answer:
         }
         if self.reasons is not None:
             fields["reasons"] = dict(self.reasons)
-        record = self.record
-        if isinstance(record, ProcessedArgument):
-            record = record.argument
+        record = unprocessed(self.record)
         if isinstance(record, Argument):
             texts = {"conclusion": record.conclusion, "premise": record.premise}
             return fields | texts | {"title": record.title}
@@ -178,8 +176,7 @@ def marked(
 
 def parts_of(record: Record) -> tuple[str, str, str, PremiseStance | None]:
     """Text, heading, source and stance of a record."""
-    if isinstance(record, ProcessedArgument):
-        record = record.argument
+    record = unprocessed(record)
     if isinstance(record, Argument):
         title = record.title
         source = str(record.context.get("sourceUrl") or title)

@@ -34,7 +34,7 @@ _LONG = 4
 
 @dataclass(frozen=True)
 class Point:
-    """What both sides speak of, with a sentence of each."""
+    """A point that both sides speak of, with a sentence of each."""
 
     words: tuple[str, ...]
     supporting: Reason

@@ -43,7 +43,7 @@ def page(brief: Brief, written: str = "") -> str:
 
 
 def shown(brief: Brief, context: Callable[[Reason], str] | None = None) -> dict[str, Any]:
-    """What the template of a brief prints, by name.
+    """Values for the template of a brief, by name.
 
     Args:
         brief: The brief.
@@ -97,7 +97,7 @@ def _names(brief: Brief) -> tuple[str, str]:
 
 
 def _summary(brief: Brief) -> str:
-    """What was found, in one sentence."""
+    """A summary of the answers, in one sentence."""
     if not brief.found:
         nearest = ", ".join(f"“{each.rstrip('. ')}”" for each in brief.nearest)
         near = f" The nearest topics in it: {nearest}." if nearest else ""
@@ -119,7 +119,7 @@ def _summary(brief: Brief) -> str:
 
 
 def _missing(brief: Brief) -> tuple[str, str]:
-    """What is said where a side has fewer reasons than wanted."""
+    """The notices about sides with too few reasons."""
     return _missing_of(brief.supporting), _missing_of(brief.opposing)
 
 
@@ -130,7 +130,7 @@ def _missing_of(reasons: Sequence[Reason]) -> str:
 
 
 def _claim_words(reason: Reason) -> str:
-    """What an argument does with the claim that is shown with it; empty where it has none."""
+    """How an argument relates to the claim that is shown with it; empty where it has none."""
     answer = reason.answer
     if not answer.heading:
         return ""

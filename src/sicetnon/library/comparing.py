@@ -39,7 +39,7 @@ class ComparedPassage:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the passages that were found say of two objects."""
+    """The passages that were found, by the object that they favour."""
 
     objects: tuple[str, str]
     passages: tuple[ComparedPassage, ...]
@@ -55,7 +55,7 @@ class Comparison:
 
 
 def compared(answers: Iterable[Answer]) -> Comparison | None:
-    """What answers say of two objects; None where their stances are about none."""
+    """The comparison in some answers; None where their stances are about no objects."""
     found = list(answers)
     objects = next((answer.objects for answer in found if answer.objects), None)
     if objects is None:

@@ -38,7 +38,7 @@ class _Request(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Message:
-    """What one side of a debate said.
+    """A message of one side of a debate.
 
     Attributes:
         role: `user`, or `assistant` for this program.
@@ -51,7 +51,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Turn:
-    """What this program says next in a debate.
+    """The next message of this program in a debate.
 
     Attributes:
         reply: The argument against the user's claim; None where there is none.

@@ -13,7 +13,7 @@ from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.library.answers import Answer, answers, with_snippets
-from sicetnon.library.showing import argues, balanced, folded, is_one_sided
+from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
@@ -21,6 +21,8 @@ from sicetnon.text.analysis import named_analysis
 
 if TYPE_CHECKING:
     from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.formats.corpora import Corpus
+    from sicetnon.index.writing import BuildOptions
     from sicetnon.library.sources import Source
     from sicetnon.retrieval.feedback import Feedback
     from sicetnon.retrieval.searcher import LocalRetriever
@@ -107,29 +109,39 @@ class Index(IndexReader):
             OSError: The disk is full or not writable. Nothing has changed in any of these cases.
         """
         # reading takes more libraries than searching
-        from sicetnon.cluster.places import build_at
         from sicetnon.formats.entries import EntryFields
         from sicetnon.formats.files import Reading
-        from sicetnon.index.writing import BuildOptions, build_index
+        from sicetnon.index.writing import BuildOptions
         from sicetnon.library.sources import corpus_of
 
         if isinstance(fields, str):
             raise UsageError(f"found the text {fields!r}; expected a list of fields: [{fields!r}]")
         corpus = corpus_of(source, EntryFields(tuple(fields), id_field, stance_field, claim_field))
-        options = BuildOptions(
-            named_analysis(analysis or analysis_for(corpus.records)),
-            on_error=on_error or Reading().on_error,
-        )
-        if folder is not None:
-            build_at(corpus, folder, options, cluster)
-            return cls.open(folder)
-        temporary = _TemporaryFolder()
-        build_index(corpus, temporary.path / "index", options)
-        index = cls.open(temporary.path / "index")
-        index._temporary = temporary
-        return index
+        chosen = named_analysis(analysis or analysis_for(corpus.records))
+        options = BuildOptions(chosen, on_error=on_error or Reading().on_error)
+        return cls._built(corpus, folder, options, cluster)
 
     _temporary: _TemporaryFolder | None = None
+
+    @classmethod
+    def _built(
+        cls,
+        corpus: Corpus,
+        folder: Place | None,
+        options: BuildOptions,
+        cluster: ClusterOptions | None,
+    ) -> Self:
+        """Build an index and open it, in a temporary folder where none is named."""
+        from sicetnon.cluster.places import build_at
+
+        temporary = None
+        if folder is None:
+            temporary = _TemporaryFolder()
+            folder = temporary.path / "index"
+        build_at(corpus, folder, options, cluster)
+        index = cls.open(folder)
+        index._temporary = temporary
+        return index
 
     @classmethod
     def merge(cls, shards: Sequence[Path | str], folder: Path | str, *, link: bool = False) -> Self:
@@ -233,8 +245,7 @@ class Index(IndexReader):
                 results are given as they are. Left out, it is `answers` for arguments, else
                 `default`.
             stance: The stance classifier, as in `system`.
-            sides: Whether the sides of the answers are judged, which takes the model a few
-                milliseconds per answer.
+            sides: Whether sides are judged, which takes the model a few milliseconds per answer.
             balance: Whether the side with fewer answers gets a third of the places, if it has
                 enough.
             snippets: Whether the answers have snippets, which take less than a millisecond each.
@@ -247,20 +258,11 @@ class Index(IndexReader):
             raise UsageError(f"found {type(question).__name__} as the question; expected a text")
         check_number(k, "k", 1)
         question = question[:_LONGEST_QUESTION]
-        topic = Topic("1", question)
         if system is not None:
             chosen = system if isinstance(system, System) else self.system(system, stance=stance)
-            best = answers(self, chosen.retrieve([topic], k)[0], snippets)
+            best = answers(self, chosen.retrieve([Topic("1", question)], k)[0], snippets)
             return _sided(question, best) if sides else best
-        chosen = self.system(shown_system(self), stance=stance)
-        finder = replace(chosen, labelling=None)
-        ranking = finder.retrieve([topic], _MOST_FOLDED * k)[0]
-        shown = folded(ranking, self.records_of(ranking)).arguing().on_topic()
-        if chosen.labelling is not None:
-            # the classifier may take a while for each result
-            shown = shown.best(k).labelled(chosen.labelling)
-        shown = shown.best(_BALANCED * k if balance else k)
-        found = shown.answers()
+        found = self._shown(question, k, stance).best(_BALANCED * k if balance else k).answers()
         first, rest = found[:k], found[k:]
         if sides:
             first = _sided(question, first)
@@ -268,6 +270,15 @@ class Index(IndexReader):
             rest = _sided(question, rest) if is_one_sided(first, k) else rest
         best = balanced(first + rest, k) if balance else first
         return with_snippets(question, best, self.analysis.analyzer()) if snippets else best
+
+    def _shown(self, question: str, k: int, stance: str | None) -> Shown:
+        """The results for a question that a person is shown."""
+        chosen = self.system(shown_system(self), stance=stance)
+        finder = replace(chosen, labelling=None)
+        ranking = finder.retrieve([Topic("1", question)], _MOST_FOLDED * k)[0]
+        shown = folded(ranking, self.records_of(ranking)).arguing().on_topic()
+        # the classifier may take a while for each result
+        return shown if chosen.labelling is None else shown.best(k).labelled(chosen.labelling)
 
     def nearest_topics(self, question: str, k: int = 5) -> list[str]:
         """Headings of the documents nearest to a question, each once, the nearest first.
@@ -289,7 +300,7 @@ class Index(IndexReader):
         Args:
             name: One of the systems of the task that the documents belong to, or of the general
                 ones.
-            stance: What finds the object that a passage favours: `rules` or `learned`. The
+            stance: The stance classifier of passages: `rules` or `learned`. The
                 system's own way when left out.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What a document is called, and who said it where, as far as its record knows."""
+"""The name, author and source of a document, as far as its record has them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from sicetnon.formats.entries import is_link
 from sicetnon.library.answers import parts_of
-from sicetnon.records import Argument, Entry, ProcessedArgument, Record, WebPage
+from sicetnon.records import Argument, Entry, Record, WebPage, unprocessed
 
 _NAME_LETTERS = 72
 _AUTHORS = ("author", "authorName", "authors", "by", "speaker", "writer")
@@ -21,7 +21,7 @@ _READ_LETTERS = 1000
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a document comes from. Texts are empty where its record does not say it.
+    """The origin of a document. Texts are empty where its record does not say it.
 
     Attributes:
         author: Who said it.
@@ -41,14 +41,13 @@ class Origin:
 
     @property
     def by(self) -> str:
-        """Who said it, or that this is not known."""
+        """The author, or a note that the author is not known."""
         return self.author or "author not known"
 
 
 def origin_of(record: Record) -> Origin:
-    """Where a document comes from."""
-    if isinstance(record, ProcessedArgument):
-        record = record.argument
+    """The origin of a document."""
+    record = unprocessed(record)
     _, _, source, _ = parts_of(record)
     link = source if is_link(source) else None
     site = host_of(source)
@@ -63,7 +62,7 @@ def origin_of(record: Record) -> Origin:
 
 
 def name_of(record: Record) -> str:
-    """What a document is called: its claim or title, or else its first words."""
+    """The name of a document: its claim or title, or else its first words."""
     text, heading, _, _ = parts_of(record)
     return heading or first_words(text)
 

@@ -14,7 +14,7 @@ from sicetnon.arguments.attribution import doubts
 from sicetnon.formats.entries import is_link
 from sicetnon.library.answers import Answer, parts_of
 from sicetnon.pairs.sentences import is_candidate, strength
-from sicetnon.records import Argument, ProcessedArgument, WebPage
+from sicetnon.records import Argument, WebPage, unprocessed
 from sicetnon.text.sentences import sentences
 from sicetnon.text.stopwords import stop_list
 
@@ -91,9 +91,7 @@ class Reason:
     @property
     def title(self) -> str:
         """The title of the discussion or page, or the empty string."""
-        record = self.answer.record
-        if isinstance(record, ProcessedArgument):
-            record = record.argument
+        record = unprocessed(self.answer.record)
         return record.title if isinstance(record, Argument | WebPage) else ""
 
     @property

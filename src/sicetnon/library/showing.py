@@ -1,4 +1,4 @@
-"""What of a ranking a person is shown: arguments, on topic, each case once, both sides."""
+"""Select results to show: arguments, on topic, each case once, both sides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DIGITS = 4
 
 
 class Shown(NamedTuple):
-    """What is left of a ranking.
+    """The results of a ranking that are shown.
 
     Attributes:
         ranking: Its results, in their order.
@@ -144,5 +144,5 @@ def balanced(answers: Sequence[Answer], k: int) -> list[Answer]:
 
 
 def _missing(answers: Sequence[Answer], side: QuestionSide, k: int) -> int:
-    """How many answers a side lacks to a third of k."""
+    """The number of answers that a side lacks to a third of k."""
     return max(k // 3 - sum(answer.side == side for answer in answers), 0)

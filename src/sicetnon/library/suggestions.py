@@ -1,4 +1,4 @@
-"""What to ask instead: words spelt as the index spells them, fewer words, the nearest topics."""
+"""Suggest questions: words as the index spells them, fewer words, the nearest topics."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ENDINGS = "sdrn"
 
 @dataclass(frozen=True)
 class Suggestions:
-    """What to ask in place of a question.
+    """Questions to ask in place of another.
 
     Attributes:
         corrected: The question with unknown words spelt as in the index; None where none is alike.
@@ -60,7 +60,7 @@ class Suggestions:
 
 
 def suggest(index: Index, question: str, is_answered: bool) -> Suggestions:
-    """What to ask in place of a question.
+    """Suggest questions in place of another.
 
     An index on a cluster is not asked for its words: each costs a request.
     """

@@ -40,7 +40,7 @@ def why(reasons: Mapping[str, float]) -> list[tuple[str, float | None]]:
 
 
 def guess(answers: Sequence[Answer]) -> str:
-    """What a reader must know of the sides; empty where nothing was guessed."""
+    """A notice that the sides are guesses; empty where none is."""
     # all NO is also what a system says that judges no sides
     if any(answer.objects and answer.stance != "NO" for answer in answers):
         return "Which object a passage favours is a program's guess."
