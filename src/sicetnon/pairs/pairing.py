@@ -44,6 +44,10 @@ class Pairs:
 
 # more than the score of any pair
 _UNFIT = 100.0
+# with fewer pairs, sentences that are unfit for a result are paired as well; pairs of a topic
+_FEWEST, _MOST = 100, 1000
+# of each use of a sentence or an argument by a better pair
+_COST = 0.05
 
 
 @dataclass(frozen=True)
@@ -131,38 +135,23 @@ class SentencePairs:
 
     Args:
         reader: Reads the sentences of arguments.
-        worth: The score of a pair.
-        pairing: The choice of sentences and pairs.
         depth: Number of the best arguments that are read.
-        cost: The cost of each use of a sentence or an argument by a better pair.
-        fewest: With fewer pairs than this, sentences unfit for a result are paired as well.
-        most: Largest number of pairs per topic.
     """
 
-    def __init__(
-        self,
-        reader: CandidateReader,
-        worth: Worth | None = None,
-        pairing: Pairing | None = None,
-        depth: int = 100,
-        cost: float = 0.05,
-        fewest: int = 100,
-        most: int = 1000,
-    ):
-        self._reader, self._worth = reader, worth or Worth()
-        self._pairing = pairing or Pairing()
-        self._depth, self._cost, self._fewest, self._most = depth, cost, fewest, most
+    def __init__(self, reader: CandidateReader, depth: int = 100):
+        self._reader, self._depth = reader, depth
+        self._worth, self._pairing = Worth(), Pairing()
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The pairs, best first, with their sides. An id is two ids of sentences and a comma."""
         places = np.arange(min(len(ranking), self._depth))
         sentences = self._reader.read(topic, ranking.taken(places, ranking.scores[places]))
         pairs = self.pairs(sentences, fit_only=True)
-        if len(pairs) < self._fewest:
+        if len(pairs) < _FEWEST:
             pairs = self.pairs(sentences, fit_only=False)
         unfit = ~pairs.sentences.fit
         scores = self._worth(pairs) - _UNFIT * unfit[pairs.first] - _UNFIT * unfit[pairs.second]
-        chosen, worths = spread(scores, _uses(pairs), self._cost, self._most)
+        chosen, worths = spread(scores, _uses(pairs), _COST, _MOST)
         return _ranking(topic, pairs.taken(chosen), worths)
 
     def pairs(self, sentences: Candidates, fit_only: bool) -> Pairs:

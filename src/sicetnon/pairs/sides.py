@@ -87,7 +87,7 @@ class LearnedSides:
 
 
 def ready_side() -> Side:
-    """What judges sides by the model that comes with the package, after a first reading.
+    """The classifier of sides with the shipped model, after a first reading.
 
     Raises:
         DataError: The model is damaged.

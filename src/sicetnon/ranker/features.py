@@ -14,7 +14,7 @@ from sicetnon.arguments.model.classifiers import Embedding
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranker.form import form_features
 from sicetnon.ranker.words import QuestionWords, scaled
-from sicetnon.records import Argument, ProcessedArgument, Ranking, Record, Topic
+from sicetnon.records import Argument, Ranking, Record, Topic, unprocessed
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
@@ -65,8 +65,8 @@ NAMES = tuple(feature.name for feature in FEATURES)
 class FeatureReader:
     """Computes the features of rankings."""
 
-    def __init__(self, index: IndexReader, threads: int | None = None):
-        self._index, self._threads = index, threads
+    def __init__(self, index: IndexReader):
+        self._index = index
         self._whole = LocalRetriever(index, [FieldScore(BM25(3.2, 0.2))])
         self._premise = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75), {"premise": 1.0})])
 
@@ -93,27 +93,26 @@ class FeatureReader:
     def _similarity(self, question: str, arguments: Sequence[Argument]) -> list[float]:
         headings = [_headings(each) for each in arguments]
         texts = [question, *(text for pair in headings for text in pair)]
-        vectors = _embeddings(list(dict.fromkeys(texts)), self._threads)
+        vectors = _embeddings(list(dict.fromkeys(texts)))
         asked = vectors[question]
         return [max(float(vectors[text] @ asked) for text in pair) for pair in headings]
 
 
-def _embeddings(texts: Sequence[str], threads: int | None) -> Mapping[str, NDArray[np.float32]]:
+def _embeddings(texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
     """The embeddings of short texts; those of headings are kept, since they recur."""
     known = {text: _KEPT[text] for text in texts if text in _KEPT}
     new = [text for text in texts if text not in known]
     if new:
-        known.update(zip(new, Embedding(threads=threads).encode(new), strict=True))
+        known.update(zip(new, Embedding().encode(new), strict=True))
         if len(_KEPT) + len(new) <= _MOST_KEPT:
             _KEPT.update({text: known[text] for text in new if len(text) <= _LONGEST_KEPT})
     return known
 
 
 def _argument(record: Record) -> Argument:
-    if isinstance(record, ProcessedArgument):
-        return record.argument
-    assert isinstance(record, Argument)
-    return record
+    argument = unprocessed(record)
+    assert isinstance(argument, Argument)
+    return argument
 
 
 def _headings(argument: Argument) -> tuple[str, str]:

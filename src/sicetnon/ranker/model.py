@@ -23,7 +23,7 @@ _LEAST_STRENGTH = 0.1
 
 
 class Weight(msgspec.Struct, frozen=True):
-    """What a linear model does with a feature.
+    """The weight of a feature in a linear model.
 
     The change of its output per standard deviation of the feature from the mean, both in training.
     """
@@ -48,12 +48,12 @@ class Linear(msgspec.Struct, frozen=True):
 
 
 class Judged(NamedTuple):
-    """What the ranker says of the arguments of a ranking, shape (arguments,) each.
+    """The ranker's outputs for the arguments of a ranking, shape (arguments,) each.
 
     Attributes:
         on_topic: Probability that it is squarely about the question.
         strength: Its strength, from 0 to 1.
-        scores: What it is ranked by.
+        scores: The scores that order them.
     """
 
     on_topic: Reals

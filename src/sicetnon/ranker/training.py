@@ -77,7 +77,7 @@ class Folds:
         self._rows = groups
 
     def judged(self, table: Table | None = None) -> list[Judged]:
-        """What is said of each question's candidates.
+        """The outputs for each question's candidates.
 
         Another table stands for other features of the same candidates.
         """
@@ -98,7 +98,7 @@ class Folds:
         return experiment([self.run(table)], None, self.examples.gains(), MEASURE).scores[0]
 
     def importance(self, seed: int = 1) -> dict[str, float]:
-        """What nDCG@5 loses when a feature is shuffled over all candidates, mean of ten."""
+        """The loss of nDCG@5 when a feature is shuffled over all candidates, mean of ten."""
         chance, base = np.random.default_rng(seed), self.score().mean
         read = {*self.models[0].on_topic.weights, *self.models[0].strength.weights, "lexical"}
         losses = {}

@@ -12,6 +12,8 @@ from sicetnon.records import Ranking, Topic
 from sicetnon.stopping import check_wanted
 
 _SHINGLE = 3
+# between the id of the page and the number of the passage
+_SEPARATOR = "___"
 Shingles: TypeAlias = frozenset[tuple[str, ...]]
 
 
@@ -25,19 +27,15 @@ class RepeatsLast:
         index: The passages.
         depth: Number of the best passages that are compared.
         share: The share of the shorter passage's shingles from which it is a repeat.
-        separator: The text between the page's id and the passage's number in an id.
     """
 
-    def __init__(
-        self, index: IndexReader, depth: int = 100, share: float = 0.8, separator: str = "___"
-    ):
+    def __init__(self, index: IndexReader, depth: int = 100, share: float = 0.8):
         self._index, self._depth, self._share = index, depth, share
-        self._separator = separator
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The ranking with repeats behind the best; scores stay in place."""
         count = min(self._depth, len(ranking))
-        pages = [self._page(identifier) for identifier in ranking.ids[:count]]
+        pages = [_page_of(identifier) for identifier in ranking.ids[:count]]
         with_others = [place for place in range(count) if pages.count(pages[place]) > 1]
         records = self._index.records([ranking.ids[place] for place in with_others])
         seen: dict[str, list[Shingles]] = defaultdict(list)
@@ -53,8 +51,9 @@ class RepeatsLast:
         places = np.array([*first, *later, *range(count, len(ranking))], dtype=np.int64)
         return ranking.taken(places, ranking.scores)
 
-    def _page(self, name: str) -> str:
-        return name.rpartition(self._separator)[0] or name
+
+def _page_of(name: str) -> str:
+    return name.rpartition(_SEPARATOR)[0] or name
 
 
 def shingles(text: str) -> Shingles:

@@ -45,7 +45,7 @@ class System:
         stages: Reorder them, in this order.
         depth: Smallest number of documents that the stages get.
         labelling: Labels the returned results with stances.
-        name: What tables call the system; made of the retriever and the stages when left out.
+        name: The name in tables; made of the retriever and the stages when left out.
         progress: Called with the number of labelled results, and of results in all.
     """
 
