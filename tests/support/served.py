@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import urllib3
-import uvicorn
+from starlette.types import ASGIApp
 
 import sicetnon
+from sicetnon.web.application import application
 from sicetnon.web.assistant_route import PATH
-from sicetnon.web.listener import listener, uvicorn_server
+from sicetnon.web.listener import uvicorn_server
 from sicetnon.web.settings import Settings
 from support.patience import HANGS
 
@@ -64,7 +65,8 @@ class Client:
 @contextmanager
 def served(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[Client]:
     """A running server over an index."""
-    with _running(listener(index, settings or Settings())) as url:
+    settings = settings or Settings()
+    with _running(application(index, settings), settings) as url:
         yield Client(url)
 
 
@@ -74,13 +76,13 @@ def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Ite
     from sicetnon.web.assistant_server import assistant_application
 
     settings = settings or Settings()
-    app = assistant_application(index, settings)
-    with _running(uvicorn_server(app, settings)) as url:
+    with _running(assistant_application(index, settings), settings) as url:
         yield url + PATH
 
 
 @contextmanager
-def _running(server: uvicorn.Server) -> Iterator[str]:
+def _running(app: ASGIApp, settings: Settings) -> Iterator[str]:
+    server = uvicorn_server(app, settings)
     with socket.create_server(("127.0.0.1", 0)) as bound:
         # it listens already: requests wait until the server takes them
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)

@@ -71,7 +71,7 @@ class Session:
 
     Attributes:
         id: Its name, which only this browser knows.
-        csrf: What its forms carry.
+        csrf: The token of its forms.
         is_new: Whether the browser does not have the cookie yet.
     """
 
@@ -122,9 +122,14 @@ def is_of_another_site(request: Request) -> bool:
     return request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
 
 
-def _session(request: Request) -> Session:
+def sessions_of(request: Request) -> Sessions:
+    """The sessions of the application that a request is for."""
     sessions: Sessions = request.app.state.sessions
-    return sessions.of(request)
+    return sessions
+
+
+def _session(request: Request) -> Session:
+    return sessions_of(request).of(request)
 
 
 OwnSession = Annotated[Session, Depends(_session)]

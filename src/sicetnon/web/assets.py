@@ -37,12 +37,12 @@ class Asset:
 
     @property
     def media_type(self) -> str:
-        """What it is, for browsers."""
+        """Its media type."""
         return _MEDIA_TYPES[self.name.rpartition(".")[2]]
 
     @property
     def address(self) -> str:
-        """Where it is served; another one as soon as a byte changes, so that it can be kept."""
+        """Its address, which changes with its content, so that browsers may cache it."""
         return f"/static/{self.name}?v={self.digest}"
 
 

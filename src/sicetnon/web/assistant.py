@@ -22,7 +22,7 @@ from sicetnon.library.reasons import side_of
 from sicetnon.text.printable import one_line, printable, shortened
 from sicetnon.web.assistant_route import PATH
 from sicetnon.web.problems import Problem
-from sicetnon.web.state import State
+from sicetnon.web.state import State, known
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_PART = 20_000
@@ -132,13 +132,8 @@ def _document(state: State) -> Tool:
         start: Annotated[int, Field(ge=0, description="`next` of the part before")] = 0,
     ) -> Json:
         """The text of a document, 20,000 letters at a time; `next` is null at its end."""
-
-        def read(index: Index) -> str:
-            if index.number(identifier) is None:
-                raise Problem(404, "there is no document with this id")
-            return index.records([identifier])[0].default_text()
-
-        text = await state.on_index(read)
+        record = await state.on_index(lambda index: index.records([known(index, identifier)])[0])
+        text = record.default_text()
         end = start + _LONGEST_PART
         return {
             "id": identifier,

@@ -122,7 +122,7 @@ class Body:
 
 
 def longer_than(limit: int) -> str:
-    """What is wrong with a body of more bytes."""
+    """The message about a body that is longer than the limit."""
     return f"the body is longer than {limit:,} bytes"
 
 

@@ -1,4 +1,4 @@
-"""What every request passes: its id, the check of its host and size, headers, counts, the log."""
+"""Middleware for every request: its id, checks of host and size, headers, counts, the log."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ from sicetnon.web.access import (
     NEEDS_TOKEN,
     OwnSession,
     Session,
-    Sessions,
     is_of_another_site,
+    sessions_of,
 )
 from sicetnon.web.pages.judge import (
     JudgeCard,
@@ -50,7 +50,7 @@ Name = Annotated[str, Query(max_length=2 * LONGEST_NAME)]
 
 
 class _Batch(msgspec.Struct):
-    """What a script sends: the actions of an assessor, in their order."""
+    """The body of a script's request: the actions of an assessor, in their order."""
 
     assessor: str
     actions: list[Action]
@@ -94,7 +94,7 @@ async def judge(
 
 @router.get("/judge/overview")
 async def overview(served: Served, assessor: Name) -> Response:
-    """How far an assessor and all others are, and the judgments to download."""
+    """The progress of an assessor and of all others, and the judgments to download."""
     check_name(assessor)
     found = await served.desk.run(lambda file: (progress(file), standing_of(file, assessor)))
     return page(
@@ -135,7 +135,7 @@ async def one_action(served: Served, request: Request) -> Response:
     """Save what a form says, and go on to the next document."""
     form = await request.form(max_files=0, max_fields=_FIELDS)
     fields = {name: value for name, value in form.items() if isinstance(value, str)}
-    _sessions(request).check(request, fields.get("csrf"))
+    sessions_of(request).check(request, fields.get("csrf"))
     name = fields.pop("assessor", "")
     # browsers send line ends as two characters
     fields["note"] = fields.get("note", "").replace("\r\n", "\n")
@@ -158,7 +158,7 @@ async def one_action(served: Served, request: Request) -> Response:
 @router.post("/judge/actions")
 async def many_actions(served: Served, request: Request) -> Response:
     """Save actions that a script sends. Each has a receipt; nothing is saved twice."""
-    _sessions(request).check(request, request.headers.get(CSRF_HEADER))
+    sessions_of(request).check(request, request.headers.get(CSRF_HEADER))
     try:
         batch = msgspec.json.decode(await request.body(), type=_Batch)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -176,7 +176,7 @@ async def many_actions(served: Served, request: Request) -> Response:
 
 @router.get("/judge/agreement")
 async def shown_agreement(served: Served) -> Response:
-    """How far assessors agree, and the documents to discuss."""
+    """The agreement of assessors, and the documents to discuss."""
 
     def gather(file: JudgingFile) -> dict[str, Any]:
         return {"agreement": agreement(file), "differences": disagreements(file)}
@@ -239,8 +239,3 @@ def _card_html(card: JudgeCard, assessor: str, session: Session) -> str:
 def _progress(standing: Standing) -> dict[str, int]:
     own = standing.own
     return {"judged": own.judged, "skipped": own.skipped, "most": standing.most}
-
-
-def _sessions(request: Request) -> Sessions:
-    sessions: Sessions = request.app.state.sessions
-    return sessions

@@ -7,23 +7,11 @@ import logging
 import uvicorn
 from starlette.types import ASGIApp
 
-from sicetnon.library.index import Index
-from sicetnon.web.application import application
 from sicetnon.web.connections import impatient
 from sicetnon.web.settings import Settings
 
 _KEPT_ALIVE_SECONDS = 5
 _LONGEST_HEAD = 1 << 16
-
-
-def listener(index: Index, settings: Settings) -> uvicorn.Server:
-    """A server of the application over an index.
-
-    Args:
-        index: An open index.
-        settings: Limits.
-    """
-    return uvicorn_server(application(index, settings), settings)
 
 
 def uvicorn_server(app: ASGIApp, settings: Settings) -> uvicorn.Server:

@@ -13,7 +13,7 @@ _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Metrics:
-    """What is counted. The event loop alone changes it.
+    """Counters and histograms. The event loop alone changes them.
 
     Attributes:
         in_flight: Requests that are not answered yet.

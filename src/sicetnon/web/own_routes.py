@@ -15,14 +15,12 @@ from sicetnon._version import VERSION
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.library.answers import Answer, as_json
 from sicetnon.library.brief import brief
-from sicetnon.library.index import Index
 from sicetnon.library.reply import reply
-from sicetnon.records import Record
 from sicetnon.web.encoding import json_answer
 from sicetnon.web.fields import CLAIM, EXAMPLE, QUESTION, TEXT, WHOLE, json_alone
 from sicetnon.web.metrics import MEDIA_TYPE
 from sicetnon.web.problems import Problem, documented
-from sicetnon.web.state import Served
+from sicetnon.web.state import Served, known
 
 router = APIRouter(
     prefix="/api/v1",
@@ -72,13 +70,7 @@ async def search(
 @router.get("/documents/{identifier}", response_model=Json, responses=documented(404))
 async def document(served: Served, identifier: str) -> Response:
     """A document whole."""
-
-    def read(index: Index) -> Record:
-        if index.number(identifier) is None:
-            raise Problem(404, "there is no document with this id")
-        return index.records([identifier])[0]
-
-    record = await served.on_index(read)
+    record = await served.on_index(lambda index: index.records([known(index, identifier)])[0])
     return await json_answer(lambda: {"id": identifier, "document": record})
 
 

@@ -13,12 +13,11 @@ from sicetnon.arguments.side.questions import matter_of
 from sicetnon.library.brief import brief
 from sicetnon.library.brief_page import page as page_of
 from sicetnon.library.brief_page import shown as shown_brief
-from sicetnon.library.index import Index
 from sicetnon.library.reply import reply_to
 from sicetnon.web.assets import assets
 from sicetnon.web.encoding import page_answer
 from sicetnon.web.pages.ask import ask_page
-from sicetnon.web.pages.asked import Asked, Spelling, address_of, asked
+from sicetnon.web.pages.asked import Asked, Spelling, address_of
 from sicetnon.web.pages.document import document_page, place_of
 from sicetnon.web.pages.finding import Found, find
 from sicetnon.web.pages.forms import as_json, as_markdown
@@ -26,7 +25,7 @@ from sicetnon.web.pages.paper import context_of, file_name, missing_of, today
 from sicetnon.web.pages.reference import operations
 from sicetnon.web.pages.replied import shown_replies
 from sicetnon.web.problems import Problem
-from sicetnon.web.state import Served, State
+from sicetnon.web.state import Served, State, known
 
 router = APIRouter(include_in_schema=False)
 
@@ -36,9 +35,7 @@ Form = Annotated[Literal["html", "json", "markdown"], Query(alias="format")]
 
 
 @router.get("/", response_class=HTMLResponse)
-async def ask(
-    served: Served, wanted: Annotated[Asked, Depends(asked)], form: Form = "html"
-) -> Response:
+async def ask(served: Served, wanted: Annotated[Asked, Depends()], form: Form = "html") -> Response:
     """The page Ask: answers to a question; without one, a box and examples."""
     if not wanted.q.strip():
         return await _start(served)
@@ -63,13 +60,6 @@ async def _found(served: State, question: str, n: int, spelling: Spelling = "") 
     )
 
 
-def _known(index: Index, identifier: str) -> str:
-    """An id that the index has."""
-    if index.number(identifier) is None:
-        raise Problem(404, "there is no document with this id")
-    return identifier
-
-
 async def _start(served: State) -> Response:
     index, _ = served.shelf.current()
     return await page_answer(
@@ -79,13 +69,13 @@ async def _start(served: State) -> Response:
 
 @router.get("/document", response_class=HTMLResponse)
 async def document(
-    served: Served, identifier: Identifier, wanted: Annotated[Asked, Depends(asked)]
+    served: Served, identifier: Identifier, wanted: Annotated[Asked, Depends()]
 ) -> Response:
     """The page Document: the whole text, and what stands beside it."""
     question = served.question(wanted.q) if wanted.q.strip() else ""
     wanted = replace(wanted, q=question)
     shown = await served.on_index(
-        lambda index: document_page(index, _known(index, identifier), question),
+        lambda index: document_page(index, known(index, identifier), question),
         *("document", identifier, question),
     )
     found = await _found(served, question, wanted.n, "kept") if question else None
@@ -102,13 +92,13 @@ async def document(
 
 @router.get("/reply", response_class=HTMLResponse)
 async def reply(
-    served: Served, identifier: Identifier, wanted: Annotated[Asked, Depends(asked)]
+    served: Served, identifier: Identifier, wanted: Annotated[Asked, Depends()]
 ) -> Response:
     """The strongest arguments against a document."""
     question = served.question(wanted.q) if wanted.q.strip() else ""
     wanted = replace(wanted, q=question)
     found = await served.on_index(
-        lambda index: reply_to(index, _known(index, identifier), question),
+        lambda index: reply_to(index, known(index, identifier), question),
         *("reply to", identifier, question),
     )
     return await page_answer(

@@ -37,7 +37,7 @@ def page(template: str, *, section: str, status: int = 200, **shown: Any) -> HTM
         template: The name of its template, which extends `base.html.jinja`.
         section: The section that it belongs to, of `SECTIONS`; empty for none.
         status: The HTTP status.
-        shown: What the template prints. Texts are escaped.
+        shown: Values for the template. Texts are escaped.
     """
     text = _templates().get_template(template).render(section=section, **shown)
     return HTMLResponse(text, status, HEADERS)
@@ -48,7 +48,7 @@ def fragment(template: str, **shown: Any) -> str:
 
     Args:
         template: The name of its template.
-        shown: What the template prints. Texts are escaped.
+        shown: Values for the template. Texts are escaped.
     """
     return _templates().get_template(template).render(**shown)
 

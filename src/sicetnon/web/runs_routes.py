@@ -18,7 +18,7 @@ from starlette.datastructures import FormData, UploadFile
 from sicetnon.evaluation import load_topics
 from sicetnon.report import sections_of
 from sicetnon.report.contents import bare_names
-from sicetnon.web.access import NEEDS_TOKEN, OwnSession, Sessions
+from sicetnon.web.access import NEEDS_TOKEN, OwnSession, sessions_of
 from sicetnon.web.pages.runs import ScoredRuns, compared_hits, scored_runs, topic_lines, topic_links
 from sicetnon.web.problems import Problem
 from sicetnon.web.rendering import CONTENT_POLICY, page
@@ -86,8 +86,7 @@ async def upload(served: Served, request: Request) -> Response:
     """Score the runs of a form, and show them."""
     limit = 3 * _MOST_FILES
     async with request.form(max_files=limit, max_fields=limit) as form:
-        sessions: Sessions = request.app.state.sessions
-        sessions.check(request, form.get("csrf"))
+        sessions_of(request).check(request, form.get("csrf"))
         found = await served.on_index(lambda _: _scored(form, served.settings))
     results: Results = request.app.state.results
     return RedirectResponse(f"/runs/{results.keep(found)}", 303)

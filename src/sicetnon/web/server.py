@@ -36,11 +36,12 @@ def serve(
         DataError: The judging file cannot be used.
     """
     try:
-        from sicetnon.web.listener import listener
+        from sicetnon.web.application import application
+        from sicetnon.web.listener import uvicorn_server
     except ModuleNotFoundError as error:
         raise MissingExtraError("serving over HTTP", "web") from error
     with bound_socket(settings.host, port) as bound:
-        server = listener(index, settings)
+        server = uvicorn_server(application(index, settings), settings)
         address = said_address(settings, bound, "", say)
         if not settings.is_local:
             say(f"to judge and to upload, people need this token: {settings.token}")

@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse, Response
 from sicetnon.library.answers import Answer
 from sicetnon.library.index import Index
 from sicetnon.library.sides import with_sides
-from sicetnon.records import Argument, Passage, ProcessedArgument, WebPage
+from sicetnon.records import Argument, Passage, WebPage, unprocessed
 from sicetnon.services.chatnoir import page_uuid
 from sicetnon.web.encoding import json_answer
 from sicetnon.web.fields import EXAMPLE, QUESTION, WHOLE, json_alone
@@ -97,9 +97,7 @@ async def _found(served: State, question: str, depth: int) -> Sequence[Answer]:
 
 
 def _argument(answer: Answer) -> Json:
-    record = answer.record
-    if isinstance(record, ProcessedArgument):
-        record = record.argument
+    record = unprocessed(answer.record)
     if isinstance(record, Argument):
         texts = [{"text": each.text, "stance": each.stance} for each in record.premises]
         context = record.context

@@ -11,7 +11,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 @dataclass(frozen=True)
 class Settings:
-    """How the server works.
+    """Settings of the server.
 
     Attributes:
         host: The address that it is bound to.

@@ -1,4 +1,4 @@
-"""What the routes share."""
+"""State that the routes share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ASKED: ContextVar[list[str] | None] = ContextVar("asked", default=None)
 
 @dataclass(frozen=True)
 class State:
-    """What the routes share.
+    """State that the routes share.
 
     Attributes:
         settings: The limits.
@@ -48,7 +48,7 @@ class State:
 
     @classmethod
     def of(cls, index: Index, settings: Settings) -> State:
-        """What the routes share, for an index."""
+        """The state for an index."""
         metrics = Metrics()
         desk = Desk(settings, metrics)
         return cls(settings, Shelf(index), Workers(settings, metrics), metrics, desk)
@@ -109,6 +109,17 @@ class State:
         if asked is not None:
             asked.append(text)
         return text
+
+
+def known(index: Index, identifier: str) -> str:
+    """An id that the index has.
+
+    Raises:
+        Problem: It has none such (404).
+    """
+    if index.number(identifier) is None:
+        raise Problem(404, "there is no document with this id")
+    return identifier
 
 
 def _checked(text: str, most: int, name: str) -> str:

@@ -33,7 +33,7 @@ async def give_token(served: Served, request: Request) -> Response:
 
 
 def _place(given: object) -> str:
-    """Where to go on: a page of this server that needs the token."""
+    """The page to go on to: one of this server that needs the token."""
     path = given if isinstance(given, str) else ""
     known = any(path == place or path.startswith((f"{place}?", f"{place}/")) for place in _PLACES)
     return path if known and "\\" not in path and path.isprintable() else _PLACES[0]

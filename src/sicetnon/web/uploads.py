@@ -23,9 +23,9 @@ def unpacked(
     """Uploaded files as plain files, by the names that their owners gave them.
 
     Args:
-        files: What was uploaded; gzip is recognised by its content.
+        files: The uploaded files; gzip is recognised by its content.
         folder: Where the plain files go.
-        kind: What they are, for messages and for their names on disk.
+        kind: Their kind, for messages and for their names on disk.
         most_bytes: Bytes that all of them may unpack to.
 
     Raises:

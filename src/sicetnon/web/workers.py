@@ -49,7 +49,7 @@ class Workers:
 
         Args:
             work: The function. Long loops in it call `check_wanted`.
-            key: What the result depends on; None for work that is not cached.
+            key: The cache key of the result; None for work that is not cached.
 
         Raises:
             Problem: Too many requests wait, it is not begun in time, or it takes too long (503).

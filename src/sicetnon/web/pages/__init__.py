@@ -1,1 +1,1 @@
-"""What the pages show, as plain data: one question becomes one typed view."""
+"""Views of the pages as plain data: one question becomes one typed view."""

@@ -35,7 +35,7 @@ class Choice:
     """A link that filters or sorts.
 
     Attributes:
-        name: What it says.
+        name: Its text.
         count: Number of answers; None for an order.
         address: The page once it is chosen, or once it no longer is.
         is_chosen: Whether it is chosen.
@@ -52,7 +52,7 @@ class Group:
     """Links of which one can be chosen.
 
     Attributes:
-        name: What they choose.
+        name: Their heading.
         choices: The links.
     """
 
@@ -67,7 +67,7 @@ class Column:
     Attributes:
         kind: The side.
         name: Its name.
-        meaning: What they do with the claim that is asked about; empty where the name says it.
+        meaning: How they relate to the claim of the question; empty where the name says it.
         cards: The answers.
     """
 
@@ -79,21 +79,21 @@ class Column:
 
 @dataclass(frozen=True)
 class AskPage:
-    """What the page shows.
+    """The view of the page.
 
     Attributes:
-        asked: What is asked.
+        asked: The request.
         columns: The two sides.
-        neither: What takes no side.
+        neither: The answers of no side.
         has_sides: Whether the question can be answered for or against.
         found: Number of answers before filters.
         passing: Number of answers behind them.
         shown: Number of those that are shown.
-        guess: What a reader must know of the sides.
+        guess: A notice that the sides are guesses; empty where none is.
         groups: Filters, and last the order.
         bars: How many passages favour which object; empty where the question compares none.
         aspects: In which respects they do.
-        suggestions: What to ask instead.
+        suggestions: Other questions to ask.
         corrected: The address of the question with its words corrected.
         misspelt: The question as it was asked, where its words were corrected; else empty.
         as_spelt: The address of the page for that.
@@ -143,18 +143,18 @@ class AskPage:
 
     @property
     def summary(self) -> str:
-        """How many answers there are."""
+        """The number of answers, in words."""
         every = counted(self.found, "answer")
         found = every if self.passing == self.found else f"{self.passing:,} of {every}"
         return found if self.shown == self.passing else f"the first {self.shown:,} of {found}"
 
 
 def ask_page(asked: Asked, found: Found) -> AskPage:
-    """What the page shows.
+    """The view of the page.
 
     Args:
-        asked: What is asked.
-        found: What the index says to it.
+        asked: The request.
+        found: The results.
     """
     every = [card(found, place, asked) for place in range(len(found.answers))]
     # what names neither object is about something else
@@ -277,7 +277,7 @@ def _aspects(cards: Sequence[Card], asked: Asked) -> tuple[Choice, ...]:
 
 
 def _meanings(found: Found) -> tuple[str, str]:
-    """What the sides do with a claim; empty where a question is asked, or objects are weighed."""
+    """The meanings of the sides for a claim; empty for a question, or two objects."""
     claim = found.question.strip()
     is_claim = not claim.endswith("?") and len(claim.split()) >= _FEWEST_WORDS
     if found.names != ("For", "Against") or not is_claim or is_name(claim):

@@ -1,4 +1,4 @@
-"""What is asked of the page Ask: the question, and how its answers are filtered and sorted.
+"""A request to the page Ask: the question, and how its answers are filtered and sorted.
 
 The address of the page holds all of it, and nothing else decides what it shows.
 """
@@ -26,7 +26,7 @@ Order = Literal["best", "strongest", "surest", "shortest", "longest"]
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked.
+    """A request to the page, read from the query of its address.
 
     Attributes:
         q: The question; empty on the first visit.
@@ -41,12 +41,12 @@ class Asked:
     """
 
     q: str = ""
-    n: int = PAGE
+    n: Annotated[int, Query(ge=1, le=MOST)] = PAGE
     side: Side = ""
-    source: str = ""
+    source: Annotated[str, Query(max_length=200)] = ""
     length: Length = ""
     strength: Strength = ""
-    aspect: str = ""
+    aspect: Annotated[str, Query(max_length=200)] = ""
     sort: Order = "best"
     spelling: Spelling = ""
 
@@ -80,18 +80,3 @@ def address_of(path: str, **fields: Any) -> str:
     """An address with its query; fields that are as usual are left out."""
     named = {name: value for name, value in fields.items() if value != _DEFAULTS.get(name, "")}
     return f"{path}?{urlencode(named)}" if named else path
-
-
-def asked(
-    q: Annotated[str, Query(description="the question")] = "",
-    n: Annotated[int, Query(ge=1, le=MOST)] = PAGE,
-    side: Side = "",
-    source: Annotated[str, Query(max_length=200)] = "",
-    length: Length = "",
-    strength: Strength = "",
-    aspect: Annotated[str, Query(max_length=200)] = "",
-    sort: Order = "best",
-    spelling: Spelling = "",
-) -> Asked:
-    """What is asked, from the query of a request."""
-    return Asked(q, n, side, source, length, strength, aspect, sort, spelling)

@@ -31,7 +31,7 @@ class Bar:
 
     Attributes:
         kind: The side, as a class of the page.
-        name: What it counts.
+        name: Its label.
         count: Number of passages.
         share: Of the longest bar, in per cent.
         sentences: The sentences behind it, one of each passage.
@@ -48,8 +48,8 @@ def bars(comparison: Comparison, asked: Asked) -> tuple[Bar, ...]:
     """The bars of both objects, and of the passages that weigh both.
 
     Args:
-        comparison: What the passages say.
-        asked: What is asked. Only passages that speak of its aspect are counted, if one is named,
+        comparison: The passages by the object that they favour.
+        asked: The request. Only passages that speak of its aspect are counted, if one is named,
             each with a sentence that does. The scale stays that of all passages, so that bars of
             two aspects can be compared.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal
 
 from sicetnon.library.answers import Answer, parts_of
@@ -12,14 +11,12 @@ from sicetnon.library.origin import Origin, first_words, host_of, origin_of
 from sicetnon.library.reading import number_of
 from sicetnon.library.reasons import side_of
 from sicetnon.library.wording import denies, why
-from sicetnon.text.snippets import Snippet
+from sicetnon.text.snippets import Piece, Snippet
 from sicetnon.web.pages.asked import Asked, Length, Strength
 from sicetnon.web.pages.finding import Found
 
 Kind = Literal["for", "against", "neither"]
 KINDS: tuple[Kind, ...] = ("for", "against", "neither")
-Piece = tuple[str, bool]
-"""A part of a text, and whether it is marked."""
 
 # strengths of the ranker from which an argument is fair and strong: half of the answers to the odd
 # topics of 2020 reach the upper one, and nearly all the lower one
@@ -59,8 +56,8 @@ class Card:
         is_sentence: Whether that is the sentence that carries it.
         is_passage: Whether it is a passage, which is shown whole.
         words: The words of the question that it holds.
-        certainty: What is known of its side, in words.
-        doubt: That its side is a guess, where that is likely to be wrong; else empty.
+        certainty: Its side and the probability of it, in words.
+        doubt: A notice that its side is a guess, where it is likely to be wrong; else empty.
         strength: How strong it is; empty where that is not known.
         reasons: Why it stands where it stands: words, and a value from 0 to 1 or None.
         length: How long it is.
@@ -124,7 +121,7 @@ def card(found: Found, place: int, asked: Asked) -> Card:
         denies=denies(answer),
         pieces=_part(text, passage, asked.aspect)
         if passage
-        else pieces(sentence or answer.snippet),
+        else (sentence or answer.snippet).pieces,
         is_sentence=sentence is not None,
         is_passage=passage is not None,
         words=_marked_words(answer.snippet),
@@ -164,15 +161,8 @@ def at_sentence(address: str, quoted: str, answer: Answer) -> str:
 
 
 def _heading(text: str, origin: Origin, is_passage: bool) -> str:
-    """What stands over a text without a title; a passage is shown whole below it."""
+    """The heading of a text without a title; a passage is shown whole below it."""
     return f"From {origin.site}" if is_passage and origin.site else first_words(text)
-
-
-def pieces(snippet: Snippet) -> tuple[Piece, ...]:
-    """The parts of a snippet, those that are marked and those between them."""
-    ends = [0, *(end for mark in snippet.marks for end in mark), len(snippet.text)]
-    parts = [snippet.text[start:end] for start, end in pairwise(ends)]
-    return tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part)
 
 
 def _part(text: str, passage: ComparedPassage, aspect: str) -> tuple[Piece, ...]:
@@ -187,9 +177,9 @@ def _part(text: str, passage: ComparedPassage, aspect: str) -> tuple[Piece, ...]
         end = max(least, folded.rfind(" ", start, start + _SHOWN) if start + _SHOWN < end else end)
     shown = folded[start:end]
     marks = _marks(shown, passage) if passage.answer.stance in ("FIRST", "SECOND") else ()
-    found = list(pieces(Snippet(shown, marks)))
-    before = [("…\u00a0", False)] if start else []
-    return (*before, *found, *([("\u00a0…", False)] if end < len(folded) else []))
+    before = [Piece("…\u00a0", False)] if start else []
+    behind = [Piece("\u00a0…", False)] if end < len(folded) else []
+    return (*before, *Snippet(shown, marks).pieces, *behind)
 
 
 def _marks(text: str, passage: ComparedPassage) -> tuple[tuple[int, int], ...]:
@@ -211,7 +201,7 @@ def _marked_words(snippet: Snippet) -> tuple[str, ...]:
 
 
 def _certainty(answer: Answer, names: tuple[str, str]) -> str:
-    """How sure the side of an answer is; which object it favours, or that it takes no side."""
+    """The side of an answer and its probability, in words."""
     words = {
         "FIRST": f"favours {names[0]}",
         "SECOND": f"favours {names[1]}",
@@ -227,7 +217,7 @@ def _certainty(answer: Answer, names: tuple[str, str]) -> str:
 
 
 def _doubt(answer: Answer, names: tuple[str, str]) -> str:
-    """That the side of an answer is a guess; empty where it is sure enough, or known."""
+    """A notice that the side of an answer is a guess; empty where it is sure, or known."""
     if answer.side_probability is None or answer.side_probability >= _SURE:
         return ""
     first, second = ("for", "against") if names == ("For", "Against") else names

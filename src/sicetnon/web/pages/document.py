@@ -40,7 +40,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class DocumentPage:
-    """What the page shows.
+    """The view of the page.
 
     Attributes:
         id: The id of the document.
@@ -70,7 +70,7 @@ class DocumentPage:
 
 
 def document_page(index: Index, identifier: str, question: str) -> DocumentPage:
-    """What the page of a document shows.
+    """The view of a document's page.
 
     Args:
         index: The index.

@@ -1,4 +1,4 @@
-"""What the index says to a question: all that the page Ask needs of it, found at once."""
+"""Search for the page Ask: all that it needs of the index, found at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COUNTED = 50
 
 @dataclass(frozen=True)
 class Found:
-    """What the index says to a question.
+    """The results for a question.
 
     Attributes:
         question: The question.
@@ -30,10 +30,10 @@ class Found:
         sentences: The sentence that carries each answer, by its id, the question's words marked;
             answers without one are not in it.
         headings: The claims, titles or first words of near duplicates, by id.
-        comparison: What passages say of two objects, where the question compares some.
+        comparison: The passages by the object that they favour, where the question compares two.
         names: The names of the two sides.
         has_sides: Whether the question can be answered for or against.
-        suggestions: What to ask instead.
+        suggestions: Other questions to ask.
         is_more: Whether there may be more answers.
         with_neighbours: The ids of the answers beside which more of the same debate or page stands.
         misspelt: The question as it was asked, where nothing was found for its words and this is
@@ -54,7 +54,7 @@ class Found:
 
 
 def find(index: Index, question: str, n: int, as_spelt: bool = False) -> Found:
-    """What an index says to a question.
+    """Search an index for a question.
 
     Args:
         index: The index.
@@ -72,7 +72,7 @@ def find(index: Index, question: str, n: int, as_spelt: bool = False) -> Found:
 
 
 def _found(index: Index, question: str, n: int) -> tuple[Found, bool]:
-    """What an index says to a question as it is spelt, and whether that answers it."""
+    """The results for a question as it is spelt, and whether they answer it."""
     compares = index.manifest.records == "passages" and parse_question(question).second
     wanted = max(n, _COUNTED) if compares else n
     answers = index.search(question, wanted)

@@ -1,4 +1,4 @@
-"""What the page Judge shows: a document, its question, and the scales it is judged on."""
+"""Views of the page Judge: a document, its question, and the scales it is judged on."""
 
 from __future__ import annotations
 
@@ -78,15 +78,10 @@ class JudgeCard:
     skip_key: str = field(default_factory=lambda: uuid.uuid4().hex)
     note_key: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    @property
-    def is_done(self) -> bool:
-        """Whether all dimensions have a label."""
-        return all(step.label for step in self.steps)
-
 
 @dataclass(frozen=True)
 class Standing:
-    """How far an assessor is, and what they may undo.
+    """The progress of an assessor, and the action that they can undo.
 
     Attributes:
         own: The assessor's progress.
@@ -102,7 +97,7 @@ class Standing:
 
 
 def standing_of(file: JudgingFile, name: str) -> Standing:
-    """How far an assessor is."""
+    """The progress of an assessor."""
     size = file.size
     quota = file.plan.quota
     return Standing(

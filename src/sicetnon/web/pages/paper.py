@@ -23,7 +23,7 @@ def context_of(reason: Reason, question: str) -> str:
 
 
 def missing_of(brief: Brief) -> tuple[Markup, Markup]:
-    """What is said where a side has fewer reasons than wanted, with a link to its answers."""
+    """The notices about sides with too few reasons, with links to their answers."""
     sides = zip((brief.supporting, brief.opposing), brief.counts, ("for", "against"), strict=True)
     first, second = (
         _missing(len(reasons), count, address_of("/", q=brief.question, side=side))

@@ -18,7 +18,7 @@ class RequestField:
 
     Attributes:
         name: Its name.
-        meaning: What it holds.
+        meaning: Its description.
         kind: Its type, or the values that it may have.
         is_required: Whether it must be given.
         default: Its value where it is not given; empty for none.
@@ -38,7 +38,7 @@ class Operation:
     Attributes:
         method: Of HTTP.
         path: Its path.
-        meaning: What it does.
+        meaning: Its description.
         fields: The fields of its query or body.
         trial: An address that asks for an example; empty where there is none.
         body: An example of a body; empty where it has none.
@@ -53,7 +53,7 @@ class Operation:
 
 
 def operations(document: Document) -> list[Operation]:
-    """All that an OpenAPI document describes, in its order."""
+    """The operations of an OpenAPI document, in its order."""
     return [
         _operation(document, method, path, each)
         for path, methods in document["paths"].items()

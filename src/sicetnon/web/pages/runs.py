@@ -1,4 +1,4 @@
-"""What the page Runs shows: scored runs, and two of them side by side."""
+"""Views of the page Runs: scored runs, and two of them side by side."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Run, Topic
 from sicetnon.report.contents import Contents, gather, key
 from sicetnon.report.documents import Label, labels_of
-from sicetnon.report.texts import Piece, Texts
+from sicetnon.report.texts import Texts
+from sicetnon.text.snippets import Piece
 
 DEPTH = 20
 """Documents of a run that are kept for a topic."""
@@ -24,7 +25,7 @@ class ScoredRuns:
     """Runs that were scored.
 
     Attributes:
-        contents: What a report of them holds.
+        contents: The contents of their report.
         runs: The first documents of each run, by its name.
         titles: The question of each topic, where it is known.
     """
