@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sicetnon.checks import check_number, check_retrieved
-from sicetnon.errors import MissingExtraError, UsageError, counted
+from sicetnon.errors import UsageError, counted, needing
 from sicetnon.evaluation.intervals import SAMPLES, SEED
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.scores import Score, evaluate
@@ -43,7 +43,7 @@ class Experiment:
     Attributes:
         scores: A score for each file of judgments, measure and system, the highest first; with its
             95% interval, its per-topic values, and its comparison with the baseline.
-        runs: What each system found, by name, where `keep_rankings` asked for it; else empty.
+        runs: The runs by name, where `keep_rankings` asked for them; else empty.
     """
 
     scores: tuple[Score, ...]
@@ -66,10 +66,8 @@ class Experiment:
         Raises:
             MissingExtraError: pandas is not installed.
         """
-        try:
+        with needing("a data frame of pandas", "pandas"):
             import pandas
-        except ImportError:
-            raise MissingExtraError("a data frame of pandas", "pandas") from None
         if per_topic:
             return pandas.DataFrame(self.per_topic(), columns=list(TopicScore._fields))
         return pandas.DataFrame([score.row() for score in self.scores])
@@ -123,14 +121,9 @@ def experiment(
     judgments = _judgments(topics, qrels)
     asked = None if topics is None else load_topics(topics)
     runs = _runs(systems, names, asked, k)
+    chosen = None if baseline is None else _chosen(runs, baseline)
     scores = evaluate(
-        runs,
-        judgments,
-        measures,
-        rule=rule,
-        baseline=None if baseline is None else _chosen(runs, baseline),
-        samples=samples,
-        seed=seed,
+        runs, judgments, measures, rule=rule, baseline=chosen, samples=samples, seed=seed
     )
     return Experiment(tuple(scores), {run.name: run for run in runs} if keep_rankings else {})
 

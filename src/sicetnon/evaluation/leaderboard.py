@@ -45,7 +45,7 @@ class Row:
 
     Attributes:
         task: The task-year.
-        dimension: What was judged.
+        dimension: The dimension.
         corpus: The version of the corpus, where the task has a table for each; else empty.
         team: Who made the run.
         tag: The run.
@@ -147,7 +147,7 @@ def placed(
 
     Args:
         task: The task-year.
-        scores: What `evaluate` returns of the user's runs.
+        scores: The scores of the user's runs, as `evaluate` returns them.
         qrels: The judgments that the scores stand on, by the name that the scores give them.
             Left out, that name is taken for the path of a file.
 

@@ -34,7 +34,7 @@ class Notation:
     Attributes:
         name: Its name; a plain measure's in the letter case of ir_measures.
         given: The parameters in brackets.
-        at: What stands behind `@`; None where nothing does.
+        at: The parameter behind `@`; None where there is none.
     """
 
     name: str

@@ -24,7 +24,7 @@ class Qrels(Loaded):
 
     Attributes:
         name: The path, or the name that the caller gave.
-        dimension: What was judged.
+        dimension: The dimension.
         grades: For each topic the labels of its documents, where they are numbers.
         stances: For each topic the labels of its documents, where they are stances.
         pairs: Whether the documents are pairs; their ids are in one order then.
@@ -53,7 +53,7 @@ def load_qrels(source: Source, name: str | None = None) -> Qrels:
         source: A path, `{topic: {document: label}}`, records with the fields of `Judgment` or of
             ir_measures' `Qrel`, a data frame with such columns, or a dataset of ir_datasets or its
             id. `Qrels` stay as they are.
-        name: What results call the file; the path when left out, else what was judged.
+        name: The name in results; the path when left out, else the dimension.
 
     Raises:
         DataError: A line cannot be used, there is none, or numbers and stances are mixed.

@@ -39,7 +39,7 @@ def load_run(source: Source, name: str | None = None) -> Run:
             score}}`, records with the fields of `RunLine` or of ir_measures' `ScoredDoc`, a data
             frame with such columns, or a dataset of ir_datasets or its id. Without ranks, the order
             is trec_eval's; without scores, it is that of the ranks. A `Run` stays as it is.
-        name: What results call the run; the path when left out, else the tag.
+        name: The name in results; the path when left out, else the tag.
 
     Raises:
         DataError: A line cannot be used, or there is none.
@@ -66,7 +66,7 @@ def load_run(source: Source, name: str | None = None) -> Run:
     return _gathered(rows, name)
 
 
-def run_of(rankings: Sequence[Ranking], name: str, tag: str | None = None) -> Run:
+def run_of(rankings: Sequence[Ranking], name: str) -> Run:
     """A run of rankings, as a retriever gives them.
 
     Raises:
@@ -75,7 +75,7 @@ def run_of(rankings: Sequence[Ranking], name: str, tag: str | None = None) -> Ru
     found = {ranking.topic.number: ranking for ranking in rankings}
     if len(found) < len(rankings):
         raise UsageError(f"{name} holds two rankings of one topic; expected one for each")
-    return Run(name, tag or name, found)
+    return Run(name, name, found)
 
 
 def order_by_score(ranking: Ranking) -> NDArray[np.int64]:

@@ -45,7 +45,7 @@ class Score:
         run: The name of the run: its path, or what the caller calls it.
         tag: The tag in the run.
         qrels: The name of the judgments, likewise.
-        dimension: What was judged.
+        dimension: The dimension of the judgments.
         rule: The rule of the measure; `official` for stances, which have no other.
         measure: The measure without its rule, as ir_measures prints it; `MacroF1` for stances.
         mean: The mean over the topics that count; NaN where there is none.

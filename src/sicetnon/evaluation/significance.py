@@ -31,7 +31,7 @@ def randomisation_test(differences: NDArray[np.float64], seed: int = SEED) -> fl
     """The chance of a mean at least as far from 0, were each difference's sign a coin's toss.
 
     Args:
-        differences: One a topic, shape (n,).
+        differences: One per topic, shape (n,).
         seed: Of the random numbers, used where there are too many assignments to try them all.
 
     Returns:
@@ -84,7 +84,7 @@ def paired_t_test(differences: NDArray[np.float64]) -> float:
     """The p-value of Student's t test that the mean of paired differences is 0.
 
     Args:
-        differences: One a topic, shape (n,).
+        differences: One per topic, shape (n,).
 
     Returns:
         NaN below two topics; 1 where all differences are 0.
@@ -120,7 +120,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Correct p-values for their number, so that any false alarm is as rare as each was.
 
     Args:
-        p_values: One a comparison; NaN is no comparison, and stays.
+        p_values: One per comparison; NaN is no comparison, and stays.
 
     Returns:
         The corrected values, in the same order.
