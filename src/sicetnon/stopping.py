@@ -52,7 +52,7 @@ class Stop:
 
 
 def current_stop() -> Stop:
-    """What ends the work of this thread, to be checked in threads that it starts."""
+    """The stop of this thread's work, to be checked in threads that it starts."""
     return _CURRENT.get() or _NEVER
 
 

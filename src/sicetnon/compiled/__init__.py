@@ -24,7 +24,7 @@ class Kernel(Generic[Parameters, Result]):
     Another kernel may call it by its global name.
 
     Args:
-        function: What is compiled.
+        function: The function to compile.
         plain: Does the same without the compiler; used for small pieces of work.
         seconds: About how long `plain` takes, from the same arguments.
         is_stored: Whether the machine code is kept for other processes.
@@ -89,7 +89,7 @@ def compiled(function: Any = None, *, plain: Any = None, seconds: Any = None) ->
     """Compile a function when it is first called; `compiler.dispatcher` has the details.
 
     Args:
-        function: What is compiled.
+        function: The function to compile.
         plain: Does the same without the compiler; used for small pieces of work.
         seconds: About how long `plain` takes, from the same arguments.
     """
@@ -112,7 +112,7 @@ def inlined(function: Callable[Parameters, Result]) -> Inlined[Parameters, Resul
 
 
 class _Plainness:
-    """What this process has done plainly."""
+    """The work that this process has done without compiling."""
 
     def __init__(self) -> None:
         self.is_over, self.seconds, self._lock = False, 0.0, threading.Lock()

@@ -29,7 +29,7 @@ from sicetnon.platforms import sync_folder
 VERSION = 1
 _VARINT, _FIXED, _BYTES = 0, 1, 2
 _POSTING, _GAP, _FREQUENCY = 0x22, 0x08, 0x10
-"""What stands before a posting, and before the numbers in it."""
+"""The tags before a posting, and before the numbers in it."""
 _OCCURRENCES = 6
 """The field of the header with the occurrences of all terms."""
 _MOST_BYTES, _MOST_HEADER = 5, 10
