@@ -3,7 +3,7 @@
     taskset -c 1 python -m benchmarks.effectiveness.stance \
         [--models out/training/model-{fold}] [--texts N]
 
-Prints macro-F1 with 95% intervals by bootstrap over texts, the difference, and texts a second of
+Prints macro-F1 with 95% intervals by bootstrap over texts, the difference, and texts per second of
 processor time, on the sentences of CompSent-19 (first, second, neither), on Stack Exchange answers
 and on passages of web pages (four stances). Each text is answered by the model that never saw its
 fold, made by `python -m recipe export --fold N`. A folder without `{fold}` in its name is asked of

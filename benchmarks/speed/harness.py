@@ -34,7 +34,7 @@ class BuildFigures(msgspec.Struct):
 
 
 class QueryFigures(msgspec.Struct):
-    """Milliseconds a query at one depth: median and 99th percentile over the queries."""
+    """Milliseconds per query at one depth: median and 99th percentile over the queries."""
 
     k: int
     median_ms: float

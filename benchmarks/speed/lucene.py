@@ -29,7 +29,7 @@ class Lucene(Peer):
     """Lucene with two writer threads, term frequencies and no positions, merged to one segment.
 
     It is given words that were analysed here, as PISA is. Lengths are one byte, so that scores
-    differ a little from exact BM25. Texts are not stored: only a number a document, in a column.
+    differ a little from exact BM25. No texts are stored: one number per document, in a column.
     Hits are not counted, so that block-max WAND can skip. The program takes its own time for a
     query, without the pipe to it. The memory of a build is that of both processes.
     """

@@ -165,7 +165,7 @@ class Entry(msgspec.Struct, frozen=True):
     claim: str = ""
 
     def default_text(self) -> str:
-        """All texts, one a line."""
+        """All texts, one per line."""
         return "\n".join(text for text in self.texts.values() if text)
 
 

@@ -27,7 +27,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Candidates:
-    """Sentences, one a row; all arrays have shape (sentences,) unless said otherwise.
+    """Sentences, one per row; all arrays have shape (sentences,) unless said otherwise.
 
     Attributes:
         texts: The text of each sentence.

@@ -20,7 +20,7 @@ from sicetnon.records import Ranking, Topic
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of sentences, one a row; all arrays have shape (pairs,).
+    """Pairs of sentences, one per row; all arrays have shape (pairs,).
 
     Attributes:
         sentences: The sentences that are paired.

@@ -52,7 +52,7 @@ class ProgressBar:
         self._bar.stop()
 
     def indexing(self, corpus: Corpus, progress: BuildProgress) -> None:
-        """Show how far an index is built: documents, documents a second, time left."""
+        """Show how far an index is built: documents, documents per second, time left."""
         stage = "Merging" if progress.is_read else "Indexing"
         size = corpus.size() or None
         self._show(stage, progress.documents, "documents", progress.bytes_read, size)
