@@ -14,6 +14,7 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.library.answers import Answer, answers, with_snippets
 from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
+from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
@@ -261,13 +262,13 @@ class Index(IndexReader):
         if system is not None:
             chosen = system if isinstance(system, System) else self.system(system, stance=stance)
             best = answers(self, chosen.retrieve([Topic("1", question)], k)[0], snippets)
-            return _sided(question, best) if sides else best
+            return with_sides(question, best) if sides else best
         found = self._shown(question, k, stance).best(_BALANCED * k if balance else k).answers()
         first, rest = found[:k], found[k:]
         if sides:
-            first = _sided(question, first)
+            first = with_sides(question, first)
             # to judge a side takes time: those of the rest count only where one side is short
-            rest = _sided(question, rest) if is_one_sided(first, k) else rest
+            rest = with_sides(question, rest) if is_one_sided(first, k) else rest
         best = balanced(first + rest, k) if balance else first
         return with_snippets(question, best, self.analysis.analyzer()) if snippets else best
 
@@ -363,10 +364,3 @@ class _TemporaryFolder:
 
         self.path = Path(tempfile.mkdtemp(prefix="sicetnon-"))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-
-
-def _sided(question: str, found: Sequence[Answer]) -> list[Answer]:
-    # what judges sides is loaded where they are wanted
-    from sicetnon.library.sides import with_sides
-
-    return with_sides(question, found)
