@@ -87,6 +87,15 @@ class TestHelp:
         _, _, description = text.partition("\n\n")
         assert max(map(len, description.splitlines())) <= 60
 
+    def test_a_terminal_without_width_has_help(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "1")
+        with pytest.raises(SystemExit) as stop:
+            parser().parse_args(["search", "--help"])
+        assert stop.value.code == 0
+        assert "usage: sicetnon search" in capsys.readouterr().out
+
     def test_no_command_is_wrong_usage(self) -> None:
         assert run_command().returncode == 2
         assert run_command("index").returncode == 2

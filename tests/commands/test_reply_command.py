@@ -43,6 +43,23 @@ def test_text_file_and_standard_input_say_the_same(
     assert all(each["words"] <= 60 for each in said[0]["replies"])
 
 
+def test_a_closed_standard_input_is_one_line(monkeypatch: pytest.MonkeyPatch, failing) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert failing("reply", "-") == (1, "sicetnon: -: cannot be read: standard input is closed")
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    status, line = failing("mcp")
+    assert status == 2
+    assert line.startswith("sicetnon: standard input is closed; ")
+
+
+def test_an_endless_standard_input_is_one_line(monkeypatch: pytest.MonkeyPatch, failing) -> None:
+    monkeypatch.setenv("SICETNON_MAX_RECORD_BYTES", "1000")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 10_000)))
+    status, line = failing("reply", "-")
+    assert status == 1
+    assert line.startswith("sicetnon: -: the file holds more than 1,000 bytes")
+
+
 def test_prints_replies(index: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reply", CLAIM, "-k", "1", "--index", index]) == 0
     assert f"Against: {CLAIM}" in capsys.readouterr().out

@@ -87,6 +87,19 @@ def test_a_pipe_is_no_manifest(small: Path, failing) -> None:
         assert "manifest.json: is no regular file" in line
 
 
+def test_a_pipe_is_no_index_of_another_engine(index: Path, tmp_path: Path, failing) -> None:
+    os.mkfifo(tmp_path / "x.ciff")
+    _, line = failing("index", "build", tmp_path / "x.ciff", "-o", tmp_path / "index")
+    assert "x.ciff: is no regular file; expected a CIFF file" in line
+    _, line = failing("index", "export", index, "-o", tmp_path / "x.ciff")
+    assert "x.ciff: is a pipe or a device; expected a file, or none" in line
+    assert stat.S_ISFIFO((tmp_path / "x.ciff").stat().st_mode)
+    _, line = failing("index", "export", index, "-o", tmp_path / "none" / "x.ciff")
+    assert line == f"sicetnon: {tmp_path / 'none'}: there is no such folder"
+    _, line = failing("index", "export", index, "-o", tmp_path)
+    assert line == f"sicetnon: {tmp_path}: is a directory; expected a file"
+
+
 @pytest.mark.parametrize("name", ["pipe.html", "pipe.warc", "pipe.jsonl"])
 def test_a_pipe_is_no_corpus(name: str, tmp_path: Path, failing) -> None:
     os.mkfifo(tmp_path / name)

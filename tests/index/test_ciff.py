@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,29 @@ def test_an_index_of_another_program_is_searched(tmp_path: Path, capsys) -> None
 
 
 @pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["build", "x.ciff", "--shard", "1/2"], "name one FILE.ciff alone"),
+        (["build", "x.jsonl", "x.ciff"], "name one FILE.ciff alone"),
+        (["build", "x.ciff", "--fields", "a", "--skip-invalid"], "--fields and --skip-invalid: "),
+        (["add", "x.ciff"], "holds no texts that could be added"),
+        (["add", "X.CIFF"], "holds no texts that could be added"),
+    ],
+)
+def test_an_import_is_no_reading_of_documents(
+    words: list[str], message: str, tmp_path: Path, failing
+) -> None:
+    ciff_files.write(tmp_path / "x.ciff", ANSERINI, LENGTHS)
+    verb, *rest = (str(tmp_path / word) if "x." in word.lower() else word for word in words)
+    status, line = failing("index", verb, *rest, "-o", tmp_path / "index")
+    assert status == 2
+    assert message in line
+    status, line = failing("index", verb, *rest, "-o", "opensearch+http://127.0.0.1:1/name")
+    assert status == 2
+    assert not (tmp_path / "index").exists()
+
+
+@pytest.mark.parametrize(
     ("lists", "records", "message"),
     [
         ({"a": [(0, 1)]}, [("x", 1), ("x", 1)], "an id comes twice"),
@@ -127,6 +151,40 @@ def test_a_file_that_no_index_can_be_made_of(
     tmp_path: Path, lists: ciff_files.Lists, records: list[tuple[str, int]], message: str
 ) -> None:
     path = ciff_files.write(tmp_path / "x.ciff", lists, records)
+    with pytest.raises(DataError, match=message):
+        build_from_ciff(path, tmp_path / "index", PLAIN)
+    assert not (tmp_path / "index").exists()
+
+
+def _record_without_number(data: bytes) -> bytes:
+    # the last record: its length, then number 1
+    place = data.rindex(b"\x08\x01\x12")
+    return data[: place - 1] + bytes([data[place - 1] - 2]) + data[place + 2 :]
+
+
+def _with_counts(counts: bytes) -> Callable[[bytes], bytes]:
+    """The change of the numbers of lists and documents in the header."""
+    return lambda data: data.replace(b"\x10\x01\x18\x02", counts, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda _: b"", "is empty; expected a CIFF file"),
+        (_record_without_number, "the record of document 1 is of document 0; expected their order"),
+        (lambda data: data[:-1], "the record of document 1 is cut short"),
+        (lambda data: data + b"x", "1 bytes follow the last record"),
+        (
+            lambda data: data.replace(b"\x10\x01\x18\x02", b"\x10\x7f\x18\x02", 1),
+            "127 lists and 2 ",
+        ),
+        (_with_counts(b"\x10\x01\x18\x7f"), "and 127 docume"),
+        (_with_counts(b"\xff" * 4), "the header is no protob"),
+    ],
+)
+def test_a_damaged_file(change: Callable[[bytes], bytes], message: str, tmp_path: Path) -> None:
+    path = ciff_files.write(tmp_path / "x.ciff", {"a": [(0, 1), (1, 1)]}, [("x", 1), ("y", 1)])
+    path.write_bytes(change(path.read_bytes()))
     with pytest.raises(DataError, match=message):
         build_from_ciff(path, tmp_path / "index", PLAIN)
     assert not (tmp_path / "index").exists()

@@ -296,7 +296,11 @@ class TestParts:
         parts = self.build(source, tmp_path, 3)
         with pytest.raises(DataError, match=r"^part 2 of 3 is missing; build it with: "):
             merge_indexes([parts[0], parts[2]], tmp_path / "index")
-        with pytest.raises(DataError, match="part-1: begins with document 0 of its source; "):
+        twice = tmp_path / "twice"
+        shutil.copytree(parts[1], twice)
+        with pytest.raises(DataError, match=r"part-2: is part 2 of 3, and so is .*twice; "):
+            merge_indexes([*parts, twice], tmp_path / "index")
+        with pytest.raises(DataError, match=r"part-1: is part 1 of 3, and so is .*part-1; "):
             merge_indexes([parts[0], *parts], tmp_path / "index")
         delete_documents(parts[1], ["d700"])
         with pytest.raises(DataError, match=r"part-2: is no part of the source that .*part-1 is"):
@@ -329,6 +333,22 @@ def read(corpus: Corpus) -> list[str]:
     return [record.id for file in corpus.files for record in corpus.read(file, reading)]
 
 
+def test_the_processes_import_nothing_of_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    rows = [{"id": f"d{n}", "text": f"school {n % 17}"} for n in range(600)]
+    source = write_lines(tmp_path / "docs.jsonl", *rows)
+    (tmp_path / "argparse.py").write_text("raise SystemExit('imported')")
+    monkeypatch.chdir(tmp_path)
+    # what a process tells comes as it is, whatever the encoding of the terminal
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    build = ["index", "build", str(source), "-o", "index", "--shards", "2"]
+    assert cli.main(build) == 0
+    (tmp_path / "é.jsonl").write_text("no record\n" * 1000)
+    assert cli.main([*build[:3], "é.jsonl", *build[3:]]) == 1
+    assert "é.jsonl, line 1: the line cannot be used" in capsys.readouterr().err
+
+
 def test_the_command_builds_shards_at_one_time(tmp_path: Path, capsys) -> None:
     rows = [{"id": f"d{n}", "text": f"school {n % 17}"} for n in range(600)]
     source = write_lines(tmp_path / "docs.jsonl", *rows)
@@ -346,6 +366,12 @@ def test_the_command_builds_shards_at_one_time(tmp_path: Path, capsys) -> None:
     shown, told = capsys.readouterr()
     assert (shown, told.count("\n")) == ("", 1)
     assert "docs.jsonl, line 601: the line cannot be used" in told
+    assert files_of(Path(index)) == before
+    source.write_text("".join(source.read_text().splitlines(keepends=True)[:-1]))
+    assert cli.main([*build[:-1], "257"]) == 2
+    assert "found 257 shards; expected at most 256" in capsys.readouterr().err
+    assert cli.main([*build[:3], *build[2:], "--skip-invalid"]) == 1
+    assert "occurs more than once in the source; every" in capsys.readouterr().err
     assert files_of(Path(index)) == before
     assert cli.main(["index", "merge", index, whole, "-o", index]) == 1
     assert "is in two shards, index and whole" in capsys.readouterr().err

@@ -14,8 +14,12 @@ _DEFAULT_PORT = 9200
 _FORM = "opensearch+https://host:9200/NAME, several hosts with commas between them"
 # a path collapses the two slashes
 _ADDRESS = re.compile(r"opensearch\+(?P<scheme>https?):/{1,2}(?P<hosts>[^/]*)/(?P<name>[^/]*)/?")
-_HOST = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>\d{1,5}))?")
+_HOST = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+# an address without its right beginning; it may hold a password
+_MISTAKEN = re.compile(r"(opensearch|https?)[a-z+]*:/", re.IGNORECASE)
+# what stands where a port does, and may be a password
+_NO_PORT = re.compile(r":(?!/|[0-9]{1,9}([,/]|$))[^,/]*")
 _LOOPBACK = ("localhost", "[::1]")
 
 
@@ -48,8 +52,18 @@ Place: TypeAlias = str | PathLike[str] | Address
 
 
 def is_address(place: Place) -> bool:
-    """Whether a place is an address of a cluster, right or wrong, and no folder."""
-    return isinstance(place, Address) or fspath(place).startswith(_START)
+    """Whether a place is an address of a cluster, right or wrong, and no folder.
+
+    Raises:
+        UsageError: It is no place at all.
+    """
+    if isinstance(place, Address):
+        return True
+    if not isinstance(place, str | PathLike):
+        kind = type(place).__name__
+        raise UsageError(f"found {kind} as the place of an index; expected a folder, or {_FORM}")
+    text = fspath(place)
+    return text.startswith(_START) or _MISTAKEN.match(text) is not None
 
 
 def parse_address(place: Place) -> Address:
@@ -68,11 +82,11 @@ def parse_address(place: Place) -> Address:
         )
     found = _ADDRESS.fullmatch(text)
     if found is None:
-        raise UsageError(f"found the address {text!r}; expected {_FORM}")
+        raise UsageError(f"found the address {_shown(text)!r}; expected {_FORM}")
     if not _NAME.fullmatch(found["name"]):
         raise UsageError(
-            f"found the index name {found['name']!r}; expected small letters, digits, - and _, at "
-            "most 100, a letter or digit first"
+            f"found the index name {_shown(found['name'])!r}; expected small letters, digits, - "
+            "and _, at most 100, a letter or digit first"
         )
     hosts = tuple(_host(host) for host in found["hosts"].split(","))
     return Address(found["scheme"], hosts, found["name"])
@@ -82,5 +96,10 @@ def _host(text: str) -> tuple[str, int]:
     found = _HOST.fullmatch(text)
     port = int((found and found["port"]) or _DEFAULT_PORT)
     if found is None or not 0 < port < 1 << 16:
-        raise UsageError(f"found the host {text!r} in an address; expected {_FORM}")
+        raise UsageError(f"found the host {_shown(text)!r} in an address; expected {_FORM}")
     return found["host"], port
+
+
+def _shown(text: str) -> str:
+    """A part of an address for a message, without what may be a password."""
+    return _NO_PORT.sub(":…", re.sub(r"[?#].*", "…", text, flags=re.DOTALL))

@@ -200,8 +200,16 @@ class Connection:
             if translated.status == 0:
                 host.leave()
             raise translated from None
-        except SerializationError:
+        except (SerializationError, RecursionError):
             raise ClusterError(f"{self.address}: the answer is no JSON") from None
+        except AttributeError:
+            # the client takes an error for an object
+            answer = None
+        if not isinstance(answer, dict):
+            raise ClusterError(
+                f"{self.address}: the answer is none of OpenSearch's; is something else running "
+                "at this address?"
+            )
         return answer
 
     def _translated(self, error: TransportError) -> ClusterError:
@@ -270,7 +278,8 @@ def _reason(error: TransportError) -> tuple[str, str]:
     info = error.info
     told = info.get("error") if isinstance(info, dict) else None
     if isinstance(told, dict):
-        causes = told.get("root_cause") or [told]
-        cause = causes[0] if isinstance(causes[0], dict) else told
+        causes = told.get("root_cause")
+        first = causes[0] if isinstance(causes, list) and causes else None
+        cause = first if isinstance(first, dict) else told
         return str(cause.get("type", "")), str(cause.get("reason", ""))[:300]
     return "", str(told or error.error)[:300]

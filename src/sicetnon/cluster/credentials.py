@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import tomllib
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 from sicetnon.cluster.address import Address
 from sicetnon.errors import DataError, UsageError
-from sicetnon.services.api_key import ApiKey
+from sicetnon.services.api_key import HIDDEN, ApiKey
 
 PREFIX = "SICETNON_CLUSTER_"
 FILE = f"{PREFIX}FILE"
@@ -48,6 +49,10 @@ class Credentials:
 
     def hide(self, text: str) -> str:
         """A text without the secrets."""
+        if self.user and self.password:
+            # as it is sent, and as a host may send it back
+            sent = f"{self.user}:{self.password.reveal()}".encode()
+            text = text.replace(base64.b64encode(sent).decode(), HIDDEN)
         return self.api_key.hide(self.password.hide(text))
 
     @property

@@ -20,7 +20,7 @@ Run: TypeAlias = Callable[[argparse.Namespace], None]
 
 _MOST_DIGITS = 10
 _MOST_PORTS = 65_535
-_HELP_WIDTH = 100
+_LEAST_WIDTH, _HELP_WIDTH = 11, 100
 _STANCE_CLASSIFIERS = ("rules", "learned")
 
 
@@ -28,7 +28,7 @@ def describe(
     command: argparse.ArgumentParser, run: Run, description: str, *examples: str
 ) -> argparse.ArgumentParser:
     """Give a command its function, its description, examples, `--quiet` and `--verbose`."""
-    width = min(shutil.get_terminal_size().columns - 2, _HELP_WIDTH)
+    width = max(_LEAST_WIDTH, min(shutil.get_terminal_size().columns - 2, _HELP_WIDTH))
     # this formatter wraps no text, so that each example stays on its own line
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.description = textwrap.fill(description, width)
@@ -140,12 +140,24 @@ def folder(text: str) -> Path:
     """The path of a folder that is there or can be made.
 
     Raises:
-        UsageError: It is a file. argparse lets this pass, so that one line is all that is printed.
+        UsageError: It is a file, or an address. argparse lets this pass, so that one line is all
+            that is printed.
     """
-    path = Path(text)
+    path = existing_folder(text)
     if path.exists() and not path.is_dir():
         raise UsageError(f"{text}: is a file; expected a folder")
     return path
+
+
+def existing_folder(text: str) -> Path:
+    """The path of a folder; what is wrong with it is said by who opens it.
+
+    Raises:
+        UsageError: It is an address.
+    """
+    if _is_address(text):
+        raise UsageError("found the address of a cluster; expected a folder on this machine")
+    return Path(text)
 
 
 def place(text: str) -> Path | Address:

@@ -6,7 +6,15 @@ import argparse
 import time
 from pathlib import Path
 
-from sicetnon.commands.arguments import Commands, Run, describe, folder, place, words
+from sicetnon.commands.arguments import (
+    Commands,
+    Run,
+    describe,
+    existing_folder,
+    folder,
+    place,
+    words,
+)
 from sicetnon.commands.indexing import add_add, add_build, facts, ready, sum_up
 from sicetnon.errors import EndedError, TerminatedError
 
@@ -50,7 +58,7 @@ def _add_merge(verbs: Commands) -> None:
         "its deleted documents.",
         "sicetnon index merge shard-1 shard-2 shard-3 -o my-index",
     )
-    verb.add_argument("shards", nargs="+", type=Path, metavar="SHARD", help="an index")
+    verb.add_argument("shards", nargs="+", type=existing_folder, metavar="SHARD", help="an index")
     verb.add_argument(
         "-o", "--output", type=folder, metavar="DIR", required=True, help="the index to make"
     )

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 _SHOWN_ERRORS = 5
 _CLUSTER_SHARDS = 3
+_MOST_SHARDS = 256
+_OF_DOCUMENTS = (
+    "fields", "id_field", "stance_field", "claim_field", "page_ranks", "spam_ranks", "skip_invalid",
+)  # fmt: skip
+"""Options that say how documents are read."""
 _NOUNS = {
     "arguments": ("argument",),
     "processed": ("processed argument",),
@@ -181,10 +186,16 @@ def _build(options: argparse.Namespace) -> None:
     loading = _loading(options)
     if loading and options.shard:
         raise UsageError("--shard is for an index in a folder; leave it out")
+    if is_ciff := _is_ciff(options):
+        _check_import(options)
+    if not loading and (options.shards or 1) > _MOST_SHARDS:
+        raise UsageError(
+            f"found {options.shards:,} shards; expected at most {_MOST_SHARDS}, since each is "
+            "built in a process of its own"
+        )
     replaced = _documents_there(options.output)
     note = f"an index of {counted(replaced, 'document')} (`sicetnon index add` adds to it)"
     notes = [("replaced", note)] if replaced else []
-    is_ciff = options.sources[0].endswith(".ciff")
     if not loading and (is_ciff or (options.shards or 1) > 1):
         start = time.monotonic()
         (_import if is_ciff else build_in_processes)(options)
@@ -198,19 +209,45 @@ def _build(options: argparse.Namespace) -> None:
     _write(options, build, (), notes)
 
 
+def _is_ciff(options: argparse.Namespace) -> bool:
+    """Whether a source is an index of another search engine."""
+    names = [name.lower().removesuffix(".gz") for name in options.sources]
+    return any(name.endswith(".ciff") for name in names)
+
+
+def _check_import(options: argparse.Namespace) -> None:
+    """Refuse what an index of another search engine has no use for."""
+    from sicetnon.cluster.address import is_address
+
+    if is_address(options.output):
+        raise UsageError("an index of another search engine is imported into a folder; name one")
+    if len(options.sources) > 1 or options.shard or options.shards:
+        raise UsageError("name one FILE.ciff alone; make one index of several by `index merge`")
+    given = [f"--{name.replace('_', '-')}" for name in _OF_DOCUMENTS if getattr(options, name)]
+    if given:
+        raise UsageError(
+            f"{' and '.join(given)}: for documents; found {options.sources[0]}, an index of "
+            "another search engine; leave the option out"
+        )
+
+
 def _import(options: argparse.Namespace) -> None:
     """Build an index from the index of another search engine."""
     from sicetnon.index.ciff import build_from_ciff
     from sicetnon.text.analysis import named_analysis
 
-    if len(options.sources) > 1 or options.shard or options.shards:
-        raise UsageError("name one FILE.ciff alone; make one index of several by `index merge`")
     analysis = named_analysis(options.analysis) if options.analysis else None
     build_from_ciff(Path(options.sources[0]), options.output, analysis)
 
 
 def _add(options: argparse.Namespace) -> None:
     from sicetnon.cluster.places import add_at, manifest_at
+
+    if _is_ciff(options):
+        raise UsageError(
+            "an index of another search engine holds no texts that could be added; build it apart: "
+            "sicetnon index build FILE.ciff -o DIR"
+        )
 
     def add(corpus: Corpus, settings: BuildOptions) -> None:
         add_at(corpus, options.output, settings, options.replace, _loading(options))

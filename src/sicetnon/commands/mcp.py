@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
 
 from sicetnon.commands.arguments import add_index, describe, notices, port
-from sicetnon.errors import MissingExtraError
+from sicetnon.errors import MissingExtraError, UsageError
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -34,6 +35,8 @@ def _mcp(options: argparse.Namespace) -> None:
     from sicetnon.library.sample import opened_index
     from sicetnon.web.settings import Settings
 
+    if options.port is None and sys.stdin is None:
+        raise UsageError("standard input is closed; start it from an assistant, or give --port")
     say = notices(options)
     index = opened_index(options.index, say)
     # Ctrl-C is how a server is stopped, not an error

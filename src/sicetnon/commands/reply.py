@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from sicetnon.commands.arguments import add_index, describe, notices, positive, print_json
@@ -54,8 +53,6 @@ def _text(options: argparse.Namespace) -> str:
 
     if bool(options.text) == bool(options.file):
         raise UsageError("expected a text or --file, one of the two")
-    if options.file:
-        return read_all(options.file).decode("utf-8", "replace")
-    if options.text == ["-"]:
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    if options.file or options.text == ["-"]:
+        return read_all(options.file or "-").decode("utf-8", "replace")
     return " ".join(options.text)

@@ -1,8 +1,9 @@
-"""The processes of `index build --shards`: each builds a shard by the command line."""
+"""The processes of `index build --shards`: each builds a shard as the command line does."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,11 @@ from typing import IO
 from sicetnon.errors import EndedError
 
 _WAITING_SECONDS = 0.05
+# by `-m` a module of the working directory would come first; a program may have changed the path
+_PROGRAM = (
+    "import sys; end = 2 + int(sys.argv[1]); sys.path[:] = sys.argv[2:end]; "
+    "from sicetnon.cli import main; sys.exit(main(sys.argv[end:]))"
+)
 
 
 def build_in_processes(options: argparse.Namespace) -> None:
@@ -28,7 +34,8 @@ def build_in_processes(options: argparse.Namespace) -> None:
     """
     from sicetnon.index.shards import build_shards
 
-    command, same = [sys.executable, "-m", "sicetnon", "index", "build"], _same(options)
+    command = [sys.executable, "-c", _PROGRAM, str(len(sys.path)), *sys.path, "index", "build"]
+    same = _same(options)
 
     def build(folders: Sequence[Path]) -> None:
         with ExitStack() as started:
@@ -78,7 +85,12 @@ class _ShardProcess:
 
     def __init__(self, command: Sequence[str]):
         self._told: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self._told)
+        self._process = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=self._told,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        )
 
     def __enter__(self) -> _ShardProcess:
         return self

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import GZIP_MAGIC
+from sicetnon.formats.files import GZIP_MAGIC, check_output
 from sicetnon.platforms import sync_folder
 
 VERSION = 1
@@ -33,6 +33,8 @@ _POSTING, _GAP, _FREQUENCY = 0x22, 0x08, 0x10
 _OCCURRENCES = 6
 """The field of the header with the occurrences of all terms."""
 _MOST_BYTES, _MOST_HEADER = 5, 10
+_LEAST_BYTES = 4
+"""Bytes of the shortest list or record: its length, and a text of one letter."""
 _BLOCK_BYTES = 1 << 22
 _SEVEN_BITS, _MORE = 0x7F, 0x80
 
@@ -91,11 +93,16 @@ class CiffReader:
 
     def __init__(self, path: Path):
         self._path, self._place = path, 0
+        if path.exists() and not path.is_file():
+            # to open a named pipe waits for another program
+            raise DataError("is no regular file; expected a CIFF file", path)
         try:
             with path.open("rb") as file:
                 self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:
-            raise DataError(f"cannot be read: {error}", path) from None
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}", path) from None
+        except ValueError:
+            raise DataError("is empty; expected a CIFF file", path) from None
         if self._data[:2] == GZIP_MAGIC:
             raise DataError("is packed; unpack it with gunzip first", path)
         self.header = self._header()
@@ -123,8 +130,8 @@ class CiffReader:
         for number in range(self.header.documents):
             what = f"the record of document {number:,}"
             fields, _ = self._fields(self._message(what), what)
-            if self._count(fields, 1, what) != number:
-                raise self._damaged(f"{what} is of document {fields[1]!r}; expected their order")
+            if (found := self._count(fields, 1, what)) != number:
+                raise self._damaged(f"{what} is of document {found:,}; expected their order")
             yield self._text(fields, 2, what).decode(), self._count(fields, 3, what)
         if self._place < len(self._data):
             raise self._damaged(f"{len(self._data) - self._place:,} bytes follow the last record")
@@ -138,6 +145,9 @@ class CiffReader:
         )
         average = fields.get(7)
         description = self._text(fields, 8, "the header") if 8 in fields else b""
+        if (lists + documents) * _LEAST_BYTES > len(self._data):
+            what = f"{lists:,} lists and {documents:,} documents in {len(self._data):,} bytes"
+            raise self._damaged(f"the header tells of {what}")
         return CiffHeader(
             lists, documents, all_lists, all_documents, occurrences,
             average if isinstance(average, float) else 0.0, description.decode(),
@@ -241,8 +251,9 @@ def write_ciff(
         documents: The id and the length of each document.
 
     Raises:
-        OSError: The disk is full or not writable.
+        OSError: The disk is full or not writable, or a folder, a pipe or a device is in its place.
     """
+    check_output(path)
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     try:
         with temporary.open("xb") as file:

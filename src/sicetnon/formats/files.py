@@ -204,12 +204,18 @@ def read_lines(path: Path | str, reading: Reading | None = None) -> Iterator[tup
             yield number, text.rstrip("\r\n")
 
 
-def _refuse_special(path: Path) -> None:
-    """Refuse to put a file in the place of a folder, a pipe or a device."""
+def check_output(path: Path) -> None:
+    """Refuse to put a file in the place of a folder, a pipe or a device, or into no folder.
+
+    Raises:
+        OSError: It is one, or the folder is not there.
+    """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a directory; expected a file", str(path))
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "is a pipe or a device; expected a file, or none", str(path))
+    if not path.parent.exists():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
 
 
 def checksum(path: Path, size: int | None = None) -> int:
@@ -235,12 +241,10 @@ def write_whole(texts: Mapping[Path, str | bytes]) -> None:
     """
     waiting: dict[Path, Path] = {}
     for path in texts:
-        _refuse_special(path)
+        check_output(path)
     try:
         for path, text in texts.items():
             temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
-            if not path.parent.exists():
-                raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
             with temporary.open("xb") as file:
                 waiting[temporary] = path
                 file.write(text if isinstance(text, bytes) else text.encode("utf-8"))

@@ -164,6 +164,13 @@ def _in_order(shards: Sequence[IndexReader]) -> list[IndexReader]:
                 f"{first.number} of; merge the {first.of} parts of one source, unchanged",
                 shard.folder,
             )
+    for entry, shard in zip(entries, shards, strict=True):
+        if entry and (other := parts[entry.number]) is not shard:
+            raise DataError(
+                f"is part {entry.number} of {first.of}, and so is {other.folder}; name each part "
+                "once",
+                shard.folder,
+            )
     if missing := [n for n in range(1, first.of + 1) if n not in parts]:
         raise DataError(
             f"part {missing[0]} of {first.of} is missing; build it with: "
@@ -199,12 +206,23 @@ def _refuse_common_ids(index: IndexReader) -> None:
         for local in np.flatnonzero(np.isin(known, common) & kept).tolist():
             identifier = segment.identifiers.word(local)
             if identifier in found:
-                raise DataError(
-                    f"the id {identifier!r} is in two shards, {found[identifier].name} and "
-                    f"{segment.folder.parent.name}; every document needs its own",
-                    index.folder,
-                )
+                shards = found[identifier].name, segment.folder.parent.name
+                raise DataError(_common_id(identifier, *shards), index.folder)
             found[identifier] = segment.folder.parent
+
+
+def _common_id(identifier: str, first: str, second: str) -> str:
+    """The message for an id that two shards have."""
+    if first.startswith(BUILDING_PREFIX):
+        # of `build_shards`, which removes them
+        return (
+            f"the id {identifier!r} occurs more than once in the source; every document needs its "
+            "own; to leave out the others, build without --shards, with --skip-invalid"
+        )
+    return (
+        f"the id {identifier!r} is in two shards, {first} and {second}; every document needs its "
+        "own"
+    )
 
 
 def _rewritten(index: IndexReader, number: int, batch: int) -> tuple[SegmentEntry]:

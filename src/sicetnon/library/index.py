@@ -159,11 +159,16 @@ class Index(IndexReader):
         Raises:
             BrokenIndexError: A shard is missing or damaged.
             DataError: The shards hold documents of several kinds, or an id occurs twice.
-            UsageError: The folder holds something else, or no shard is named.
+            UsageError: The folder holds something else, or no shard is named, or an address is.
         """
         from sicetnon.index.shards import merge_indexes
 
-        merge_indexes([Path(shard) for shard in shards], Path(folder), link)
+        if isinstance(shards, str) or not isinstance(shards, Iterable):
+            raise UsageError(f"found the shards {shards!r}; expected a list of folders")
+        parts = list(shards)
+        if any(map(is_address, [*parts, folder])):
+            raise UsageError("found the address of a cluster; indexes in folders alone are merged")
+        merge_indexes([Path(shard) for shard in parts], Path(folder), link)
         return cls.open(Path(folder))
 
     def __len__(self) -> int:

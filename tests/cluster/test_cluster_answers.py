@@ -1,0 +1,145 @@
+"""Other programs at the address of a cluster: one line, and no secret in it."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from sicetnon.cluster.address import is_address, parse_address
+from sicetnon.errors import SicetnonError, UsageError
+from sicetnon.library.index import Index
+
+USER, PASSWORD = "bob", "hunter-2-secret"
+SENT = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+
+
+@contextmanager
+def served(status: int, content_type: str, body: bytes) -> Iterator[str]:
+    """The address of a program that gives one answer to everything."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"opensearch+http://127.0.0.1:{server.server_port}/name"
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type", "body", "message"),
+    [
+        (200, "text/html", b"<html>It works!</html>", "the answer is no JSON"),
+        (200, "text/plain", b"hello", "something else running at this address"),
+        (200, "application/json", b"[1,2]", "something else running at this address"),
+        (200, "application/json", b"5", "something else running at this address"),
+        (200, "application/json", b'"x"', "something else running at this address"),
+        (200, "application/json", b"[" * 100_000, "the answer is no JSON"),
+        (200, "application/json", b'{"a": NaN}', "the answer is no JSON"),
+        (200, "application/json", b'{"a": 1, "b": []}', "is an alias of a, b, which is no index"),
+        (302, "application/json", b"", "status 302"),
+        (400, "application/json", b'{"error": {"root_cause": {"x": 1}}}', "status 400"),
+        (400, "application/json", b'{"error": {"root_cause": [5]}}', "status 400"),
+        (401, "application/json", b'{"error": {"root_cause": {}}}', "refuses the user"),
+        (418, "application/json", b'["a"]', "something else running at this address"),
+        (500, "text/plain", b"x" * 100_000, "status 500: xxx"),
+        (403, "application/json", b'{"error": "Basic %b"}' % SENT.encode(), r"Basic \*\*\*"),
+        (403, "application/json", b'{"error": "%b"}' % PASSWORD.encode(), r"right is .*\*\*\*"),
+    ],
+)
+def test_what_is_no_cluster(
+    status: int, content_type: str, body: bytes, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
+    monkeypatch.setenv("SICETNON_CLUSTER_USER", USER)
+    monkeypatch.setenv("SICETNON_CLUSTER_PASSWORD", PASSWORD)
+    monkeypatch.setenv("SICETNON_CLUSTER_SECONDS", "0.3")
+    with (
+        served(status, content_type, body) as address,
+        pytest.raises(SicetnonError, match=message) as caught,
+    ):
+        Index.open(address)
+    assert PASSWORD not in str(caught.value)
+    assert SENT not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "opensearch+http://bob:hunter2@host/x",
+        "opensearch+http://bob:hunter2＠host/x",
+        "opensearch+http://bob:hunter2%40host:9200/x",
+        "opensearch+http://bob:hunter2/host/x",
+        "opensearch+http://host:9200/x?password=hunter2",
+        "opensearch+http://host:9200/x#hunter2",
+        "opensearch://bob:hunter2@host/x",
+        "http://bob:hunter2@host:9200/x",
+        "HTTPS://bob:hunter2@host:9200/x",
+        "http:/bob:hunter2@host:9200/x",
+    ],
+)
+def test_no_message_repeats_a_password(text: str, failing: Callable[..., tuple[int, str]]) -> None:
+    assert is_address(text)
+    with pytest.raises(UsageError) as caught:
+        parse_address(text)
+    assert "hunter2" not in str(caught.value)
+    for command in (["index", "info", text], ["search", "x", "--index", text]):
+        status, line = failing(*command)
+        assert status == 2
+        assert "hunter2" not in line
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("opensearch+http://host:99999/x", "found the host 'host:99999' in an address"),
+        ("opensearch+http://host:٩٢/x", "found the host 'host:…' in an address"),
+        ("https://host:9200/x", r"found the address 'https://host:9200/x'; expected opensearch\+"),
+    ],
+)
+def test_a_wrong_address_is_shown(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_address(text)
+
+
+def test_a_folder_is_wanted(failing: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    address, there = "opensearch+http://127.0.0.1:1/x", str(tmp_path)
+    for words in (["merge", there, "-o", address], ["merge", address, "-o", there]):
+        assert failing("index", *words)[1].startswith("sicetnon: found the address of a cluster; ")
+    for shards, folder in (([there], address), ([address], there), ([5], there)):
+        with pytest.raises(UsageError, match="found "):
+            Index.merge(shards, folder)  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="found the shards '/a/b'; expected a list of folders"):
+        Index.merge("/a/b", there)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("place", [None, 5, b"index", ["index"]])
+def test_what_is_no_place(place: object) -> None:
+    with pytest.raises(UsageError, match=r"found .* as the place of an index; "):
+        Index.open(place)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["index", "http", "my.index", "/tmp/https:/x", "c:/index"])
+def test_a_folder_is_no_address(text: str) -> None:
+    assert not is_address(text)
