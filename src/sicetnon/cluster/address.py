@@ -59,8 +59,9 @@ def is_address(place: Place) -> bool:
     """
     if isinstance(place, Address):
         return True
-    if not isinstance(place, str | PathLike):
-        kind = type(place).__name__
+    found: object = place
+    if not isinstance(found, str | PathLike):
+        kind = type(found).__name__
         raise UsageError(f"found {kind} as the place of an index; expected a folder, or {_FORM}")
     text = fspath(place)
     return text.startswith(_START) or _MISTAKEN.match(text) is not None
