@@ -73,7 +73,7 @@ def test_what_is_no_cluster(
     pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
     monkeypatch.setenv("SICETNON_CLUSTER_USER", USER)
     monkeypatch.setenv("SICETNON_CLUSTER_PASSWORD", PASSWORD)
-    monkeypatch.setenv("SICETNON_CLUSTER_SECONDS", "0.3")
+    monkeypatch.setenv("SICETNON_CLUSTER_SECONDS", "1")
     with (
         served(status, content_type, body) as address,
         pytest.raises(SicetnonError, match=message) as caught,

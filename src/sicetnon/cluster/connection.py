@@ -28,6 +28,8 @@ BUSY = (429, 500, 502, 503, 504)
 
 _LOG = logging.getLogger("sicetnon.cluster")
 _LONGEST_PAUSE = 8.0
+_LEAST_SECONDS = 0.2
+"""Seconds for another attempt of a hedged request."""
 
 
 class ClusterError(ServiceError):
@@ -161,12 +163,12 @@ class Connection:
         """Ask one host, and another one when it takes long; the first answer counts."""
         end = min(time.monotonic() + patience.total, getattr(self._limits, "end", math.inf))
         waiting: set[Future[Any]] = set()
-        is_wanted, last = (
-            True,
-            ClusterError(f"{self.address}: gave no answer in {patience.total:g} s"),
-        )
-        while (left := end - time.monotonic()) > 0:
-            if is_wanted and len(waiting) <= len(self.address.hosts):
+        is_wanted, least = True, 0.0
+        last = ClusterError(f"{self.address}: gave no answer in {patience.total:g} s")
+        while (left := end - time.monotonic()) > (0.0 if waiting else least):
+            if is_wanted and left > least and len(waiting) <= len(self.address.hosts):
+                # an attempt that has no time would hide why those before it failed
+                least = min(_LEAST_SECONDS, patience.total / 4)
                 host, known = self._hosts.next(), self._hosts.left()
                 asked = request.at(self._hosts.preference())
                 waiting.add(self._threads.submit(self._once, host, asked, left))
@@ -208,7 +210,8 @@ class Connection:
         if not isinstance(answer, dict):
             raise ClusterError(
                 f"{self.address}: the answer is none of OpenSearch's; is something else running "
-                "at this address?"
+                "at this address?",
+                status=-1,
             )
         return answer
 
