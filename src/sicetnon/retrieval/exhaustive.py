@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.segment import Segment
+from sicetnon.retrieval import ordering
 from sicetnon.retrieval.clauses import Clause, OwnLoop, Part, Reals
 from sicetnon.retrieval.formulas import UNSEEN
 from sicetnon.retrieval.postings import ALL_LIVE
@@ -55,11 +56,7 @@ class Best:
         if len(scores) < _FEW:
             order = np.argsort(-scores, kind="stable")[: self.k]
             return numbers[order], scores[order]
-        # of many, a stable sort takes twice as long
-        order = np.argsort(-scores)
-        ranks = np.zeros(len(order), dtype=np.int64)
-        np.cumsum(scores[order[1:]] != scores[order[:-1]], out=ranks[1:])
-        order = np.sort(ranks * len(order) + order)[: self.k] % len(order)
+        order = ordering.by_score(scores)[: self.k]
         return numbers[order], scores[order]
 
 

@@ -19,10 +19,9 @@ from sicetnon.retrieval.ranges import Bounds
 
 Reals: TypeAlias = NDArray[np.float64]
 
-WINDOW, WIDE_WINDOW = 1 << 12, 1 << 15
-"""Documents per window: their scores fit into a core's first cache. Those of a wide window, for
-many terms, fit into the second: of many lists, each should be read for a while."""
-_MANY_TERMS = 16
+WINDOW = 1 << 15
+"""Documents per window: their scores fit into a core's second cache. In windows that fit into the
+first, too little of each list is read at a time to be fetched from memory ahead."""
 _SAMPLED_FROM, _SAMPLED_FOR = 1 << 17, 200
 _BOUNDED_FROM, _BOUNDED_TERMS = 1 << 19, 16
 """Documents from which, and terms up to which, bounds of scores are used, for fewer results than
@@ -51,7 +50,7 @@ def search_tabulated(
     part: Part,
     segments: Sequence[Segment],
     best: Best,
-    window: int | None = None,
+    window: int = WINDOW,
     sampled_from: int = _SAMPLED_FROM,
     bounded_from: int = _BOUNDED_FROM,
 ) -> None:
@@ -61,7 +60,7 @@ def search_tabulated(
         part: The only part of the score: see `can_tabulate`.
         segments: The segments of the index.
         best: The best documents; changed.
-        window: Documents per window; by the number of terms when left out.
+        window: Documents per window.
         sampled_from: Documents of a segment from which a sample of them is scored first, for a
             threshold; at least 16,384.
         bounded_from: Documents of a segment from which bounds of scores are used.
@@ -80,7 +79,7 @@ def search_tabulated(
 class _SegmentSearch:
     """A search of one segment."""
 
-    def __init__(self, part: Part, place: int, segment: Segment, window: int | None):
+    def __init__(self, part: Part, place: int, segment: Segment, window: int):
         clauses = list(part.clauses)
         norms = clauses[0].norms
         assert isinstance(norms, DocumentValues)
@@ -112,7 +111,7 @@ class _SegmentSearch:
         occurrence = norms.lengths.weight or 1.0
         table = np.empty(starts[-1])
         self._terms = FORMULAS.index(formula), occurrence, numbers, starts, table
-        self._window = window or (WINDOW if len(held) < _MANY_TERMS else WIDE_WINDOW)
+        self._window = window
         self._place, self._known = place, part.bounds
         self._bounds: Bounds | None = None
 
