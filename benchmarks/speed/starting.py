@@ -69,6 +69,9 @@ def main() -> int:
         commands["search of --index"] = (*SEARCH, "--index", str(given.index))
         commands["the same, --no-sides"] = (*SEARCH, "--index", str(given.index), "--no-sides")
     with tempfile.TemporaryDirectory(prefix="starting-") as scratch:
+        # an installed package has its bytecode, whatever the environment says
+        bytecode = str(Path(scratch, "bytecode"))
+        os.environ |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
         for name in versions:  # indexes, bytecode and compiled code are there
             _run(versions[name], Path(scratch, name), SEARCH)
         print(f"{'':22} " + " ".join(f"{name:>18}" for name in versions) + "   wall, processor")
