@@ -48,7 +48,7 @@ class Address:
 
 
 Place: TypeAlias = str | PathLike[str] | Address
-"""Where an index is: a folder, or an address."""
+"""The place of an index: a folder, or an address."""
 
 
 def is_address(place: Place) -> bool:

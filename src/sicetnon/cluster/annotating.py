@@ -1,4 +1,4 @@
-"""Annotate an index on a cluster: its documents are loaded anew, with what models say of them.
+"""Annotate an index on a cluster: its documents are loaded anew, with the models' numbers.
 
 The engine cannot add to a document whose terms it does not keep as text. The new index takes the
 place of the old one when it is whole, and the same command resumes one that was stopped.
@@ -7,7 +7,8 @@ place of the old one when it is whole, and the same command resumes one that was
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,18 +65,17 @@ def annotate_on_cluster(
             annotators=[*kept, *new.values()],
             annotated=told,
         )
-        connection = Connection(address)
-        try:
-            physical, _ = index.known_version
-            with WriterLock(connection, physical, loading.lease):
-                loading = _as_before(connection, physical, loading)
-                build_on_cluster(_IndexedCorpus.of(index), address, options, loading)
-        finally:
-            connection.close()
+        physical, _ = index.known_version
+        with (
+            closing(Connection(address)) as connection,
+            WriterLock(connection, physical, loading.lease),
+        ):
+            loading = _as_before(connection, physical, loading)
+            build_on_cluster(_IndexedCorpus.of(index), address, options, loading)
 
 
 def _kept(index: ClusterReader, name: str, entry: AnnotationEntry) -> Annotator:
-    """Gives the numbers that an index has already, by the ids of documents."""
+    """An annotator that gives the numbers that an index has already, by document id."""
     stored = index.annotation(name)
     assert stored is not None
 
@@ -89,8 +89,6 @@ def _kept(index: ClusterReader, name: str, entry: AnnotationEntry) -> Annotator:
 
 def _as_before(connection: Connection, physical: str, loading: ClusterOptions) -> ClusterOptions:
     """The options with the shards and copies that the index has."""
-    from dataclasses import replace
-
     found = connection.ask("GET", f"/{physical}/_settings")[physical]["settings"]["index"]
     shards, replicas = int(found["number_of_shards"]), int(found["number_of_replicas"])
     return replace(loading, shards=shards, replicas=replicas)
@@ -123,9 +121,9 @@ class _IndexedCorpus(Corpus):
         )  # fmt: skip
 
     def size(self) -> int:
-        """Not 0, since the same documents come again."""
+        """The number of documents; a size above 0 marks documents that do not change."""
         return self.documents
 
     def checksum(self) -> str:
-        """What no other documents have."""
+        """The version of the index, which identifies the documents."""
         return self.version

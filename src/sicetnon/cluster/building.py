@@ -11,6 +11,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import msgspec
@@ -82,11 +83,8 @@ def build_on_cluster(
         ClusterError: The cluster cannot be used. The index of before is as it was.
     """
     loading = loading or ClusterOptions()
-    connection = Connection(address, concurrency=loading.workers + 4)
-    try:
+    with closing(Connection(address, concurrency=loading.workers + 4)) as connection:
         return _Build(connection, corpus, options, loading).run()
-    finally:
-        connection.close()
 
 
 class _Build:
@@ -144,7 +142,7 @@ class _Build:
         return name, True
 
     def _fingerprint(self) -> str:
-        """What makes a build that was stopped and this one the same."""
+        """A hash of the source and settings: a build that was stopped has the same one."""
         settings = msgspec.json.encode(
             [
                 self._corpus.records, self._corpus.fields, self._options.analysis.signature(),
@@ -156,7 +154,7 @@ class _Build:
         return hashlib.sha256(settings).hexdigest()[:12]
 
     def _once(self) -> str:
-        """A word that no other build has, where nobody knows whether the documents are the same."""
+        """A unique text where the documents cannot be compared with those of another build."""
         return "" if self._corpus.size() else uuid.uuid4().hex
 
     def _state(self, index: str) -> Stored:
@@ -188,7 +186,7 @@ class _Build:
                     places = [place for place, n in enumerate(numbers) if n not in there]
                     known = [i.decode() for i, n in zip(documents.ids, numbers, strict=True)
                              if n in there]  # fmt: skip
-                    loader.count_there(known)
+                    loader.count(known)
                     documents = documents.keep(places, len(self._corpus.fields))
                     wanted = [numbers[place] for place in places]
                 for batch in preparation.batches(wanted, documents):
@@ -247,7 +245,7 @@ class _Build:
 
 
 def reporter(options: BuildOptions) -> Callable[[Refusal], None]:
-    """Tells of documents that a cluster refuses as of others that cannot be used."""
+    """A callback that reports refused documents as documents that cannot be used."""
 
     def report(refusal: Refusal) -> None:
         options.on_error(DataError(f"the id {refusal.id!r} {refusal.reason}", refusal.file))

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sicetnon.cluster.connection import BUSY, ClusterError, Connection, Patience, paused
+from sicetnon.cluster.counting import stored_values
 from sicetnon.cluster.layout import id_hash, stored_id
 
 _LOG = logging.getLogger("sicetnon.cluster")
 _PATIENCE = Patience(60.0, 60.0)
 _CREATED, _CONFLICT, _TOO_LARGE = (200, 201), 409, 413
-_FILTER = "errors,items.*.status,items.*.result,items.*.error.reason,items.*._shards.failed"
+_FILTER = "errors,items.*.status,items.*.result,items.*.error.reason"
 _NUMBERS_AT_ONCE = 1000
 
 
@@ -52,20 +53,16 @@ class BulkBatch:
 
 @dataclass
 class BulkCounts:
-    """What became of the documents that were sent.
+    """Counts of the documents that were sent.
 
     Attributes:
         acknowledged: Number of documents that the cluster has.
         sent: Number of documents sent, repetitions included.
-        unreplicated: Number of documents of which a copy failed when they were acknowledged.
-        waited: Seconds of pauses because the cluster was busy, over all workers.
         hashes: The sums of the hashes of the ids of all documents that the cluster has.
     """
 
     acknowledged: int = 0
     sent: int = 0
-    unreplicated: int = 0
-    waited: float = 0.0
     hashes: tuple[int, int] = (0, 0)
 
 
@@ -146,23 +143,20 @@ class BulkLoader:
             self._collect()
         return self.counts
 
-    def count_there(self, ids: Sequence[str]) -> None:
-        """Count documents that the cluster has from before."""
-        self._count(ids)
+    def count(self, ids: Sequence[str]) -> None:
+        """Count documents that the cluster has."""
+        sums = [sum(part) for part in zip(*map(id_hash, ids), strict=True)] or [0, 0]
+        self.counts.acknowledged += len(ids)
+        first, second = self.counts.hashes
+        self.counts.hashes = (first + sums[0], second + sums[1])
 
     def _collect(self) -> None:
         done, self._waiting = wait(self._waiting, return_when=FIRST_COMPLETED)
         for future in done:
             result = future.result()
-            self._count([item.id for item in result.accepted])
+            self.count([item.id for item in result.accepted])
             for refusal in result.refused:
                 self._on_refusal(refusal)
-
-    def _count(self, ids: Sequence[str]) -> None:
-        sums = [sum(part) for part in zip(*map(id_hash, ids), strict=True)] or [0, 0]
-        self.counts.acknowledged += len(ids)
-        first, second = self.counts.hashes
-        self.counts.hashes = (first + sums[0], second + sums[1])
 
     def _send(self, batch: BulkBatch) -> _Result:
         if batch.forms:
@@ -181,7 +175,7 @@ class BulkLoader:
                         f"{self._connection.address}: is too busy, or not there, for "
                         f"{self._give_up:.0f} s; the same command resumes"
                     )
-                self._pause(attempt)
+                self._stopped.wait(paused(attempt))
         return result
 
     def _attempt(self, items: list[Item], file: str, result: _Result) -> list[Item]:
@@ -217,9 +211,6 @@ class BulkLoader:
                     result.refused.append(_repeated(item, file))
                 else:
                     result.accepted.append(item)
-                if outcome.get("_shards", {}).get("failed"):
-                    with self._lock:
-                        self.counts.unreplicated += 1
             elif status == _CONFLICT:
                 conflicts.append(item)
             elif status in BUSY:
@@ -244,13 +235,9 @@ class BulkLoader:
             part = ids[first : first + _NUMBERS_AT_ONCE]
             self._connection.ask("POST", f"/{self._index}/_refresh")
             query = {"terms": {"_id": [stored_id(each, self._change) for each in part]}}
-            body = {
-                "size": len(part), "query": query, "_source": False,
-                "docvalue_fields": ["id", "number"],
-            }  # fmt: skip
-            answer = self._connection.ask("POST", f"/{self._index}/_search", body)
-            for hit in answer["hits"]["hits"]:
-                found[hit["fields"]["id"][0]] = hit["fields"]["number"][0]
+            columns = ["id", "number"]
+            rows = stored_values(self._connection, self._index, [query], columns, len(part))
+            found.update(rows)
         return found
 
     def _send_forms(self, data: bytes) -> None:
@@ -264,7 +251,7 @@ class BulkLoader:
                 if not error.may_pass or time.monotonic() - start > self._give_up:
                     raise
             attempt += 1
-            self._pause(attempt)
+            self._stopped.wait(paused(attempt))
 
     def _bulk(self, data: bytes) -> Sequence[Any]:
         answer = self._connection.ask(
@@ -273,12 +260,6 @@ class BulkLoader:
         )  # fmt: skip
         found: Sequence[Any] = answer["items"]
         return found
-
-    def _pause(self, attempt: int) -> None:
-        seconds = paused(attempt)
-        with self._lock:
-            self.counts.waited += seconds
-        self._stopped.wait(seconds)
 
 
 def _repeated(item: Item, file: str) -> Refusal:

@@ -24,7 +24,7 @@ from sicetnon.cluster.preparing import Preparation
 from sicetnon.cluster.state import (
     Stored,
     WriterLock,
-    read_state,
+    finished_state,
     required_index,
     write_state,
 )
@@ -84,18 +84,12 @@ def delete_on_cluster(
 
 @contextlib.contextmanager
 def _changing(address: Address, loading: ClusterOptions) -> Iterator[_Change]:
-    connection = Connection(address, concurrency=loading.workers + 4)
-    try:
+    with contextlib.closing(Connection(address, concurrency=loading.workers + 4)) as connection:
         index = required_index(connection)
         with WriterLock(connection, index, loading.lease):
-            stored = read_state(connection, index)
-            if stored is None or not stored.state.is_finished:
-                raise BrokenIndexError(f"{address}: was not loaded whole; build it again")
-            change = _Change(connection, index, stored, loading)
+            change = _Change(connection, index, finished_state(connection, index), loading)
             change.clean()
             yield change
-    finally:
-        connection.close()
 
 
 class _Change:

@@ -27,7 +27,7 @@ BUSY = (429, 500, 502, 503, 504)
 """Statuses of a cluster that may answer a little later; 500 where a node has just gone."""
 
 _LOG = logging.getLogger("sicetnon.cluster")
-_LONGEST_PAUSE = 8.0
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 8.0
 _LEAST_SECONDS = 0.2
 """Seconds for another attempt of a hedged request."""
 
@@ -36,7 +36,7 @@ class ClusterError(ServiceError):
     """A cluster gave no usable answer.
 
     Args:
-        message: What happened, and what to do.
+        message: The fault, and what to do.
         status: The status of the answer; 0 where there was none.
         kind: The engine's name for the error.
     """
@@ -52,7 +52,7 @@ class ClusterError(ServiceError):
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How long a request is tried.
+    """Time limits of a request.
 
     Attributes:
         attempt: Seconds for one host; then another one is asked.
@@ -266,9 +266,9 @@ class _Request(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, params={**self.params, "preference": preference})
 
 
-def paused(attempt: int, shortest: float = 0.1) -> float:
+def paused(attempt: int) -> float:
     """Seconds to wait before an attempt: twice as many each time, with jitter."""
-    return min(shortest * 2.0**attempt, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)
+    return min(_SHORTEST_PAUSE * 2.0**attempt, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)
 
 
 def lines(parts: Sequence[Any]) -> bytes:

@@ -1,14 +1,14 @@
-"""What an index on a cluster holds, counted by the cluster itself."""
+"""Counts of an index on a cluster, by the cluster itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sicetnon.cluster.connection import USUAL, Connection, Patience
 from sicetnon.cluster.layout import length_field, live
-from sicetnon.cluster.shards import WHOLE, Tolerance, whole
+from sicetnon.cluster.shards import WHOLE, Tolerance
 
 _LONG = Patience(120.0, 240.0)
 _AT_ONCE = 10_000
@@ -16,7 +16,7 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class Counted:
-    """What an index holds.
+    """Counts of an index.
 
     Attributes:
         documents: Number of documents.
@@ -47,9 +47,8 @@ def count_documents(
         "query": {"bool": {"filter": [query]}},
         "aggs": {name: {"sum": {"field": name}} for name in names},
     }
-    found = whole(
-        connection.ask("POST", f"/{index}/_search", body, patience=_LONG), connection.address
-    )
+    answer = connection.ask("POST", f"/{index}/_search", body, patience=_LONG)
+    found = WHOLE.checked(answer, connection.address)
     sums = [int(found["aggregations"][name]["value"]) for name in names]
     return Counted(
         found["hits"]["total"]["value"], tuple(sums[:fields]), (sums[fields], sums[fields + 1])
@@ -73,14 +72,9 @@ def numbers_between(connection: Connection, index: str, numbers: range, change: 
     found: set[int] = set()
     for first in range(numbers.start, numbers.stop, _AT_ONCE):
         limits = {"gte": first, "lt": min(first + _AT_ONCE, numbers.stop)}
-        query = [{"range": {"number": limits}}, {"term": {"added": change}}]
-        body = {
-            "size": _AT_ONCE, "query": {"bool": {"filter": query}}, "_source": False,
-            "stored_fields": "_none_", "docvalue_fields": ["number"], "sort": ["_doc"],
-        }  # fmt: skip
-        answer = connection.ask("POST", f"/{index}/_search", body, patience=_LONG)
-        hits = whole(answer, connection.address)["hits"]["hits"]
-        found.update(hit["fields"]["number"][0] for hit in hits)
+        query: list[dict[str, Any]] = [{"range": {"number": limits}}, {"term": {"added": change}}]
+        rows = stored_values(connection, index, query, ["number"], _AT_ONCE, _LONG)
+        found.update(number for (number,) in rows)
     return found
 
 
@@ -107,16 +101,41 @@ def numbers_of(
     found: dict[str, int] = {}
     for part in _parts(ids):
         query = [{"terms": {"id": part}}, live(change, pending)]
-        body = {
-            "size": len(part), "query": {"bool": {"filter": query}}, "_source": False,
-            "stored_fields": "_none_", "docvalue_fields": ["id", "number"],
-        }  # fmt: skip
-        answer = connection.ask(
-            "POST", f"/{index}/_search", body, params=tolerance.params, patience=patience
-        )
-        for hit in tolerance.checked(answer, connection.address)["hits"]["hits"]:
-            found[hit["fields"]["id"][0]] = hit["fields"]["number"][0]
+        columns = ["id", "number"]
+        rows = stored_values(connection, index, query, columns, len(part), patience, tolerance)
+        found.update(rows)
     return found
+
+
+def stored_values(
+    connection: Connection,
+    index: str,
+    filters: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    size: int,
+    patience: Patience = USUAL,
+    tolerance: Tolerance = WHOLE,
+) -> list[tuple[Any, ...]]:
+    """The values of some fields of the documents that pass filters, a row per document.
+
+    Args:
+        connection: The cluster.
+        index: The index, refreshed.
+        filters: Queries that each document answers.
+        columns: Names of the fields.
+        size: The most documents.
+        patience: How long a request is tried.
+        tolerance: Whether shards may be lacking.
+    """
+    body = {
+        "size": size, "query": {"bool": {"filter": filters}}, "_source": False,
+        "stored_fields": "_none_", "docvalue_fields": columns, "sort": ["_doc"],
+    }  # fmt: skip
+    answer = connection.ask(
+        "POST", f"/{index}/_search", body, params=tolerance.params, patience=patience
+    )
+    hits = tolerance.checked(answer, connection.address)["hits"]["hits"]
+    return [tuple(hit["fields"][name][0] for name in columns) for hit in hits]
 
 
 def _parts(ids: Sequence[str], size: int = 5000) -> Iterator[list[str]]:

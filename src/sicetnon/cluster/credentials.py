@@ -25,7 +25,7 @@ SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Credentials:
-    """What opens a cluster.
+    """The credentials of a cluster.
 
     Attributes:
         user: The name of a user, or the empty string.

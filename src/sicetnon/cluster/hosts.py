@@ -14,7 +14,7 @@ import msgspec
 
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.credentials import Credentials
-from sicetnon.errors import MissingExtraError, UsageError
+from sicetnon.errors import UsageError, needing
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -126,10 +126,8 @@ def client(address: Address, place: int, credentials: Credentials, concurrency: 
         MissingExtraError: The client is not installed.
         UsageError: The certificates cannot be used.
     """
-    try:
+    with needing("an index on a cluster", "cluster"):
         from opensearchpy import JSONSerializer, OpenSearch
-    except ImportError:
-        raise MissingExtraError("an index on a cluster", "cluster") from None
 
     class Serializer(JSONSerializer):
         def loads(self, s: str) -> Any:

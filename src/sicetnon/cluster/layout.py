@@ -29,7 +29,6 @@ FREQUENCY, BOUND = "frequency", "bound"
 """Names of similarities; the second one is of a field of that name, see `skipping`."""
 
 _FIRST_VERSION = 1 << 62
-_HASH_BITS = 24
 
 
 def settings(shards: int, replicas: int, bound: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -150,17 +151,15 @@ def is_taken(place: Place) -> bool:
     from sicetnon.cluster.state import physical_index
     from sicetnon.errors import BrokenIndexError
 
-    connection = Connection(parse_address(place))
-    try:
-        return physical_index(connection) is not None
-    except BrokenIndexError:
-        return True
-    finally:
-        connection.close()
+    with closing(Connection(parse_address(place))) as connection:
+        try:
+            return physical_index(connection) is not None
+        except BrokenIndexError:
+            return True
 
 
 def facts_at(place: Place) -> list[tuple[str, str]]:
-    """What is known of the size of an index, for people: names and values."""
+    """Facts about the size of an index, for people: names and values."""
     if is_address(place):
         from sicetnon.cluster.verifying import cluster_facts
 

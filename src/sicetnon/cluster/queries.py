@@ -28,7 +28,7 @@ class Bound:
     Attributes:
         leaves: The forms and fields whose frequencies are wanted, by their name in the query.
         query: The query; None where a model has no script.
-        offset: What its scores are too high by, at least.
+        offset: The least amount by which its scores are too high.
         clauses: Number of its clauses.
         weights: The sum of the weights of its terms.
         scale: A model's scores are its scores by this factor.
@@ -65,7 +65,7 @@ class Bound:
 
 
 class Statistics(Protocol):
-    """Gives statistics of terms over weighted fields."""
+    """An index that gives statistics of terms over weighted fields."""
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ def bound_of(
 
 
 def readers_of(index: Statistics, scoring: Scoring) -> list[ClusterPostings]:
-    """What reads the statistics of a part of a score.
+    """The readers of the statistics of a part of a score.
 
     Raises:
         UsageError: The part is of a kind that no cluster can compute.

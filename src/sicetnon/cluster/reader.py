@@ -18,7 +18,7 @@ from sicetnon.cluster.connection import BUSY, ClusterError, Connection, Patience
 from sicetnon.cluster.counting import numbers_of
 from sicetnon.cluster.searching import CandidateSearch, Found, Hits
 from sicetnon.cluster.shards import Tolerance
-from sicetnon.cluster.state import read_state, required_index
+from sicetnon.cluster.state import finished_state, read_state, required_index
 from sicetnon.cluster.terms import ClusterPostings
 from sicetnon.cluster.verifying import verify_cluster
 from sicetnon.cluster.view import View
@@ -214,9 +214,7 @@ class ClusterReader(IndexReader):
     def _read_view(self) -> View:
         connection = self._connection
         physical = required_index(connection, self._patience)
-        stored = read_state(connection, physical, self._patience)
-        if stored is None or not stored.state.is_finished:
-            raise BrokenIndexError(f"{connection.address}: was not loaded whole; build it again")
+        stored = finished_state(connection, physical, self._patience)
         analysis = recorded_analysis(cast(Any, connection.address), stored.state.manifest())
         return View(connection, physical, stored, analysis, self._patience)
 

@@ -28,6 +28,9 @@ _PAGE = 10_000
 _MOST_SKIPPING = 4_000
 """Candidates of a bound that skips documents; to fetch more takes longer than a script does."""
 
+_MORE = 4
+"""How many times as many candidates are fetched when some are not enough."""
+
 _DEEP_PAGE = 5_000
 _KEEP = "2m"
 _DEEP = Patience(30.0, 90.0)
@@ -37,7 +40,7 @@ Found = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass
 class Fetched:
-    """What a search has fetched.
+    """The candidates that a search fetched.
 
     Attributes:
         candidates: Number of candidates, over all requests.
@@ -58,12 +61,10 @@ class CandidateSearch:
         connection: The cluster.
         view: The index after the change.
         patience: How long a search is tried.
-        more: How many times as many candidates are asked for when some are not enough.
     """
 
-    def __init__(self, connection: Connection, view: View, patience: Patience, more: int = 4):
-        self._connection, self._view = connection, view
-        self._patience, self._more = patience, more
+    def __init__(self, connection: Connection, view: View, patience: Patience):
+        self._connection, self._view, self._patience = connection, view, patience
 
     def search(
         self, scores: Sequence[Scoring], query: Mapping[str, float], k: int
@@ -115,7 +116,7 @@ class CandidateSearch:
             if len(hits) < size or _is_proven(found[1], k, bound, hits[-1]):
                 return found
             _LOG.debug("%d candidates do not prove the first %d", size, k)
-            size *= self._more
+            size *= _MORE
         return None
 
     @property

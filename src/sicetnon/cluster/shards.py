@@ -57,14 +57,5 @@ WHOLE = Tolerance()
 """Every shard must answer."""
 
 
-def whole(answer: dict[str, Any], where: object) -> dict[str, Any]:
-    """An answer of a search, if it is one over all shards.
-
-    Raises:
-        ClusterError: A shard failed, or the search took too long.
-    """
-    return WHOLE.checked(answer, where)
-
-
 def _said(lacking: int, shards: int) -> str:
     return f"{lacking} of {counted(shards, 'shard')} gave no answer"

@@ -29,7 +29,7 @@ _PHYSICAL = re.compile(r"[a-z0-9][a-z0-9_-]*\.[0-9a-f]{12}-\d+")
 
 
 class ClusterState(msgspec.Struct, frozen=True):
-    """What an index is after its last change.
+    """The state of an index after its last change.
 
     Attributes:
         records: The kind of its documents.
@@ -146,6 +146,18 @@ def read_state(connection: Connection, index: str, patience: Patience = USUAL) -
             f"{connection.address}: its state is damaged or foreign: {error}; build it again"
         ) from None
     return Stored(state, sequence)
+
+
+def finished_state(connection: Connection, index: str, patience: Patience = USUAL) -> Stored:
+    """The state of an index that was loaded whole.
+
+    Raises:
+        BrokenIndexError: It was not, or the state is damaged or of another version.
+    """
+    stored = read_state(connection, index, patience)
+    if stored is None or not stored.state.is_finished:
+        raise BrokenIndexError(f"{connection.address}: was not loaded whole; build it again")
+    return stored
 
 
 def write_state(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.cluster.connection import Connection, Patience, lines
+from sicetnon.cluster.counting import stored_values
 from sicetnon.cluster.layout import terms_field
 from sicetnon.cluster.shards import WHOLE, Tolerance
 from sicetnon.retrieval.postings import TermPostings
@@ -163,16 +164,12 @@ class TermCounts:
         found: dict[str, list[str]] = {stem: [] for stem in stems}
         for first in range(0, len(stems), _AT_ONCE):
             part = stems[first : first + _AT_ONCE]
-            body = {
-                "size": _MOST_FORMS, "query": {"bool": {"filter": [{"terms": {"stem": part}}]}},
-                "_source": False, "stored_fields": "_none_", "docvalue_fields": ["stem", "form"],
-            }  # fmt: skip
-            answer = self.connection.ask(
-                "POST", f"/{self.index}/_search", body, params=self.tolerance.params,
-                patience=self.patience,
+            rows = stored_values(
+                self.connection, self.index, [{"terms": {"stem": part}}], ["stem", "form"],
+                _MOST_FORMS, self.patience, self.tolerance,
             )  # fmt: skip
-            for hit in self.tolerance.checked(answer, self.connection.address)["hits"]["hits"]:
-                found[hit["fields"]["stem"][0]].append(hit["fields"]["form"][0])
+            for stem, form in rows:
+                found[stem].append(form)
         return {stem: tuple(sorted(forms)) for stem, forms in found.items()}
 
 
@@ -238,7 +235,7 @@ class ClusterPostings:
         return TermStatistics(documents, weighted)
 
     def wanted(self, terms: Sequence[str]) -> Mapping[str, WantedTerm]:
-        """What is to be counted for terms."""
+        """The statistics to fetch for terms."""
         others = self.counts.other_forms(terms) if self.form_weight else dict.fromkeys(terms, ())
         return {term: WantedTerm(term, others[term], self._fields) for term in terms}
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.building import unfinished_builds
 from sicetnon.cluster.connection import Connection
 from sicetnon.cluster.counting import count_documents
 from sicetnon.cluster.layout import live
-from sicetnon.cluster.state import read_state, required_index
+from sicetnon.cluster.state import finished_state, required_index
 from sicetnon.errors import BrokenIndexError
 
 
@@ -18,10 +20,7 @@ def verify_cluster(connection: Connection) -> None:
         BrokenIndexError: They differ.
     """
     index = required_index(connection)
-    stored = read_state(connection, index)
-    if stored is None or not stored.state.is_finished:
-        raise BrokenIndexError(f"{connection.address}: was not loaded whole; build it again")
-    state = stored.state
+    state = finished_state(connection, index).state
     found = count_documents(connection, index, len(state.fields), live(state.change, state.pending))
     for name, there, written in (
         ("documents", found.documents, state.documents),
@@ -36,8 +35,7 @@ def verify_cluster(connection: Connection) -> None:
 
 def cluster_facts(address: Address) -> list[tuple[str, str]]:
     """Shards, copies, nodes and size of an index, and builds that were stopped."""
-    connection = Connection(address)
-    try:
+    with closing(Connection(address)) as connection:
         index = required_index(connection)
         settings = connection.ask("GET", f"/{index}/_settings")[index]["settings"]["index"]
         stats = connection.ask("GET", f"/{index}/_stats/store,docs")
@@ -51,5 +49,3 @@ def cluster_facts(address: Address) -> list[tuple[str, str]]:
         if stopped := unfinished_builds(connection, index):
             facts.append(("unfinished", ", ".join(stopped)))
         return facts
-    finally:
-        connection.close()
