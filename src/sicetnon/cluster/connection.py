@@ -184,9 +184,10 @@ class Connection:
                 is_wanted = True
                 time.sleep(min(paused(0), max(end - time.monotonic(), 0.0)))
             else:
-                # where no other host is gone since, they are busy, and would become busier
-                self._hosts.probe(self._threads)
-                is_wanted = not self._hosts.left() <= known
+                # where no other host is gone since, they are busy, and would become busier; where
+                # none answers, nobody knows
+                some_answer = self._hosts.probe(self._threads)
+                is_wanted = not some_answer or not self._hosts.left() <= known
         raise last
 
     def _once(self, host: Host, request: _Request, seconds: float) -> Any:

@@ -72,7 +72,7 @@ class Hosts:
         self._hosts = [Host(each) for each in clients]
         self._turn = itertools.count()
         self._lock = threading.Lock()
-        self._probed = 0.0
+        self._probed, self._some_answer = 0.0, True
 
     def next(self) -> Host:
         """The host that is asked next: by turns, those that are left last."""
@@ -93,8 +93,8 @@ class Hosts:
         """The hosts that are left for a while."""
         return frozenset(host for host in self._hosts if host.is_left)
 
-    def probe(self, threads: Executor) -> None:
-        """Find the hosts that do not answer, and leave them for a while."""
+    def probe(self, threads: Executor) -> bool:
+        """Leave the hosts that do not answer for a while; whether any host answers."""
         with self._lock:
             if time.monotonic() - self._probed >= _PROBE_SECONDS:
                 futures = {threads.submit(host.probe): host for host in self._hosts}
@@ -106,6 +106,8 @@ class Hosts:
                     _LOG.info("a host does not answer, and is left for %g s", _LEFT_SECONDS)
                     host.leave()
                 self._probed = time.monotonic()
+                self._some_answer = len(gone) < len(self._hosts)
+            return self._some_answer
 
     def close(self) -> None:
         """Close all connections."""
