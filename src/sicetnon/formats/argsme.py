@@ -13,8 +13,8 @@ import msgspec
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
-from sicetnon.formats.identifiers import are_identifiers, check_identifier
-from sicetnon.formats.jsonarray import Block, JsonArray
+from sicetnon.formats.identifiers import check_identifier
+from sicetnon.formats.jsonarray import JsonArray
 from sicetnon.formats.jsontext import decode
 from sicetnon.records import Argument
 
@@ -23,7 +23,6 @@ SINGLE_FILE = "args-me.json"
 EXPECTED = '{"id", "conclusion", "premises": [{"text", "stance": "PRO" or "CON"}], "context"}'
 
 _decoder = msgspec.json.Decoder(Argument)
-_list_decoder = msgspec.json.Decoder(list[Argument])
 
 
 def portal_files(directory: Path) -> list[Path]:
@@ -54,34 +53,16 @@ def read_arguments(path: Path | str, reading: Reading | None = None) -> Iterator
         DataError: The file is no args.me JSON, or an argument in it cannot be used and
             `reading.on_error` raises.
     """
+    reading = reading or Reading()
     array = JsonArray(path, "arguments", reading)
-    for block in array:
-        arguments = _decode_plain(array, block)
-        yield from _decode_each(array, block) if arguments is None else arguments
-
-
-def _decode_plain(array: JsonArray, block: Block) -> list[Argument] | None:
-    """The arguments of a block, parsed at once; None if anything about them is unusual."""
-    if not array.is_plain(block):
-        return None
-    try:
-        arguments = _list_decoder.decode(b"[" + block.whole() + b"]")
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
-    is_usual = len(arguments) == len(block.spans) and all(each.premises for each in arguments)
-    return arguments if is_usual and are_identifiers([each.id for each in arguments]) else None
-
-
-def _decode_each(array: JsonArray, block: Block) -> Iterator[Argument]:
-    """The arguments of a block, one after the other."""
-    for count, (offset, data) in enumerate(array.elements_of(block), start=block.elements + 1):
+    for count, (offset, data) in enumerate(array, start=1):
         try:
             argument = decode_argument(data)
         except ValueError as error:
-            array.reading.on_error(
+            reading.on_error(
                 DataError(
                     f"argument {count} cannot be used: {error}; expected {EXPECTED}",
-                    array.path,
+                    path,
                     array.line_of(offset),
                 )
             )

@@ -7,7 +7,7 @@ joined by a comma, in any order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 SEPARATOR = ","
 _SENTENCE = "__"
@@ -31,11 +31,6 @@ def check_identifier(identifier: str) -> None:
         raise ValueError(f"the id {identifier!r} is empty or holds white space")
     if not identifier.isprintable():
         raise ValueError(f"the id {identifier!r} holds characters that do not print")
-
-
-def are_identifiers(identifiers: Sequence[str]) -> bool:
-    """Whether `check_identifier` accepts each of some ids; looks at all of them at once."""
-    return " ".join(identifiers).split() == list(identifiers) and "".join(identifiers).isprintable()
 
 
 def argument_of(identifier: str) -> str:

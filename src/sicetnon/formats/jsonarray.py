@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -137,51 +136,16 @@ def _scan(  # noqa: C901 - one small state machine
     return found
 
 
-@dataclass(frozen=True)
-class Block:
-    """Elements that follow one another in a file.
-
-    Attributes:
-        data: Bytes of the file.
-        base: Their place in the file.
-        spans: The beginning and the end of each element in the file.
-        elements: Number of elements before these.
-    """
-
-    data: bytes
-    base: int
-    spans: list[list[int]]
-    elements: int
-
-    def whole(self) -> bytes:
-        """All its elements, and what stands between them."""
-        return self.data[self.spans[0][0] - self.base : self.spans[-1][1] - self.base]
-
-    def glues(self) -> Iterator[bytes]:
-        """What stands before each of its elements."""
-        used = 0
-        for start, end in self.spans:
-            yield self.data[used : start - self.base]
-            used = end - self.base
-
-
-def _behind_bracket(head: bytes) -> tuple[int, bytes]:
-    """Where the list begins in what stands before its first element, and what is in between."""
-    place = head.rfind(b"[") + 1
-    return place, head[place:].strip()
-
-
 class JsonArray:
     """The elements of the one list in a JSON file: the file's own, or that of its one object.
 
-    Iterating yields blocks of elements, an object each. `elements_of` checks the bytes between
-    those of a block; the rest of the file is checked when iterating.
+    Iterating yields (offset, bytes) for every element, an object each.
     """
 
     def __init__(self, path: Path | str, key: str, reading: Reading | None = None):
         self.path, self.key, self.reading = path, key, reading or Reading()
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
         longest = self.reading.limits.record_bytes
         with open_bytes(self.path, self.reading) as file:
             pending = b""
@@ -201,37 +165,12 @@ class JsonArray:
                 )
             depth = 1 if first == b"[" else _NOWHERE
             state = np.array([0, 0, 0, depth, _NOWHERE, _NOWHERE], dtype=np.int64)
-            yield from self._blocks(file, pending, state)
+            yield from self._elements(file, pending, state)
 
-    def elements_of(self, block: Block) -> Iterator[tuple[int, bytes]]:
-        """The offset and the bytes of each element of a block, one after the other.
-
-        Raises:
-            DataError: An element is too long, or no comma stands before it.
-        """
-        longest = self.reading.limits.record_bytes
-        pairs = zip(block.spans, block.glues(), strict=True)
-        for elements, ((start, end), glue) in enumerate(pairs, start=block.elements):
-            if elements == 0:
-                self._check_head(glue)
-            elif glue.strip() != b",":
-                raise self._bad_glue(glue, start - len(glue), elements)
-            if end - start > longest:
-                raise self._too_long(elements, start)
-            yield start, block.data[start - block.base : end - block.base]
-
-    def is_plain(self, block: Block) -> bool:
-        """Whether the elements of a block are short, and what stands before the first is right.
-
-        If all of them are parsed as one list, nothing is left to be checked.
-        """
-        glue = next(block.glues())
-        is_right = glue.strip() == b"," if block.elements else not _behind_bracket(glue)[1]
-        size = block.spans[-1][1] - block.spans[0][0]
-        return is_right and size <= self.reading.limits.record_bytes
-
-    def _blocks(self, file: BinaryIO, pending: bytes, state: NDArray[np.int64]) -> Iterator[Block]:
-        # `pending` holds the file from offset `base` on
+    def _elements(
+        self, file: BinaryIO, pending: bytes, state: NDArray[np.int64]
+    ) -> Iterator[tuple[int, bytes]]:
+        # `pending` holds the file from offset `base` on; all before `used` is dealt with
         key = np.frombuffer(self.key.encode(), dtype=np.uint8)
         base, scanned, elements = 0, 0, 0
         longest = self.reading.limits.record_bytes
@@ -240,13 +179,20 @@ class JsonArray:
             spans = np.empty((len(chunk) // 2 + 1, 2), dtype=np.int64)
             data = np.frombuffer(chunk, dtype=np.uint8)
             found = _scan(data, key, state, spans, base + scanned)
-            if found:
-                block = Block(pending, base, spans[:found].tolist(), elements)
-                head = head if elements else next(block.glues())
-                yield block
-                elements += found
-                used = block.spans[-1][1] - base
-                pending, base = pending[used:], base + used
+            used = 0
+            for start, end in spans[:found].tolist():
+                glue = pending[used : start - base]
+                if elements == 0:
+                    head = glue
+                    self._check_head(head)
+                elif glue.strip() != b",":
+                    raise self._bad_glue(glue, base + used, elements)
+                if end - start > longest:
+                    raise self._too_long(elements, start)
+                yield start, pending[start - base : end - base]
+                used = end - base
+                elements += 1
+            pending, base = pending[used:], base + used
             scanned = len(pending)
             if scanned > longest:
                 raise self._too_long(elements, base)
@@ -257,8 +203,8 @@ class JsonArray:
 
     def _check_head(self, head: bytes) -> None:
         """Check that the first element is the first thing in its list."""
-        place, found = _behind_bracket(head)
-        if found:
+        place = head.rfind(b"[") + 1
+        if head[place:].strip():
             raise self._bad_glue(head[place:], place, 0)
 
     def _check_end(self, state: NDArray[np.int64], elements: int, end: int) -> None:

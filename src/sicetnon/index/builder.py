@@ -91,7 +91,7 @@ class SegmentBuilder:
         analysis: Turns texts into terms.
         memory: Bytes for postings before they are spilled; the vocabulary comes on top.
         on_error: Called with the error of each document whose id is taken; may raise it.
-        is_taken: Whether an id is already in another segment; there is none when left out.
+        is_taken: Whether an id is already in another segment.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class SegmentBuilder:
         analysis: Analysis,
         memory: int,
         on_error: Callable[[DataError], None],
-        is_taken: Callable[[str], bool] | None = None,
+        is_taken: Callable[[str], bool] = lambda _: False,
     ):
         self._folder, self._fields = folder, fields
         self._on_error, self._is_taken = on_error, is_taken
@@ -163,32 +163,22 @@ class SegmentBuilder:
         return SegmentEntry(name, len(self._ids), files)
 
     def _without_duplicates(self, batch: Batch) -> Batch:
-        batch = self._without_taken(batch)
+        fresh = [place for place, i in enumerate(batch.ids) if not self._is_taken(i.decode())]
+        for place in sorted(set(range(len(batch.ids))) - set(fresh)):
+            is_taken = "is already in the index; to replace it: --replace, in Python replace=True"
+            self._report(batch, place, is_taken)
         before = len(self._ids)
-        numbers = self._ids.insert(batch.ids)
-        # none is an older one's, and so there are as many as were added
-        if len(self._ids) - before == len(numbers):
+        numbers = self._ids.insert([batch.ids[place] for place in fresh]).tolist()
+        if numbers == list(range(before, len(self._ids))) and len(fresh) == len(batch.ids):
             return batch
         kept, expected = [], before
-        for place, number in enumerate(numbers.tolist()):
+        for place, number in zip(fresh, numbers, strict=True):
             if number == expected:
                 kept.append(place)
                 expected += 1
             else:
                 self._report(batch, place, "occurs more than once; every document needs its own")
         return batch.keep(kept, self._fields)
-
-    def _without_taken(self, batch: Batch) -> Batch:
-        if self._is_taken is None:
-            return batch
-        fresh = []
-        for place, identifier in enumerate(batch.ids):
-            if self._is_taken(identifier.decode()):
-                what = "is already in the index; to replace it: --replace, in Python replace=True"
-                self._report(batch, place, what)
-            else:
-                fresh.append(place)
-        return batch if len(fresh) == len(batch.ids) else batch.keep(fresh, self._fields)
 
     def _report(self, batch: Batch, place: int, what: str) -> None:
         identifier = batch.ids[place].decode("utf-8", "replace")

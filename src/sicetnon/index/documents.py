@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
@@ -27,30 +25,15 @@ def encode_record(record: Record) -> bytes:
     Raises:
         ValueError: It holds something that JSON cannot hold, such as half a character.
     """
-    return encode_records([record])[0]
-
-
-def encode_records(records: Sequence[Record]) -> list[bytes]:
-    """Records as the store keeps them; many at once take less time.
-
-    Raises:
-        ValueError: One of them holds something that JSON cannot hold, such as half a character.
-    """
+    if isinstance(record, Argument):
+        record = _without_source_text(record)
+    elif isinstance(record, ProcessedArgument):
+        argument = _without_source_text(record.argument)
+        record = msgspec.structs.replace(record, argument=argument)
     try:
-        lines = _encoder.encode_lines([_stored(record) for record in records])
+        return _encoder.encode(record)
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from None
-    # behind the last record stands a line break, too; in JSON there is no other
-    return lines.split(b"\n")[:-1]
-
-
-def _stored(record: Record) -> Record:
-    """A record without what is not kept."""
-    if isinstance(record, Argument):
-        return _without_source_text(record)
-    if isinstance(record, ProcessedArgument):
-        return msgspec.structs.replace(record, argument=_without_source_text(record.argument))
-    return record
 
 
 def _without_source_text(argument: Argument) -> Argument:

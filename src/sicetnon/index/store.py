@@ -128,34 +128,24 @@ class DocumentWriter:
         self._compressor = zstandard.ZstdCompressor(_LEVEL, dict_data=found, write_checksum=True)
 
     def _write(self, compressor: zstandard.ZstdCompressor, is_end: bool) -> None:
-        blocks, block, size = [], list[bytes](), 0
+        frames, block, size = [], list[bytes](), 0
         for record in self._waiting:
             block.append(record)
             size += len(record)
             if size >= self._block_bytes:
-                blocks.append(block)
+                frames.append(self._frame(compressor, block))
                 block, size = [], 0
         if is_end and block:
-            blocks.append(block)
+            frames.append(self._frame(compressor, block))
             block = []
         self._waiting, self._waiting_bytes = block, sum(map(len, block))
-        frames = _frames(compressor, [b"".join(each) for each in blocks])
-        for frame, each in zip(frames, blocks, strict=True):
-            self._blocks.append(self._blocks[-1] + len(frame))
-            self._firsts.append(self._firsts[-1] + len(each))
         self._file.append(np.frombuffer(b"".join(frames), dtype=np.uint8))
 
-
-def _frames(compressor: zstandard.ZstdCompressor, blocks: list[bytes]) -> list[bytes]:
-    """The frame of each block.
-
-    All are compressed in one call: one call each would wait for the interpreter's lock each time.
-    """
-    if not blocks or "multi_compress_to_buffer" not in zstandard.backend_features:
-        return [compressor.compress(block) for block in blocks]
-    sources: list[Any] = blocks
-    found = compressor.multi_compress_to_buffer(sources, threads=1)
-    return [found[place].tobytes() for place in range(len(found))]
+    def _frame(self, compressor: zstandard.ZstdCompressor, block: list[bytes]) -> bytes:
+        frame = compressor.compress(b"".join(block))
+        self._blocks.append(self._blocks[-1] + len(frame))
+        self._firsts.append(self._firsts[-1] + len(block))
+        return frame
 
 
 class DocumentReader:

@@ -7,7 +7,6 @@ next change removes.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +20,12 @@ import numpy as np
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
-from sicetnon.formats.identifiers import are_identifiers, check_identifier
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.index.annotation_writer import Callback, annotate_segment, fitting
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
 from sicetnon.index.compaction import MAX_SEGMENTS, compact
-from sicetnon.index.documents import encode_record, encode_records
+from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
 from sicetnon.index.parts import CorpusPart
@@ -34,10 +33,9 @@ from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.segment import mask_name
 from sicetnon.index.storage import write_array
 from sicetnon.platforms import sync_folder
-from sicetnon.records import Record
 from sicetnon.text.analysis import Analysis, encode
 
-_BATCH_LETTERS = 8 << 20
+_BATCH_BYTES = 8 << 20
 _LOG = logging.getLogger("sicetnon.index")
 
 
@@ -224,7 +222,7 @@ def _build_segment(
     folder: Path,
     number: int,
     options: BuildOptions,
-    is_taken: Callable[[str], bool] | None = None,
+    is_taken: Callable[[str], bool] = lambda _: False,
     annotators: Sequence[Annotator] = (),
 ) -> SegmentEntry:
     with (
@@ -252,52 +250,28 @@ def batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
     start, documents = time.monotonic(), 0
     options.progress(Progress(0, 0, 0.0))
     for file in corpus.files:
-        waiting, size = list[tuple[Record, tuple[str, ...]]](), 0
+        batch, size = Batch(file=str(file)), 0
         for record in corpus.read(file, reading):
-            texts = corpus.texts(record)
-            waiting.append((record, texts))
+            texts = [encode(text) for text in corpus.texts(record)]
+            try:
+                check_identifier(record.id)
+                stored = encode_record(record)
+            except ValueError as error:
+                what = f"document {record.id!r} cannot be indexed: {error}"
+                options.on_error(DataError(what, str(file)))
+                continue
+            batch.ids.append(encode(record.id))
+            batch.texts.extend(texts)
+            batch.records.append(stored)
             size += sum(map(len, texts))
-            if size >= _BATCH_LETTERS or len(waiting) >= options.batch_documents:
-                batch = _batch(waiting, str(file), options)
+            if size >= _BATCH_BYTES or len(batch.ids) >= options.batch_documents:
                 documents += len(batch.ids)
                 yield batch
-                waiting, size = [], 0
+                batch, size = Batch(file=str(file)), 0
                 options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start))
-        batch = _batch(waiting, str(file), options)
         documents += len(batch.ids)
         yield batch
     options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start, True))
-
-
-def _batch(
-    documents: Sequence[tuple[Record, tuple[str, ...]]], file: str, options: BuildOptions
-) -> Batch:
-    """Records with their texts as a batch, without those that cannot be used."""
-    stored: list[bytes] | None = None
-    if are_identifiers([record.id for record, _ in documents]):
-        with contextlib.suppress(ValueError):
-            stored = encode_records([record for record, _ in documents])
-    if stored is None:
-        documents, stored = _encode_each(documents, file, options)
-    identifiers = [encode(record.id) for record, _ in documents]
-    return Batch(identifiers, [encode(t) for _, texts in documents for t in texts], stored, file)
-
-
-def _encode_each(
-    documents: Sequence[tuple[Record, tuple[str, ...]]], file: str, options: BuildOptions
-) -> tuple[list[tuple[Record, tuple[str, ...]]], list[bytes]]:
-    """Those records that can be used, and what the store keeps of them; others are reported."""
-    usable, stored = [], []
-    for record, texts in documents:
-        try:
-            check_identifier(record.id)
-            stored.append(encode_record(record))
-        except ValueError as error:
-            what = f"document {record.id!r} cannot be indexed: {error}"
-            options.on_error(DataError(what, file))
-        else:
-            usable.append((record, texts))
-    return usable, stored
 
 
 def _verify_deleted(folder: Path) -> None:
