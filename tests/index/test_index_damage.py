@@ -104,7 +104,7 @@ def test_damaged_files_are_named(tmp_path: Path, analysis: Any) -> None:
     longer = {f"long-{i}": (f"{text} words" * 9,) for i, (text,) in NEW.items()}
     build_index(entries(longer), other, BuildOptions(analysis))
     (entry,) = read_manifest(folder).segments
-    assert len(entry.files) == (28 if analysis.forms else 22)
+    assert len(entry.files) == (30 if analysis.forms else 22)
     for name, stored in entry.files.items():
         path = folder / entry.name / name
         data = path.read_bytes()
@@ -135,13 +135,13 @@ def test_damaged_files_are_named(tmp_path: Path, analysis: Any) -> None:
 
 def test_all_damaged_files_are_named_at_once(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = old / read_manifest(old).segments[0].name
-    for name in ("lengths", "terms_letters"):
+    for name in ("lengths_0", "terms_letters"):
         data = bytearray((folder / name).read_bytes())
         data[0] ^= 1
         (folder / name).write_bytes(data)
     assert cli.main(["index", "verify", str(old)]) == 1
     error = capsys.readouterr().err
-    assert f"{folder}/lengths" in error
+    assert f"{folder}/lengths_0" in error
     assert f"{folder}/terms_letters" in error
     assert "documents" not in error
     assert error.count("\n") == 1
@@ -209,10 +209,10 @@ def test_an_unknown_analysis_is_refused(old: Path, change: dict[str, str] | None
 def test_a_manifest_that_lacks_a_file(old: Path) -> None:
     manifest = read_manifest(old)
     (entry,) = manifest.segments
-    files = {name: file for name, file in entry.files.items() if name != "lengths"}
+    files = {name: file for name, file in entry.files.items() if name != "lengths_0"}
     entry = msgspec.structs.replace(entry, files=files)
     write_manifest(old, msgspec.structs.replace(manifest, segments=(entry,)))
     with pytest.raises(
-        BrokenIndexError, match=f"^{old / entry.name}: its manifest lacks 'lengths'"
+        BrokenIndexError, match=f"^{old / entry.name}: its manifest lacks 'lengths_0'"
     ):
         IndexReader.open(old)

@@ -34,7 +34,7 @@ def add(folder: Path) -> Any:
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        ("documents", lambda path: flip(path, 0)),
+        ("postings", lambda path: flip(path, 0)),
         ("ids_letters", lambda path: flip(path, 1)),
         ("records", lambda path: flip(path, 0)),
         ("records_offsets", lambda path: flip(path, 9)),

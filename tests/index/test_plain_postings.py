@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sicetnon.compiled import Kernel
 from sicetnon.index import postings, words
 from sicetnon.index.plain_postings import MAX_FREQUENCY
+from sicetnon.text.words import hash_word
 
 modestly = settings(max_examples=100, derandomize=True, deadline=None)
 TERMS, FIELDS = 5, 2
@@ -38,7 +39,9 @@ def int32(*values: int) -> NDArray[np.int32]:
 
 def test_the_ways_are_compared() -> None:
     letters = np.frombuffer(b"abc", np.uint8)
-    (found, *_) = both(words._join, np.array([1, 0]), np.array([0, 1, 3]), letters)
+    (found, *_) = both(
+        words._join, np.array([1, 0]), np.array([0]), np.array([0, 1, 3], np.uint8), letters
+    )
     assert bytes(found) == b"bc\na\n"
 
 
@@ -120,7 +123,7 @@ def test_postings_are_copied_alike(source: list[Any], room: int) -> None:
     written = [
         (
             places.copy(), np.zeros(room, np.int32), np.zeros((room, FIELDS), np.uint16),
-            np.zeros(room, np.uint16), np.zeros((terms.size, FIELDS), np.int64),
+            np.zeros((terms.size, FIELDS), np.int64),
         )
         for _ in range(2)
     ]  # fmt: skip
@@ -135,28 +138,23 @@ def test_postings_are_copied_alike(source: list[Any], room: int) -> None:
 @modestly
 @given(
     chosen=st.lists(st.integers(-2, 5), max_size=5),
-    offsets=st.lists(st.integers(-1, 9), min_size=4, max_size=5),
+    offsets=st.lists(st.integers(0, 9), min_size=4, max_size=5),
+    base=st.sampled_from([0, 0, 0, 1, -1, 2**40, 2**62]),
+    kind=st.sampled_from(["uint8", "uint16", "uint32", "int64"]),
 )
-def test_words_are_joined_alike(chosen: list[int], offsets: list[int]) -> None:
+def test_words_are_joined_alike(
+    chosen: list[int], offsets: list[int], base: int, kind: str
+) -> None:
     letters = np.frombuffer(b"abcdefgh", dtype=np.uint8)
-    both(words._join, np.array(chosen, dtype=np.int64), np.array(offsets, dtype=np.int64), letters)
+    numbers, bases = np.array(chosen, dtype=np.int64), np.array([base])
+    both(words._join, numbers, bases, np.array(offsets, dtype=kind), letters)
 
 
 @modestly
-@given(data=st.data(), room=st.integers(1, 40))
-def test_pairs_are_numbered_alike(data: st.DataObject, room: int) -> None:
-    lengths = data.draw(arrays.arrays(np.int32, 12, elements=st.integers(0, 2**31 - 1)))
-    documents = data.draw(arrays.arrays(np.int32, st.integers(0, 40), elements=st.integers(0, 11)))
-    sums = data.draw(arrays.arrays(np.uint16, documents.size, elements=st.integers(1, 65_535)))
-    given_ = documents, sums, lengths
-    kernel: Any = postings.number_pairs
-    written = [(np.zeros(room, np.int64), np.zeros(documents.size, np.uint16)) for _ in range(2)]
-    known = kernel.plain(*given_, *written[0])
-    assert kernel.dispatcher(*given_, *written[1]) == known
-    if known < 0:
-        return
-    for pairs, numbers in written:
-        assert pairs[:known].tolist() == written[0][0][:known].tolist()
-        found = pairs[numbers]
-        assert (found >> 32).tolist() == sums.tolist()
-        assert (found & 0xFFFFFFFF).tolist() == lengths[documents].tolist()
+@given(st.lists(st.text(max_size=9), max_size=9))
+def test_words_are_hashed_alike(given_: list[str]) -> None:
+    encoded = [each.encode() for each in given_]
+    offsets = np.append(0, np.cumsum([len(each) for each in encoded])).astype(np.int64)
+    letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+    hashes, *_ = both(words._hash_all, offsets, letters)
+    assert hashes == [hash_word(each) for each in encoded]

@@ -183,7 +183,7 @@ def _without_manifest(shard: Path) -> None:
 
 
 def _damaged(shard: Path) -> None:
-    path = shard / "segment-000001" / "lengths"
+    path = shard / "segment-000001" / "lengths_0"
     path.write_bytes(bytes(path.stat().st_size))
 
 
@@ -208,7 +208,7 @@ def _with_a_common_id(shard: Path) -> None:
     [
         (shutil.rmtree, BrokenIndexError, ".*two: there is no such folder; "),
         (_without_manifest, BrokenIndexError, ".*two: holds no finished index "),
-        (_damaged, BrokenIndexError, ".*two/segment-000001/lengths: the checksum does"),
+        (_damaged, BrokenIndexError, ".*two/segment-000001/lengths_0: the checksum does"),
         (_of_other_fields, DataError, r"two: holds entries \(text, title\), but .*one holds"),
         (_of_another_analysis, DataError, "two: has another analysis than .*one; "),
         (_annotated, DataError, "two: has another annotation than .*one; "),

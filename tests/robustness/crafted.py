@@ -129,8 +129,9 @@ def change_offsets(folder: Path, manifest: Manifest, rng: Random) -> str | None:
     def change(values: np.ndarray[Any, Any]) -> None:
         last = int(values[-1])
         place = rng.randrange(1, len(values) - 1)
-        values[place] = rng.choice((-1, 0, last, last + 1, 2**40, 2**62))
+        _set(values, place, rng.choice((-1, 0, last, last + 1, 2**40, 2**62)))
 
+    # the beginnings of names: each has a file with bases, too
     names = ("ids_offsets", "terms_offsets", "stems_offsets", "posting_offsets", "form_offsets")
     return _rewrite(folder, manifest, rng, names, change, lambda values: len(values) >= 3)
 
@@ -140,19 +141,32 @@ def lengthen_an_id(folder: Path, manifest: Manifest, rng: Random) -> str | None:
 
     def change(values: np.ndarray[Any, Any]) -> None:
         place = rng.randrange(1, len(values) - 4)
-        values[place] += 1500
-        values[place + 2] -= 1400
+        _set(values, place, int(values[place]) + 1500)
+        _set(values, place + 2, int(values[place + 2]) - 1400)
 
     return _rewrite(folder, manifest, rng, ["ids_offsets"], change, lambda values: len(values) >= 8)
 
 
-def fill_slots(folder: Path, manifest: Manifest, rng: Random) -> str | None:
-    """Leave no slot of a hash table empty."""
+def change_tables(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Fill a part of a hash table with one number."""
 
     def change(values: np.ndarray[Any, Any]) -> None:
-        values[:] = rng.choice((0, len(values), 2**31 - 1))
+        for place in range(len(values)):
+            _set(values, place, rng.choice((0, len(values), 2**31 - 1)))
 
-    return _rewrite(folder, manifest, rng, ("ids_slots", "terms_slots", "stems_slots"), change)
+    parts = ("numbers", "marks", "buckets")
+    names = [f"{table}_{part}" for table in ("ids", "terms", "stems") for part in parts]
+    return _rewrite(folder, manifest, rng, names, change)
+
+
+def change_postings(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Change bits of packed postings."""
+
+    def change(values: np.ndarray[Any, Any]) -> None:
+        for _ in range(rng.choice((1, 1, 3, len(values)))):
+            values[rng.randrange(len(values))] ^= np.uint64(1 << rng.randrange(64))
+
+    return _rewrite(folder, manifest, rng, ["postings"], change)
 
 
 def change_letters(folder: Path, manifest: Manifest, rng: Random) -> str | None:
@@ -219,7 +233,7 @@ def change_names(folder: Path, manifest: Manifest, rng: Random) -> str:
     """Give a segment, a file, a mask or an annotation a name that leads elsewhere."""
     name = rng.choice(
         ("../x", "..", ".", "", "/etc/passwd", f"../{folder.name}/segment-000001", "x" * 300,
-         "a\0b", "segment-000001", "segment-000001/", "lengths", "lock", "\x1b]0;x\x07"),
+         "a\0b", "segment-000001", "segment-000001/", "lengths_0", "lock", "\x1b]0;x\x07"),
     )  # fmt: skip
     entry = rng.choice(manifest["segments"])
     part = rng.choice(("segment", "file", "deleted", "annotation"))
@@ -357,8 +371,8 @@ def change_blocks(folder: Path, manifest: Manifest, rng: Random) -> str | None:
 
 CRAFTS: tuple[Craft, ...] = (
     change_numbers, change_numbers, change_numbers, change_offsets, change_offsets, lengthen_an_id,
-    fill_slots, change_letters, change_annotation, change_mask, change_description,
-    change_description, change_documents, change_names, change_names, repeat_segment, leave_out,
-    change_settings, change_settings, change_settings, nest, change_fields, change_records,
-    change_blocks, change_blocks,
+    change_tables, change_postings, change_postings, change_letters, change_annotation,
+    change_mask, change_description, change_description, change_documents, change_names,
+    change_names, repeat_segment, leave_out, change_settings, change_settings, change_settings,
+    nest, change_fields, change_records, change_blocks, change_blocks,
 )  # fmt: skip

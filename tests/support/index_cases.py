@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -114,10 +113,11 @@ def content(index: IndexReader) -> Content:
         local_live = np.flatnonzero(live).tolist()
         numbers += [segment.base + local for local in local_live]
         lengths |= {ids[local]: tuple(segment.lengths[local].tolist()) for local in local_live}
-        for number, (begin, end) in enumerate(itertools.pairwise(segment.posting_offsets)):
-            places = segment.documents[begin:end].tolist()
+        for number in range(len(segment.terms)):
+            documents, frequencies = segment.rows(number)
+            places = documents.tolist()
             assert places == sorted(set(places))
-            for local, row in zip(places, segment.frequencies[begin:end].tolist(), strict=True):
+            for local, row in zip(places, frequencies.tolist(), strict=True):
                 if live[local]:
                     postings.setdefault(segment.terms.word(number), {})[ids[local]] = tuple(row)
     assert index.document_count == len(numbers)

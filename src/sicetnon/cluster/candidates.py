@@ -100,7 +100,7 @@ class _CandidateSegment:
 
     def lengths_of(self, fields: tuple[int, ...]) -> CountedLengths:
         """See `Segment.lengths_of`."""
-        counted = counted_lengths(self.lengths, fields)
+        counted = counted_lengths([self.lengths[:, field] for field in fields], len(self))
         if counted is None:
             raise BrokenIndexError("the cluster gave a length that cannot be; verify the index")
         return counted

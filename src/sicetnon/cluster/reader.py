@@ -73,7 +73,9 @@ class ClusterReader(IndexReader):
             raise
 
     @classmethod
-    def open(cls, folder: Place, *, partial: bool = False) -> Self:
+    def open(  # type: ignore[override]  # no postings of a cluster are kept here
+        cls, folder: Place, *, partial: bool = False
+    ) -> Self:
         """Open an index on a cluster.
 
         Args:

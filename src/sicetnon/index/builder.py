@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
 from sicetnon.index.forms import write_forms
+from sicetnon.index.layout import write_lengths
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import BLOCK_POSTINGS, Source, merge_postings
 from sicetnon.index.postings import count_terms, sort_rows
@@ -21,7 +22,6 @@ from sicetnon.index.storage import (
     MappedArray,
     StoredFile,
     verify_files,
-    write_array,
 )
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
@@ -151,7 +151,7 @@ class SegmentBuilder:
         if self._analyzer.analysis.forms:
             files |= write_forms(self._folder, self._analyzer.terms, self._analyzer.stem)
         lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
-        files["lengths"] = write_array(self._folder / "lengths", lengths)
+        files |= write_lengths(self._folder, lengths)
         sources = self._sources(terms)
         block = min(self._capacity, BLOCK_POSTINGS)
         files |= merge_postings(sources, terms, lengths, self._folder, block)

@@ -18,13 +18,14 @@ from sicetnon.formats.identifiers import check_identifier
 from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment
 from sicetnon.index.forms import write_forms
+from sicetnon.index.layout import write_lengths
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
-from sicetnon.index.merge import Source, merge_postings
+from sicetnon.index.merge import Source, blocks, merge_postings
 from sicetnon.index.plain_postings import MAX_FREQUENCY
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
 from sicetnon.index.shards import merge_indexes
-from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, write_array
+from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.records import Entry
@@ -64,7 +65,7 @@ def export_ciff(folder: Path, path: Path) -> None:
 def _export(index: IndexReader, path: Path) -> None:
     (segment,) = index.segments
     words = segment.terms.words()
-    counts = np.diff(segment.posting_offsets)
+    counts = segment.postings.counts()
     order = sorted((n for n in range(len(words)) if counts[n]), key=words.__getitem__)
     total = int(index.field_totals.sum())
     fields = ", ".join(index.fields)
@@ -72,26 +73,20 @@ def _export(index: IndexReader, path: Path) -> None:
     header = CiffHeader(
         len(order), index.size, len(order), index.size, total, total / index.size, description
     )
-    write_ciff(path, header, _lists(segment, words, order), _documents(segment))
+    write_ciff(path, header, _lists(segment, words, counts, order), _documents(segment))
 
 
-def _lists(segment: Segment, words: list[bytes], order: list[int]) -> Iterator[PostingsLists]:
-    terms: list[int] = []
-    postings = 0
-    for place, term in enumerate(order, start=1):
-        terms.append(term)
-        here = segment.postings(term)
-        postings += here.stop - here.start
-        if postings >= _BLOCK_POSTINGS or place == len(order):
-            documents = [segment.documents[segment.postings(each)] for each in terms]
-            frequencies = [segment.sums(each)[:, 0] for each in terms]
-            yield PostingsLists(
-                [words[each] for each in terms],
-                np.array(list(map(len, documents)), np.int64),
-                np.concatenate(documents).astype(np.int64),
-                np.concatenate(frequencies).astype(np.int64),
-            )
-            terms, postings = [], 0
+def _lists(
+    segment: Segment, words: list[bytes], counts: NDArray[np.int64], order: list[int]
+) -> Iterator[PostingsLists]:
+    ends = np.append(0, np.cumsum(counts[order]))
+    for first, end in blocks(ends, _BLOCK_POSTINGS):
+        terms = order[first:end]
+        _, documents, frequencies = segment.postings.unpack_all(np.array(terms, np.int32))
+        sums = np.minimum(frequencies.sum(axis=1, dtype=np.int64), MAX_FREQUENCY)
+        yield PostingsLists(
+            [words[each] for each in terms], counts[terms], documents.astype(np.int64), sums
+        )
 
 
 def _documents(segment: Segment) -> Iterator[tuple[str, int]]:
@@ -164,7 +159,7 @@ class _Import:
         if self._analysis.forms:
             files |= write_forms(self._folder, terms, self._analysis.analyzer().stem)
         by_field = lengths[:, None]
-        files["lengths"] = write_array(self._folder / "lengths", by_field)
+        files |= write_lengths(self._folder, by_field)
         documents, frequencies = (
             MappedArray(self._folder / part, stored) for part, stored in run.items()
         )

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.forms import write_forms
+from sicetnon.index.layout import write_lengths
 from sicetnon.index.manifest import SegmentEntry, annotation_file
-from sicetnon.index.merge import Source, merge_postings
+from sicetnon.index.merge import PackedSource, merge_postings
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
-from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, write_array
+from sicetnon.index.storage import ArrayWriter, StoredFile, damaged
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.text.words import WordTable
@@ -53,7 +54,7 @@ def compact(
     files |= write_words(folder, "ids", _live_identifiers(index, renumbered))
     kept = [s.lengths[n >= 0] for s, n in zip(index.segments, renumbered, strict=True)]
     lengths = np.concatenate(kept)
-    files["lengths"] = write_array(folder / "lengths", lengths)
+    files |= write_lengths(folder, lengths)
     files |= merge_postings(sources, len(terms), lengths, folder)
     for annotation, entry in index.manifest.annotations.items():
         name_of_file = annotation_file(annotation, entry)
@@ -74,18 +75,10 @@ def _renumber(segments: list[Segment]) -> list[NDArray[np.int32]]:
 
 def _source(
     segment: Segment, term_map: NDArray[np.int32], terms: int, numbers: NDArray[np.int32]
-) -> Source:
+) -> PackedSource:
     own_terms = np.full(terms, -1, dtype=np.int32)
     own_terms[term_map] = np.arange(len(term_map), dtype=np.int32)
-    return Source(
-        segment.posting_offsets,
-        segment.documents,
-        segment.frequencies,
-        own_terms,
-        numbers,
-        segment.release,
-        segment.folder,
-    )
+    return PackedSource(segment.postings, own_terms, numbers, segment.release)
 
 
 def _live_identifiers(index: IndexReader, renumbered: list[NDArray[np.int32]]) -> WordTable:

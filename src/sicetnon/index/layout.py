@@ -4,16 +4,43 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.manifest import SegmentEntry
-from sicetnon.index.pairs import PAIR_FREQUENCIES, PAIR_LENGTHS, PAIR_OFFSETS
-from sicetnon.index.storage import REBUILD, StoredFile, damaged
+from sicetnon.index.offsets import STEP_TYPES, bases_name, groups_of
+from sicetnon.index.packed import PATTERNS, POSTING_OFFSETS, POSTINGS
+from sicetnon.index.storage import REBUILD, StoredFile, damaged, write_array
 from sicetnon.index.store import BLOCKS, DICTIONARY, FIRSTS, OFFSETS, STORE, STORE_TYPES
+from sicetnon.index.words import buckets_of
 
 FORM_OFFSETS, FORM_NUMBERS, STEMS = "form_offsets", "form_numbers", "stems"
 
-_Arrays = dict[str, tuple[str, tuple[int, ...]]]
-"""Types and shapes by name."""
+_Arrays = dict[str, tuple[tuple[str, ...], tuple[int, ...]]]
+"""Types that an array may have, and shapes, by name."""
+_LENGTH_TYPES = ("uint8", "uint16", "int32")
+
+
+def lengths_name(field: int) -> str:
+    """The name of the file with the number of terms that each document has in a field."""
+    return f"lengths_{field}"
+
+
+def write_lengths(folder: Path, lengths: NDArray[np.int32]) -> dict[str, StoredFile]:
+    """Write the numbers of terms, those of each field in the smallest type that holds them.
+
+    Args:
+        folder: The folder for the files.
+        lengths: Terms by document and field, shape (documents, fields).
+    """
+    files = {}
+    for field, column in enumerate(lengths.T):
+        most = int(column.max(initial=0))
+        small = next(name for name in _LENGTH_TYPES if most <= np.iinfo(name).max)
+        name = lengths_name(field)
+        files[name] = write_array(folder / name, column.astype(small))
+    return files
 
 
 def check_layout(folder: Path, entry: SegmentEntry, fields: int) -> None:
@@ -32,40 +59,37 @@ def check_layout(folder: Path, entry: SegmentEntry, fields: int) -> None:
     try:
         expected = _expected(entry.files, entry.documents, fields)
         if entry.deleted:
-            expected[entry.deleted] = ("uint8", (entry.documents,))
-        for name, (dtype, shape) in expected.items():
-            _check_array(folder / name, entry.files[name], dtype, shape)
-        for name in expected:
-            if name.endswith("_slots"):
-                words = _rows(entry.files, name.replace("slots", "hashes"))
-                _check_slots(folder / name, _rows(entry.files, name), words)
+            expected[entry.deleted] = (("uint8",), (entry.documents,))
+        for name, (types, shape) in expected.items():
+            _check_array(folder / name, entry.files[name], types, shape)
     except KeyError as error:
         raise BrokenIndexError(f"{folder}: its manifest lacks {error}; {REBUILD}") from None
 
 
 def _expected(files: dict[str, StoredFile], documents: int, fields: int) -> _Arrays:
-    terms, postings = _rows(files, "terms_hashes"), _rows(files, "documents")
-    pairs = _rows(files, PAIR_FREQUENCIES)
+    terms = _rows(files, "terms_numbers")
     expected: _Arrays = {
-        "posting_offsets": ("int64", (terms + 1,)),
-        "documents": ("int32", (postings,)),
-        "frequencies": ("uint16", (postings, fields)),
-        "codes": ("uint16", (postings,)),
-        PAIR_OFFSETS: ("int64", (terms + 1,)),
-        PAIR_FREQUENCIES: ("uint16", (pairs,)),
-        PAIR_LENGTHS: ("int32", (pairs,)),
-        "totals": ("int64", (terms, fields)),
-        "lengths": ("int32", (documents, fields)),
+        POSTINGS: (("uint64",), (_rows(files, POSTINGS),)),
+        PATTERNS: (("uint16",), (_rows(files, PATTERNS), fields)),
+        **_offsets(POSTING_OFFSETS, terms),
+        **{lengths_name(field): (_LENGTH_TYPES, (documents,)) for field in range(fields)},
         **_word_table(files, "terms", terms),
         **_word_table(files, "ids", documents),
         **_store(files, documents),
     }
     if FORM_OFFSETS in files:
-        stems = _rows(files, f"{STEMS}_hashes")
+        stems = _rows(files, f"{STEMS}_numbers")
         expected |= _word_table(files, STEMS, stems)
-        expected[FORM_OFFSETS] = ("int64", (stems + 1,))
-        expected[FORM_NUMBERS] = ("int32", (terms,))
+        expected[FORM_OFFSETS] = (("int64",), (stems + 1,))
+        expected[FORM_NUMBERS] = (("int32",), (terms,))
     return expected
+
+
+def _offsets(name: str, things: int) -> _Arrays:
+    return {
+        name: (STEP_TYPES, (things + 1,)),
+        bases_name(name): (("int64",), (groups_of(things),)),
+    }
 
 
 def _store(files: dict[str, StoredFile], documents: int) -> _Arrays:
@@ -77,16 +101,17 @@ def _store(files: dict[str, StoredFile], documents: int) -> _Arrays:
     }
     if DICTIONARY in files:
         rows[DICTIONARY] = _rows(files, DICTIONARY)
-    return {name: (STORE_TYPES[name], (rows[name],)) for name in rows}
+    return {name: ((STORE_TYPES[name],), (rows[name],)) for name in rows}
 
 
 def _word_table(files: dict[str, StoredFile], prefix: str, words: int) -> _Arrays:
-    slots, letters = f"{prefix}_slots", f"{prefix}_letters"
+    letters = f"{prefix}_letters"
     return {
-        slots: ("int32", (_rows(files, slots),)),
-        f"{prefix}_hashes": ("uint64", (words,)),
-        f"{prefix}_offsets": ("int64", (words + 1,)),
-        letters: ("uint8", (_rows(files, letters),)),
+        letters: (("uint8",), (_rows(files, letters),)),
+        **_offsets(f"{prefix}_offsets", words),
+        f"{prefix}_numbers": (("int32",), (words,)),
+        f"{prefix}_marks": (("uint8",), (words,)),
+        f"{prefix}_buckets": (("int32",), (buckets_of(words) + 1,)),
     }
 
 
@@ -95,12 +120,9 @@ def _rows(files: dict[str, StoredFile], name: str) -> int:
     return shape[0] if shape else 0
 
 
-def _check_array(path: Path, stored: StoredFile, dtype: str, shape: tuple[int, ...]) -> None:
-    if (stored.dtype, stored.shape) != (dtype, shape):
+def _check_array(
+    path: Path, stored: StoredFile, types: tuple[str, ...], shape: tuple[int, ...]
+) -> None:
+    if stored.dtype not in types or stored.shape != shape:
         found = f"found an array of {stored.dtype!r}, shape {stored.shape}"
-        raise damaged(path, f"{found}; expected {dtype}, shape {shape}")
-
-
-def _check_slots(path: Path, slots: int, words: int) -> None:
-    if slots <= words or slots & (slots - 1):
-        raise damaged(path, f"found {slots:,} slots for {words:,} words")
+        raise damaged(path, f"{found}; expected {' or '.join(types)}, shape {shape}")

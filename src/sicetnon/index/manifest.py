@@ -18,7 +18,7 @@ from sicetnon.text.analysis import Analysis
 from sicetnon.text.stems import STEMMERS
 
 MANIFEST = "manifest.json"
-FORMAT, FORMAT_VERSION = "sicetnon index", 3
+FORMAT, FORMAT_VERSION = "sicetnon index", 4
 ANNOTATION_PREFIX, SEGMENT_PREFIX = "annotation-", "segment-"
 MAX_DOCUMENTS = (1 << 31) - 1
 _MAX_BYTES = 64 << 20

@@ -5,18 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index.pairs import PairWriter
+from sicetnon.index.packed import PackedPostings, PackedWriter
 from sicetnon.index.postings import copy_postings, count_live
-from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, is_ordered, write_array
+from sicetnon.index.storage import StoredFile, damaged, is_ordered
 
 BLOCK_POSTINGS = 1 << 22
 """Number of postings that are merged at a time; it bounds the memory."""
+
+
+class Merging(Protocol):
+    """Postings to be merged."""
+
+    def counts(self) -> NDArray[np.int64]:
+        """The number of postings that each merged term gets from here.
+
+        Raises:
+            BrokenIndexError: The postings are damaged.
+        """
+
+    def copy(self, first: int, end: int, places: NDArray[np.int64], merged: Merged) -> None:
+        """Copy the postings of a block of merged terms.
+
+        Args:
+            first: The first of the terms.
+            end: The end of the terms.
+            places: The place of the next posting of each; updated.
+            merged: Written.
+
+        Raises:
+            BrokenIndexError: The postings are damaged.
+        """
+
+
+class Merged(NamedTuple):
+    """The postings of a block of merged terms.
+
+    Attributes:
+        documents: int32, shape (postings,).
+        frequencies: uint16, shape (postings, fields).
+        totals: Collection frequencies, int64, shape (terms, fields).
+    """
+
+    documents: NDArray[np.int32]
+    frequencies: NDArray[np.uint16]
+    totals: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,11 +80,7 @@ class Source:
     folder: Path
 
     def counts(self) -> NDArray[np.int64]:
-        """The number of postings that each merged term gets from here.
-
-        Raises:
-            BrokenIndexError: The postings are damaged.
-        """
+        """See `Merging.counts`."""
         if not is_ordered(self.offsets, len(self.documents)):
             raise damaged(self.folder / "posting_offsets", "they are not in order")
         counts = np.zeros(len(self.terms), dtype=np.int64)
@@ -58,6 +92,15 @@ class Source:
             counts[known] = np.diff(self.offsets)[self.terms[known]]
         return counts
 
+    def copy(self, first: int, end: int, places: NDArray[np.int64], merged: Merged) -> None:
+        """See `Merging.copy`."""
+        if not copy_postings(
+            self.terms[first:end], self.offsets, self.documents, self.frequencies,
+            self.renumbered, places, *merged,
+        ):  # fmt: skip
+            raise self.wrong_document()
+        self.release()
+
     def wrong_document(self) -> BrokenIndexError:
         """The error for postings of documents that there are not."""
         return damaged(
@@ -65,8 +108,54 @@ class Source:
         )
 
 
+@dataclass(frozen=True)
+class PackedSource:
+    """Packed postings to be merged.
+
+    Attributes:
+        postings: The postings.
+        terms: As in `Source`.
+        renumbered: Likewise.
+        release: Likewise.
+    """
+
+    postings: PackedPostings
+    terms: NDArray[np.int32]
+    renumbered: NDArray[np.int32]
+    release: Callable[[], None]
+
+    def counts(self) -> NDArray[np.int64]:
+        """See `Merging.counts`."""
+        counts = np.zeros(len(self.terms), dtype=np.int64)
+        known = self.terms >= 0
+        counts[known] = self.postings.counts()[self.terms[known]]
+        if not (self.renumbered < 0).any():
+            return counts
+        live = np.zeros_like(counts)
+        for first, end in blocks(np.append(0, np.cumsum(counts)), BLOCK_POSTINGS):
+            own = self._own(first, end)
+            count_live(*own[:3], self.renumbered, live[first:end])
+            self.release()
+        return live
+
+    def copy(self, first: int, end: int, places: NDArray[np.int64], merged: Merged) -> None:
+        """See `Merging.copy`."""
+        if not copy_postings(*self._own(first, end), self.renumbered, places, *merged):
+            raise self.postings.damaged()
+        self.release()
+
+    def _own(
+        self, first: int, end: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
+        """For each of some merged terms its number among those here, and the postings of these."""
+        terms = self.terms[first:end]
+        known = terms >= 0
+        numbers = np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
+        return numbers, *self.postings.unpack_all(terms[known])
+
+
 def merge_postings(
-    sources: Sequence[Source],
+    sources: Sequence[Merging],
     terms: int,
     lengths: NDArray[np.int32],
     folder: Path,
@@ -82,8 +171,7 @@ def merge_postings(
         block_postings: The number of postings that are merged at a time.
 
     Returns:
-        The files written: `posting_offsets`, `documents`, `frequencies`, `codes`, `totals`, and
-        those of `PairWriter`.
+        The files written, those of `PackedWriter`.
 
     Raises:
         BrokenIndexError: The postings of a source are damaged.
@@ -92,33 +180,17 @@ def merge_postings(
     for source in sources:
         offsets[1:] += source.counts()
     np.cumsum(offsets, out=offsets)
-    fields = lengths.shape[1]
-    pairs = PairWriter(folder, lengths.sum(axis=1, dtype=np.int32))
-    writers: dict[str, ArrayWriter] = {
-        "documents": ArrayWriter(folder / "documents", np.int32),
-        "frequencies": ArrayWriter(folder / "frequencies", np.uint16, (fields,)),
-        "codes": ArrayWriter(folder / "codes", np.uint16),
-        "totals": ArrayWriter(folder / "totals", np.int64, (fields,)),
-    }
+    writer = PackedWriter(folder, *lengths.shape)
     try:
-        for first, end in _blocks(offsets, block_postings):
-            merged = _merge_block(sources, offsets, first, end, fields)
-            documents, frequencies, sums, totals = merged
-            codes = pairs.codes(offsets[first : end + 1] - offsets[first], documents, sums)
-            pieces: tuple[NDArray[Any], ...] = documents, frequencies, codes, totals
-            for writer, piece in zip(writers.values(), pieces, strict=True):
-                writer.append(piece)
-        files = {name: writer.close() for name, writer in writers.items()}
-        files |= pairs.close()
+        for first, end in blocks(offsets, block_postings):
+            merged = _merge_block(sources, offsets, first, end, lengths.shape[1])
+            writer.append(offsets[first : end + 1] - offsets[first], *merged)
+        return writer.close()
     finally:
-        pairs.abandon()
-        for writer in writers.values():
-            writer.abandon()
-    files["posting_offsets"] = write_array(folder / "posting_offsets", offsets)
-    return files
+        writer.abandon()
 
 
-def _blocks(offsets: NDArray[np.int64], postings: int) -> list[tuple[int, int]]:
+def blocks(offsets: NDArray[np.int64], postings: int) -> list[tuple[int, int]]:
     """Ranges of terms with at most so many postings each (one term may have more)."""
     blocks, first, terms = [], 0, len(offsets) - 1
     while first < terms:
@@ -130,19 +202,15 @@ def _blocks(offsets: NDArray[np.int64], postings: int) -> list[tuple[int, int]]:
 
 
 def _merge_block(
-    sources: Sequence[Source], offsets: NDArray[np.int64], first: int, end: int, fields: int
-) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int64]]:
+    sources: Sequence[Merging], offsets: NDArray[np.int64], first: int, end: int, fields: int
+) -> Merged:
     postings = int(offsets[end] - offsets[first])
-    documents = np.empty(postings, dtype=np.int32)
-    frequencies = np.empty((postings, fields), dtype=np.uint16)
-    sums = np.empty(postings, dtype=np.uint16)
-    totals = np.zeros((end - first, fields), dtype=np.int64)
+    merged = Merged(
+        np.empty(postings, dtype=np.int32),
+        np.empty((postings, fields), dtype=np.uint16),
+        np.zeros((end - first, fields), dtype=np.int64),
+    )
     places = offsets[first:end] - offsets[first]
     for source in sources:
-        if not copy_postings(
-            source.terms[first:end], source.offsets, source.documents, source.frequencies,
-            source.renumbered, places, documents, frequencies, sums, totals,
-        ):  # fmt: skip
-            raise source.wrong_document()
-        source.release()
-    return documents, frequencies, sums, totals
+        source.copy(first, end, places, merged)
+    return merged

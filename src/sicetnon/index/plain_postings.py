@@ -84,7 +84,6 @@ def copy_postings(
     places: NDArray[np.int64],
     merged_documents: NDArray[np.int32],
     merged_frequencies: NDArray[np.uint16],
-    merged_sums: NDArray[np.uint16],
     totals: NDArray[np.int64],
 ) -> bool:
     """Copy one source's postings of a block of merged terms to their places."""
@@ -100,29 +99,7 @@ def copy_postings(
     places += counts
     merged_documents[into], merged_frequencies[into] = numbers, frequencies[found]
     np.add.at(totals, merged, frequencies[found])
-    sums = frequencies[found].sum(axis=1, dtype=np.int64)
-    merged_sums[into] = np.minimum(sums, MAX_FREQUENCY)
     return True
-
-
-def number_pairs(
-    documents: NDArray[np.int32],
-    sums: NDArray[np.uint16],
-    lengths: NDArray[np.int32],
-    pairs: NDArray[np.int64],
-    numbers: NDArray[np.uint16],
-) -> int:
-    """Number the distinct pairs of frequency and length of a term's postings."""
-    known, firsts, places = np.unique(
-        sums.astype(np.int64) << 32 | lengths[documents], return_index=True, return_inverse=True
-    )
-    if len(known) > len(pairs):
-        return -1
-    order = np.argsort(firsts)
-    ranks = np.empty_like(order)
-    ranks[order] = np.arange(len(order))
-    pairs[: len(known)], numbers[:] = known[order], ranks[places]
-    return len(known)
 
 
 def _places(

@@ -142,7 +142,6 @@ def copy_postings(
     places: NDArray[np.int64],
     merged_documents: NDArray[np.int32],
     merged_frequencies: NDArray[np.uint16],
-    merged_sums: NDArray[np.uint16],
     totals: NDArray[np.int64],
 ) -> bool:
     """Copy one source's postings of a block of merged terms to their places.
@@ -156,7 +155,6 @@ def copy_postings(
         places: The place of the next posting of each merged term; updated.
         merged_documents: Written.
         merged_frequencies: Written.
-        merged_sums: Written: the sum of a posting's frequencies, `MAX_FREQUENCY` at most.
         totals: Collection frequencies, shape (terms of the block, fields); added to.
 
     Returns:
@@ -177,54 +175,8 @@ def copy_postings(
                 return False
             places[merged] = place + 1
             merged_documents[place] = document
-            total = 0
             for field in range(frequencies.shape[1]):
                 frequency = np.int64(frequencies[posting, field])
                 merged_frequencies[place, field] = frequency
                 totals[merged, field] += frequency
-                total += int(frequency)
-            merged_sums[place] = min(total, MAX_FREQUENCY)
     return True
-
-
-@compiled(
-    plain=plain_postings.number_pairs,
-    seconds=lambda documents, *_: _POSTING * documents.size,
-)
-def number_pairs(
-    documents: NDArray[np.int32],
-    sums: NDArray[np.uint16],
-    lengths: NDArray[np.int32],
-    pairs: NDArray[np.int64],
-    numbers: NDArray[np.uint16],
-) -> int:
-    """Number the distinct pairs of frequency and length of a term's postings.
-
-    Args:
-        documents: The documents of the postings, shape (postings,).
-        sums: Their frequencies, shape (postings,).
-        lengths: The lengths of all documents.
-        pairs: Written: the pairs in the order of their numbers, frequency · 2³² + length.
-        numbers: Written: the number of each posting's pair, shape (postings,).
-
-    Returns:
-        How many pairs there are, or -1 where there is no room for them.
-    """
-    slots = 1
-    while slots < 2 * min(documents.size, pairs.size + 1):
-        slots *= 2
-    found = np.full(slots, -1, dtype=np.int32)
-    mask, known = np.uint64(slots - 1), 0
-    for posting in range(documents.size):
-        pair = np.int64(sums[posting]) << 32 | np.int64(lengths[documents[posting]])
-        hashed = np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
-        slot = (hashed >> np.uint64(40)) & mask
-        while found[slot] >= 0 and pairs[found[slot]] != pair:
-            slot = (slot + np.uint64(1)) & mask
-        if found[slot] < 0:
-            if known == pairs.size:
-                return -1
-            found[slot], pairs[known] = known, pair
-            known += 1
-        numbers[posting] = found[slot]
-    return known

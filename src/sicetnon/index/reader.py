@@ -15,6 +15,7 @@ from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
 from sicetnon.index.segment import Segment
 from sicetnon.index.storage import verify_files
+from sicetnon.index.unpacked import DEFAULT_POSTINGS_MEMORY, UnpackedPostings
 from sicetnon.records import Ranking, Record
 from sicetnon.text.analysis import Analysis
 
@@ -38,15 +39,22 @@ class IndexReader:
 
     missing = ""
 
-    def __init__(self, folder: Path, manifest: Manifest, analysis: Analysis):
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        analysis: Analysis,
+        postings_memory: int = DEFAULT_POSTINGS_MEMORY,
+    ):
         self.folder, self.manifest, self.analysis = folder, manifest, analysis
         self.fields = manifest.fields
         self.segments: list[Segment] = []
         self.size = 0
         self._is_closed = False
+        unpacked = UnpackedPostings(postings_memory)
         try:
             for entry in manifest.segments:
-                segment = Segment(folder / entry.name, entry, manifest, self.size)
+                segment = Segment(folder / entry.name, entry, manifest, self.size, unpacked)
                 self.segments.append(segment)
                 self.size += len(segment)
             self._annotations = read_annotations(manifest, self.segments)
@@ -60,10 +68,14 @@ class IndexReader:
         _LOG.debug("opened %s: %s", folder, counted(self.document_count, "document"))
 
     @classmethod
-    def open(cls, folder: Path | str) -> Self:
+    def open(cls, folder: Path | str, *, postings_memory: int = DEFAULT_POSTINGS_MEMORY) -> Self:
         """Open an index. Nothing is read but its description; the rest is mapped.
 
         An opened index stays readable as it is, even if writers change the folder.
+
+        Args:
+            folder: The index.
+            postings_memory: Bytes for postings that queries unpacked, kept for the next queries.
 
         Raises:
             BrokenIndexError: There is none, or it is damaged, or was made with an analysis that
@@ -73,7 +85,7 @@ class IndexReader:
         while True:
             manifest = read_manifest(folder)
             try:
-                return cls(folder, manifest, recorded_analysis(folder, manifest))
+                return cls(folder, manifest, recorded_analysis(folder, manifest), postings_memory)
             except (BrokenIndexError, FileNotFoundError):
                 # files may be gone because a writer has put another manifest in place meanwhile
                 if read_manifest(folder) == manifest:

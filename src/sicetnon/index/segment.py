@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.forms import StoredForms
-from sicetnon.index.layout import FORM_OFFSETS, check_layout
+from sicetnon.index.layout import FORM_OFFSETS, check_layout, lengths_name
 from sicetnon.index.manifest import Manifest, SegmentEntry
-from sicetnon.index.pairs import MAX_PAIRS, PAIR_FREQUENCIES, PAIR_LENGTHS, PAIR_OFFSETS
-from sicetnon.index.storage import REBUILD, MappedArray, damaged, ends_fit
+from sicetnon.index.packed import POSTINGS, PackedPostings
+from sicetnon.index.pairs import paired, unpaired
+from sicetnon.index.storage import REBUILD, MappedArray, damaged
 from sicetnon.index.store import DocumentReader
+from sicetnon.index.unpacked import Lists, Pool, Unpacked, UnpackedPostings
 from sicetnon.index.words import StoredWords
 
 _MOST_LENGTH = (1 << 31) - 1
@@ -24,14 +27,16 @@ CountedLengths: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
 """Numbers of terms, and the same in 16 bits: 65,535 for all that are higher."""
 
 
-def counted_lengths(lengths: NDArray[np.int32], fields: tuple[int, ...]) -> CountedLengths | None:
+def counted_lengths(columns: Sequence[NDArray[Any]], documents: int) -> CountedLengths | None:
     """The number of terms in some fields of each document; None where it can be no such number.
 
     Args:
-        lengths: Terms by document and field, shape (documents, fields).
-        fields: The fields.
+        columns: Terms by document, shape (documents,), of each of the fields.
+        documents: The number of documents.
     """
-    whole = lengths[:, list(fields)].sum(axis=1, dtype=np.int64)
+    whole = np.zeros(documents, np.int64)
+    for column in columns:
+        whole += column
     if whole.min(initial=0) < 0 or whole.max(initial=0) > _MOST_LENGTH:
         return None
     return whole.astype(np.int32), np.minimum(whole, (1 << 16) - 1).astype(np.uint16)
@@ -51,21 +56,20 @@ class Segment:
         terms: Its terms.
         identifiers: The ids of its documents.
         forms: The terms that are forms of one stem; None where terms are stems.
-        posting_offsets: The beginning of each term's postings, int64, shape (terms + 1,).
-        documents: Documents of the postings, from 0 in this segment, int32.
-        frequencies: Term frequencies of the postings, uint16, shape (postings, fields).
-        codes: For each posting the number of its pair, or its frequency over all fields where its
-            term has no pairs, uint16, shape (postings,).
-        pair_frequencies: The frequencies of pairs, term after term, uint16, shape (pairs,).
-        pair_lengths: The lengths of the documents of pairs, int32, shape (pairs,).
-        totals: Collection frequencies, int64, shape (terms, fields).
-        lengths: Terms by document and field, int32, shape (documents, fields).
+        postings: Its postings, packed.
         live: uint8, 0 for a deleted document, shape (documents,); None when none is deleted.
         store: Its records.
     """
 
-    def __init__(self, folder: Path, entry: SegmentEntry, manifest: Manifest, base: int):
-        self.folder, self.entry, self.base = folder, entry, base
+    def __init__(
+        self,
+        folder: Path,
+        entry: SegmentEntry,
+        manifest: Manifest,
+        base: int,
+        unpacked: UnpackedPostings,
+    ):
+        self.folder, self.entry, self.base, self._unpacked = folder, entry, base, unpacked
         check_layout(folder, entry, len(manifest.fields))
         self._mapped = {
             name: MappedArray(folder / name, stored)
@@ -76,17 +80,9 @@ class Segment:
         self.terms = StoredWords(folder, arrays, "terms")
         self.identifiers = StoredWords(folder, arrays, "ids")
         self.forms = StoredForms(folder, arrays) if FORM_OFFSETS in arrays else None
-        self.posting_offsets = arrays["posting_offsets"]
-        self.documents, self.frequencies = arrays["documents"], arrays["frequencies"]
-        self.codes, self._pair_offsets = arrays["codes"], arrays[PAIR_OFFSETS]
-        self.pair_frequencies = arrays[PAIR_FREQUENCIES]
-        self.pair_lengths = arrays[PAIR_LENGTHS]
-        self.totals, self.lengths = arrays["totals"], arrays["lengths"]
+        self.postings = PackedPostings(folder, arrays, entry.documents)
+        self._columns = [arrays[lengths_name(field)] for field in range(len(manifest.fields))]
         self.live = arrays[entry.deleted] if entry.deleted else None
-        if not ends_fit(self.posting_offsets, len(self.documents)):
-            raise damaged(folder / "posting_offsets", "they do not fit the postings")
-        if not ends_fit(self._pair_offsets, len(self.pair_lengths)):
-            raise damaged(folder / PAIR_OFFSETS, "they do not fit the pairs")
         self._lengths_of: dict[tuple[int, ...], CountedLengths] = {}
         self.store = DocumentReader(folder, self._mapped, manifest.records)
 
@@ -103,56 +99,55 @@ class Segment:
             raise BrokenIndexError(f"{self.folder}: its manifest lacks {name!r}; {REBUILD}")
         return self._mapped[name].array
 
-    def postings(self, term: int) -> slice:
-        """The places of a term's postings.
+    def documents_of(self, term: int) -> NDArray[np.int32]:
+        """The documents of a term's postings, int32, rising, shape (postings,).
 
         Raises:
-            BrokenIndexError: There can be no such places.
+            BrokenIndexError: The postings are damaged, as for all methods that read them.
         """
-        begin, end = self.posting_offsets[term : term + 2].tolist()
-        if not (0 <= begin <= end <= len(self.documents) and end - begin <= len(self)):
-            raise damaged(
-                self.folder / "posting_offsets", f"found postings from {begin:,} to {end:,}"
-            )
-        return slice(begin, end)
+        return self.postings.unpack(term)[0]
 
-    def pairs(self, term: int) -> slice:
-        """The places of a term's pairs of frequency and length; none where a term is rare.
+    def rows(self, term: int) -> Lists:
+        """A term's documents, and its frequencies in all fields, shape (postings, fields)."""
 
-        Raises:
-            BrokenIndexError: There can be no such places.
+        def unpack() -> Lists:
+            documents, numbers = self.postings.unpack(term)
+            return Lists(documents, self.postings.patterns[numbers])
+
+        return self._unpacked.lists((self.base, term, "rows"), unpack)
+
+    def sums(self, term: int) -> Lists:
+        """A term's documents, and its frequencies over all fields, shape (postings, 1)."""
+
+        def unpack() -> Lists:
+            documents, numbers = self.postings.unpack(term)
+            return Lists(documents, self.postings.sums[numbers][:, None])
+
+        return self._unpacked.lists((self.base, term, "sums"), unpack)
+
+    def together(self, terms: Sequence[int], field: int | None) -> tuple[Pool, NDArray[np.int64]]:
+        """The unpacked postings of some terms in one array.
+
+        Args:
+            terms: The numbers of the terms.
+            field: The field whose frequencies are the codes; None for pairs over all fields.
+
+        Returns:
+            See `UnpackedPostings.together`.
         """
-        begin, end = self._pair_offsets[term : term + 2].tolist()
-        if not (0 <= begin <= end <= len(self.pair_lengths) and end - begin <= MAX_PAIRS):
-            raise damaged(self.folder / PAIR_OFFSETS, f"found pairs from {begin:,} to {end:,}")
-        return slice(begin, end)
 
-    def sums(self, term: int) -> NDArray[np.uint16]:
-        """The frequencies of a term's postings over all fields, shape (postings, 1).
+        def unpack(place: int) -> Unpacked:
+            documents, numbers = self.postings.unpack(terms[place])
+            if field is None:
+                lengths = self.lengths_of(tuple(range(len(self._columns))))[0]
+                return paired(documents, self.postings.sums[numbers], lengths)
+            return unpaired(documents, self.postings.patterns[numbers, field])
 
-        Raises:
-            BrokenIndexError: A posting has none of the term's pairs.
-        """
-        codes, pairs = self.codes[self.postings(term)], self.pairs(term)
-        if pairs.start == pairs.stop:
-            return codes[:, None]
-        if codes.max(initial=0) >= pairs.stop - pairs.start:
-            raise self.wrong_code()
-        found: NDArray[np.uint16] = self.pair_frequencies[pairs][codes]
-        return found[:, None]
-
-    def wrong_code(self) -> BrokenIndexError:
-        """The error for postings with a pair that their term has not."""
-        return damaged(self.folder / "codes", "found a number beyond the pairs of its term")
-
-    def wrong_pair(self) -> BrokenIndexError:
-        """The error for a pair with a length that no document has."""
-        return damaged(self.folder / PAIR_LENGTHS, "found a length that no document has")
+        return self._unpacked.together([(self.base, term, field) for term in terms], unpack)
 
     def wrong_posting(self) -> BrokenIndexError:
-        """The error for postings out of order, of no document or with no pair."""
-        found = "found postings out of order, or with a code beyond the pairs of their term"
-        return damaged(self.folder / "documents", found)
+        """The error for postings that cannot be."""
+        return self.postings.damaged()
 
     def occurrences(self, term: int) -> NDArray[np.int64]:
         """The occurrences of a term, shape (fields,); deleted documents are counted.
@@ -160,20 +155,16 @@ class Segment:
         Raises:
             BrokenIndexError: It cannot occur that often.
         """
-        counts: NDArray[np.int64] = self.totals[term]
-        places = self.postings(term)
+        postings, counts = self.postings.occurrences(term)
         # no less than once per document, and no more than all terms together
         if (
             counts.min() < 0
-            or counts.sum() < places.stop - places.start
+            or sum(counts.tolist()) < postings
             or (self.live is None and (counts > self.field_totals).any())
         ):
-            raise damaged(self.folder / "totals", f"found occurrences of {counts.tolist()}")
+            found = f"found {counts.tolist()} occurrences in {postings:,} documents"
+            raise damaged(self.folder / POSTINGS, found)
         return counts
-
-    def wrong_document(self) -> BrokenIndexError:
-        """The error for postings of a document that there is not."""
-        return damaged(self.folder / "documents", f"found a document beyond the {len(self):,}")
 
     def check_sizes(self) -> None:
         """Refuse mapped files that were cut short since they were opened.
@@ -197,10 +188,18 @@ class Segment:
     @cached_property
     def field_totals(self) -> NDArray[np.int64]:
         """Terms of all live documents by field, shape (fields,)."""
-        if self.lengths.min(initial=0) < 0:
-            raise damaged(self.folder / "lengths", "found a length below 0")
-        lengths = self.lengths if self.live is None else self.lengths[self.live != 0]
-        return lengths.sum(axis=0, dtype=np.int64)  # type: ignore[no-any-return]
+        totals = []
+        for field, column in enumerate(self._columns):
+            if column.min(initial=0) < 0:
+                raise damaged(self.folder / lengths_name(field), "found a length below 0")
+            here = column if self.live is None else column[self.live != 0]
+            totals.append(int(here.sum(dtype=np.int64)))
+        return np.array(totals, dtype=np.int64)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int32]:
+        """Terms by document and field, shape (documents, fields); made when first asked for."""
+        return np.stack([column.astype(np.int32) for column in self._columns], axis=1)
 
     def lengths_of(self, fields: tuple[int, ...]) -> CountedLengths:
         """The number of terms in some fields of each document, shape (documents,).
@@ -214,9 +213,10 @@ class Segment:
             BrokenIndexError: A length is below 0, or no length can be that high.
         """
         if fields not in self._lengths_of:
-            counted = counted_lengths(self.lengths, fields)
+            counted = counted_lengths([self._columns[field] for field in fields], len(self))
             if counted is None:
-                raise damaged(self.folder / "lengths", "found a length that cannot be")
+                wrong = self.folder / lengths_name(fields[0])
+                raise damaged(wrong, "found a length that cannot be")
             self._lengths_of[fields] = counted
         return self._lengths_of[fields]
 

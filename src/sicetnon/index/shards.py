@@ -29,6 +29,7 @@ from sicetnon.index.manifest import (
 )
 from sicetnon.index.parts import PartEntry, part_entry
 from sicetnon.index.reader import IndexReader
+from sicetnon.index.storage import damaged
 
 _LOG = logging.getLogger("sicetnon.index")
 
@@ -196,7 +197,7 @@ def _refuse_common_ids(index: IndexReader) -> None:
     """Refuse an id that two live documents have."""
     # shape (documents of the segment,) each
     live = [np.ones(len(s), bool) if s.live is None else s.live != 0 for s in index.segments]
-    hashes = [s.identifiers.hashes for s in index.segments]
+    hashes = [s.identifiers.hashes() for s in index.segments]
     ordered = np.sort(np.concatenate([h[kept] for h, kept in zip(hashes, live, strict=True)]))
     common = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(common):
@@ -205,6 +206,8 @@ def _refuse_common_ids(index: IndexReader) -> None:
     for segment, known, kept in zip(index.segments, hashes, live, strict=True):
         for local in np.flatnonzero(np.isin(known, common) & kept).tolist():
             identifier = segment.identifiers.word(local)
+            if found.get(identifier) == segment.folder.parent:
+                raise damaged(segment.folder / "ids_letters", "found an id more than once")
             if identifier in found:
                 shards = found[identifier].name, segment.folder.parent.name
                 raise DataError(_common_id(identifier, *shards), index.folder)

@@ -11,26 +11,40 @@ from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index.storage import StoredFile, damaged, ends_fit, is_ordered, write_array
+from sicetnon.index.offsets import GROUP_BITS, StoredOffsets, write_offsets
+from sicetnon.index.storage import StoredFile, damaged, write_array
+from sicetnon.text.plain_words import HASH_PRIME, HASH_START
 from sicetnon.text.words import WordTable, hash_word
 
 _LINE_BREAK = ord("\n")
-_PARTS = ("slots", "hashes", "offsets", "letters")
-
-
-_MOST_PROBES = 1 << 20
-"""No table needs nearly as many to find a word: its slots are damaged."""
+_BUCKET_WORDS = 16
+"""A bucket of a word table holds about so many words: their marks are looked through at a time."""
 # what the plain way takes, in seconds per word
-_JOINING = 5e-7
+_JOINING, _HASHING = 5e-7, 5e-6
+_HASH_START, _HASH_PRIME = np.uint64(HASH_START), np.uint64(HASH_PRIME)
+
+
+def buckets_of(words: int) -> int:
+    """The number of buckets of a table of so many words, a power of two."""
+    return 1 << max(words // _BUCKET_WORDS, 1).bit_length() - 1
+
+
+def _bucket(value: int, buckets: int) -> int:
+    return value >> 32 & buckets - 1
 
 
 def _plainly_joined(
-    numbers: NDArray[np.int64], offsets: NDArray[np.int64], letters: NDArray[np.uint8]
+    numbers: NDArray[np.int64],
+    bases: NDArray[np.int64],
+    steps: NDArray[Any],
+    letters: NDArray[np.uint8],
 ) -> NDArray[np.uint8]:
     """The same as `_join`."""
-    if numbers.min(initial=0) < 0 or numbers.max(initial=-1) >= offsets.size - 1:
+    if numbers.min(initial=0) < 0 or numbers.max(initial=-1) >= steps.size - 1:
         return np.empty(0, dtype=np.uint8)
-    begins, ends = offsets[numbers], offsets[numbers + 1]
+    begins, ends = (
+        bases[each >> GROUP_BITS] + steps[each].astype(np.int64) for each in (numbers, numbers + 1)
+    )
     if (begins < 0).any() or (begins > ends).any() or (ends > letters.size).any():
         return np.empty(0, dtype=np.uint8)
     pairs = zip(begins.tolist(), ends.tolist(), strict=True)
@@ -40,17 +54,28 @@ def _plainly_joined(
 
 @compiled(plain=_plainly_joined, seconds=lambda numbers, *_: _JOINING * numbers.size)
 def _join(
-    numbers: NDArray[np.int64], offsets: NDArray[np.int64], letters: NDArray[np.uint8]
+    numbers: NDArray[np.int64],
+    bases: NDArray[np.int64],
+    steps: NDArray[Any],
+    letters: NDArray[np.uint8],
 ) -> NDArray[np.uint8]:
-    """Words one after the other, a line break behind each; nothing where an offset is damaged."""
+    """Words one after the other, a line break behind each; nothing where an offset is damaged.
+
+    Args:
+        numbers: The numbers of the words.
+        bases: See `StoredOffsets`.
+        steps: Likewise.
+        letters: The letters of all words.
+    """
     size = numbers.size
     begins, ends = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     # all offsets first: they are far from one another, and so many can be on their way at a time
     for place in range(numbers.size):
         number = numbers[place]
-        if not 0 <= number < offsets.size - 1:
+        if not 0 <= number < steps.size - 1:
             return np.empty(0, dtype=np.uint8)
-        begin, end = offsets[number], offsets[number + 1]
+        begin = bases[number >> GROUP_BITS] + np.int64(steps[number])
+        end = bases[(number + 1) >> GROUP_BITS] + np.int64(steps[number + 1])
         if not 0 <= begin <= end <= letters.size:
             return np.empty(0, dtype=np.uint8)
         begins[place], ends[place] = begin, end
@@ -66,11 +91,28 @@ def _join(
     return joined
 
 
+@compiled(
+    plain=lambda offsets, letters: np.array(
+        [hash_word(letters[b:e].tobytes()) for b, e in pairwise(offsets.tolist())], np.uint64
+    ),
+    seconds=lambda offsets, _: _HASHING * offsets.size,
+)
+def _hash_all(offsets: NDArray[np.int64], letters: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """The hash of each word; the offsets are in order, and none is behind the letters."""
+    hashes = np.empty(offsets.size - 1, np.uint64)
+    for word in range(hashes.size):
+        value = _HASH_START
+        for place in range(offsets[word], offsets[word + 1]):
+            value = (value ^ np.uint64(letters[place])) * _HASH_PRIME
+        hashes[word] = value ^ (value >> np.uint64(32))
+    return hashes
+
+
 class StoredWords:
     """A `WordTable` on disk: words by number and numbers by word, without loading either.
 
-    Attributes:
-        hashes: The hash of each word, uint64; those of different words differ, but for chance.
+    Words with the same bits of a hash are in one bucket. For each word of a bucket there are a
+    mark, of 8 other bits of its hash, and its number.
 
     Raises:
         BrokenIndexError: Its arrays do not fit together; its methods raise it, too.
@@ -78,31 +120,37 @@ class StoredWords:
 
     def __init__(self, folder: Path, arrays: dict[str, NDArray[Any]], prefix: str):
         self._path = folder / prefix
-        self._slots, self.hashes = arrays[f"{prefix}_slots"], arrays[f"{prefix}_hashes"]
-        self._offsets, self._array = arrays[f"{prefix}_offsets"], arrays[f"{prefix}_letters"]
+        self._numbers, self._marks = arrays[f"{prefix}_numbers"], arrays[f"{prefix}_marks"]
+        self._buckets = arrays[f"{prefix}_buckets"]
+        self._offsets = StoredOffsets(folder, arrays, f"{prefix}_offsets")
+        self._array = arrays[f"{prefix}_letters"]
         self._letters = self._array.data
-        if not ends_fit(self._offsets, len(self._array)):
-            raise self._damaged("offsets", "they do not fit the letters")
+        if self._offsets.end != len(self._array):
+            raise self._offsets.wrong("they do not fit the letters")
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self._offsets)
 
     def number(self, word: str) -> int | None:
         """The number of a word, or None."""
         data = word.encode("utf-8", "replace")
         value = hash_word(data)
-        mask = len(self._slots) - 1
-        slot = value & mask
-        for _ in range(min(len(self._slots), _MOST_PROBES)):
-            number = int(self._slots[slot])
-            if number < 0:
-                return None
-            if number >= len(self):
-                raise self._damaged("slots", f"found word {number:,} of {len(self):,}")
-            if int(self.hashes[number]) == value and self._bytes(number) == data:
+        bucket = _bucket(value, len(self._buckets) - 1)
+        begin, end = self._buckets[bucket : bucket + 2].tolist()
+        if not 0 <= begin <= end <= len(self):
+            raise self._damaged("buckets", f"found words from {begin:,} to {end:,}")
+        marks, place = self._marks[begin:end].tobytes(), -1
+        while (place := marks.find(value & 0xFF, place + 1)) >= 0:
+            number = int(self._numbers[begin + place])
+            if not 0 <= number < len(self):
+                raise self._damaged("numbers", f"found word {number:,} of {len(self):,}")
+            if self._bytes(number) == data:
                 return number
-            slot = (slot + 1) & mask
-        raise self._damaged("slots", "found no empty one")
+        return None
+
+    def hashes(self) -> NDArray[np.uint64]:
+        """The hash of each word; those of different words differ, but for chance."""
+        return _hash_all(self._ordered(), self._array)
 
     def word(self, number: int) -> str:
         """The word of a number."""
@@ -115,27 +163,28 @@ class StoredWords:
         """The words of many numbers at once, if none of them holds white space, as ids do."""
         if not len(numbers):
             return []
-        words = self._decoded(_join(numbers, self._offsets, self._array).tobytes()).split()
+        offsets = self._offsets
+        joined = _join(numbers, offsets.bases, offsets.steps, self._array)
+        words = self._decoded(joined.tobytes()).split()
         if len(words) != len(numbers):
             raise self._damaged("offsets", f"found {len(words)} words, expected {len(numbers)}")
         return words
 
     def words(self) -> list[bytes]:
         """All words, by number."""
-        if not is_ordered(self._offsets, len(self._array)):
-            raise self._damaged("offsets", "they are not in order")
-        ends = self._offsets.tolist()
+        offsets = self._ordered()
         data = bytes(self._letters)
         self._decoded(data)
-        begins = self._offsets[self._offsets < len(data)]
-        if (self._array[begins] & 0xC0 == 0x80).any():
-            raise self._damaged("offsets", "found one inside of a character")
-        return [data[begin:end] for begin, end in pairwise(ends)]
+        if (self._array[offsets[offsets < len(data)]] & 0xC0 == 0x80).any():
+            raise self._offsets.wrong("found one inside of a character")
+        return [data[begin:end] for begin, end in pairwise(offsets.tolist())]
+
+    def _ordered(self) -> NDArray[np.int64]:
+        # the first is 0 and the last the number of letters, as was seen when they were opened
+        return self._offsets.every()
 
     def _bytes(self, number: int) -> bytes:
-        begin, end = self._offsets[number : number + 2].tolist()
-        if not 0 <= begin <= end <= len(self._array):
-            raise self._damaged("offsets", f"found letters from {begin:,} to {end:,}")
+        begin, end = self._offsets.between(number)
         return bytes(self._letters[begin:end])
 
     def _decoded(self, data: bytes) -> str:
@@ -149,9 +198,19 @@ class StoredWords:
 
 
 def write_words(folder: Path, prefix: str, words: WordTable) -> dict[str, StoredFile]:
-    """Write a word table's arrays, cut to what they hold."""
-    arrays: tuple[NDArray[Any], ...] = words.compact()
-    return {
-        f"{prefix}_{part}": write_array(folder / f"{prefix}_{part}", array)
-        for part, array in zip(_PARTS, arrays, strict=True)
+    """Write a word table."""
+    _, hashes, offsets, letters = words.compact()
+    buckets = buckets_of(len(hashes))
+    bucket_of = (hashes >> np.uint64(32) & np.uint64(buckets - 1)).astype(np.int32)
+    order = np.argsort(bucket_of, kind="stable")
+    ends = np.cumsum(np.bincount(bucket_of, minlength=buckets))
+    arrays: dict[str, NDArray[Any]] = {
+        "letters": letters,
+        "numbers": order.astype(np.int32),
+        "marks": (hashes[order] & np.uint64(0xFF)).astype(np.uint8),
+        "buckets": np.append(0, ends).astype(np.int32),
     }
+    files = write_offsets(folder, f"{prefix}_offsets", offsets)
+    for part, array in arrays.items():
+        files[f"{prefix}_{part}"] = write_array(folder / f"{prefix}_{part}", array)
+    return files

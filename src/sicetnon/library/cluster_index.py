@@ -6,5 +6,5 @@ from sicetnon.cluster.reader import ClusterReader
 from sicetnon.library.index import Index
 
 
-class ClusterIndex(ClusterReader, Index):
+class ClusterIndex(ClusterReader, Index):  # type: ignore[misc]  # `open` of both
     """An index on a cluster; `Index.open` with an address gives one."""

@@ -12,6 +12,7 @@ from sicetnon.checks import check_number
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
+from sicetnon.index.unpacked import DEFAULT_POSTINGS_MEMORY
 from sicetnon.library.answers import Answer, answers, with_snippets
 from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
 from sicetnon.library.sides import with_sides
@@ -47,13 +48,21 @@ class Index(IndexReader):
     """
 
     @classmethod
-    def open(cls, folder: Place, *, partial: bool = False) -> Self:
+    def open(
+        cls,
+        folder: Place,
+        *,
+        partial: bool = False,
+        postings_memory: int = DEFAULT_POSTINGS_MEMORY,
+    ) -> Self:
         """Open an index in a folder, or on a cluster: `opensearch+https://host:9200/NAME`.
 
         Args:
             folder: The folder or the address.
             partial: Whether answers of a cluster may lack the documents of shards that do not
                 answer in time; `missing` then says so. Such an answer is an error otherwise.
+            postings_memory: Bytes for postings of a folder that queries unpacked, which are kept
+                for the next queries.
 
         An index in a folder stays readable as it is, even if writers change the folder. One on a
         cluster follows the changes; every answer is of one state of it.
@@ -64,7 +73,7 @@ class Index(IndexReader):
             ClusterError: A cluster gives no answer.
         """
         if not is_address(folder):
-            return super().open(cast(Path, folder))
+            return super().open(cast(Path, folder), postings_memory=postings_memory)
         from sicetnon.library.cluster_index import ClusterIndex
 
         # it is an index, if not of a class that is derived from this one

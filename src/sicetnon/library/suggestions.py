@@ -197,8 +197,7 @@ class _Words:
         found = 0
         for segment in self._index.segments:
             for term in _terms(segment, stem):
-                places = segment.postings(term)
-                found += places.stop - places.start
+                found += segment.postings.count(term)
         return found
 
     def _forms(self, stem: str) -> Counter[str]:
@@ -206,8 +205,8 @@ class _Words:
         forms: Counter[str] = Counter()
         for segment in self._index.segments:
             for term in _terms(segment, stem):
-                documents = segment.documents[segment.postings(term)][:_READ]
-                texts = self._index.records_at(documents + segment.base)
+                documents = segment.documents_of(term)[:_READ].tolist()
+                texts = self._index.records_at([segment.base + each for each in documents])
                 for record in texts:
                     forms.update(map(str.lower, words_of(record.default_text())))
         return forms

@@ -31,8 +31,8 @@ class KnownBounds:
         self._of: dict[int, _SegmentBounds] = {}
 
     def of(
-        self, place: int, segment: Segment, postings: Postings, terms: Terms,
-        places: NDArray[np.int64],
+        self, place: int, segment: Segment, numbers: Sequence[int], postings: Postings,
+        terms: Terms, places: NDArray[np.int64],
     ) -> Bounds | None:  # fmt: skip
         """The bounds of the terms of a query; None where a frequent term has none (yet).
 
@@ -42,7 +42,8 @@ class KnownBounds:
         Args:
             place: The place of the segment.
             segment: The segment.
-            postings: Its postings.
+            numbers: The numbers of the terms there.
+            postings: The postings of the terms.
             terms: The terms.
             places: The begin and end of each term's postings, shape (terms, 2).
 
@@ -52,7 +53,7 @@ class KnownBounds:
         if place not in self._of:
             most_bytes = MOST_BYTES * len(segment) // self._documents
             self._of[place] = _SegmentBounds(segment, most_bytes)
-        return self._of[place].of(postings, terms, places)
+        return self._of[place].of(numbers, postings, terms, places)
 
 
 class _SegmentBounds:
@@ -69,27 +70,33 @@ class _SegmentBounds:
         self._row_of: dict[int, int] = {}
         self._asked: set[int] = set()
 
-    def of(self, postings: Postings, terms: Terms, places: NDArray[np.int64]) -> Bounds | None:
+    def of(
+        self, numbers: Sequence[int], postings: Postings, terms: Terms, places: NDArray[np.int64]
+    ) -> Bounds | None:
+        sizes = (places[:, 1] - places[:, 0]).tolist()
         terms_of = {
-            begin: term
-            for term, (begin, end) in enumerate(places.tolist())
-            if end - begin >= self._frequent_from
+            number: term
+            for term, (number, size) in enumerate(zip(numbers, sizes, strict=True))
+            if size >= self._frequent_from
         }
         new = terms_of.keys() - self._row_of.keys()
         if not new <= self._asked or len(terms_of) > len(self._rows):
             self._asked |= new
             return None
-        for begin in terms_of.keys() - new:  # the terms asked for last stay longest
-            self._row_of[begin] = self._row_of.pop(begin)
-        for begin in new:
-            if not self._make(postings, terms, terms_of[begin], places[terms_of[begin]]):
+        for number in terms_of.keys() - new:  # the terms asked for last stay longest
+            self._row_of[number] = self._row_of.pop(number)
+        for number in new:
+            term = terms_of[number]
+            if not self._make(number, postings, terms, term, places[term]):
                 return None
         row_of = np.full(len(places), -1)
-        for begin, term in terms_of.items():
-            row_of[term] = self._row_of[begin]
+        for number, term in terms_of.items():
+            row_of[term] = self._row_of[number]
         return self._rows, self._starts, row_of
 
-    def _make(self, postings: Postings, terms: Terms, term: int, places: NDArray[np.int64]) -> bool:
+    def _make(
+        self, number: int, postings: Postings, terms: Terms, term: int, places: NDArray[np.int64]
+    ) -> bool:
         """Make the bounds of a term, if it has pairs."""
         scores = terms[4][terms[3][term] : terms[3][term + 1]]
         if not len(scores):
@@ -103,5 +110,5 @@ class _SegmentBounds:
         )
         if not is_sound:
             raise self._segment.wrong_posting()
-        self._row_of[begin] = row
+        self._row_of[number] = row
         return True

@@ -152,7 +152,7 @@ class _SegmentScorer:
         postings = documents[begin:end], frequencies[begin:end], columns
         norms = clause.norms[self._place][first : first + len(scores)]
         if not self._loop(clause)(postings, first, norms, scores, clause.weight, *clause.constants):
-            raise self._segment.wrong_document()
+            raise self._segment.wrong_posting()
 
     def _loop(self, clause: Clause) -> Callable[..., bool]:
         if isinstance(clause.formula, OwnLoop):

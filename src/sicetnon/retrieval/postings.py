@@ -42,14 +42,14 @@ class TermPostings:
             frequency is 0.
         segment: The postings of a segment: the documents, int32, rising, shape (n,), their
             frequencies, shape (n, columns), and the weight of each column.
-        ranges: For each segment where the postings of the term begin and end, and its pairs, int64,
-            shape (4,); empty where the postings of several forms were merged.
+        terms: For each segment the number that the term has there, or None; empty where the
+            postings of several forms were merged.
     """
 
     statistics: TermStatistics
     size: int = 0
     segment: Callable[[int], WindowPostings] = lambda _: NO_POSTINGS
-    ranges: tuple[NDArray[np.int64], ...] = ()
+    terms: tuple[int | None, ...] = ()
 
 
 def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np.float64]:
@@ -140,7 +140,7 @@ class PostingsReader:
         known = self._known.get(term)
         if known is None:
             known = self._read(term)
-            if not self._has_forms:  # others are views of what is stored, and take no memory
+            if not self._has_forms:  # others are numbers of terms, and take no memory
                 if len(self._known) >= _KNOWN_TERMS:
                     self._known.clear()
                 self._known[term] = known
@@ -160,12 +160,12 @@ class PostingsReader:
         def stored(place: int) -> WindowPostings:
             return self._stored(segments[place], numbers[place])
 
-        ranges = tuple(map(_ranges, segments, numbers))
-        size = documents = sum(int(each[1] - each[0]) for each in ranges)
+        held = [(s, n) for s, n in zip(segments, numbers, strict=True) if n is not None]
+        size = documents = sum(segment.postings.count(number) for segment, number in held)
         if not self._is_counted:
             documents = sum(map(self._count, segments, map(stored, range(len(segments)))))
         statistics = TermStatistics(documents, self._occurrences(term, forms))
-        return TermPostings(statistics, size, stored, ranges)
+        return TermPostings(statistics, size, stored, tuple(numbers))
 
     def _occurrences(self, term: str, forms: Sequence[Sequence[tuple[int, float]]]) -> float:
         """The weighted occurrences of a term's forms in live documents.
@@ -205,12 +205,12 @@ class PostingsReader:
         return documents, sums[:, None], (1.0,)
 
     def _stored(self, segment: Segment, number: int | None) -> WindowPostings:
-        here = slice(0, 0) if number is None else segment.postings(number)
         is_whole = len(set(self._columns)) == 1
         columns = self._columns[:1] if is_whole else self._columns
-        if number is not None and is_whole:
-            return segment.documents[here], segment.sums(number), columns
-        return segment.documents[here], segment.frequencies[here, : len(columns)], columns
+        if number is None:
+            return np.empty(0, np.int32), np.empty((0, len(columns)), np.uint16), columns
+        documents, frequencies = segment.sums(number) if is_whole else segment.rows(number)
+        return documents, frequencies, columns
 
     def _count(self, segment: Segment, postings: WindowPostings) -> int:
         """The number of live documents in which a term occurs."""
@@ -218,26 +218,15 @@ class PostingsReader:
         loops = plain if is_small(_COUNT_SECONDS * len(postings[0])) else kernels
         count: int = loops.count_documents(*postings, live)
         if count < 0:
-            raise segment.wrong_document()
+            raise segment.wrong_posting()
         return count
-
-
-def _ranges(segment: Segment, number: int | None) -> NDArray[np.int64]:
-    """See `TermPostings.ranges`."""
-    if number is None:
-        return np.zeros(4, dtype=np.int64)
-    places, pairs = segment.postings(number), segment.pairs(number)
-    return np.array([places.start, places.stop, pairs.start, pairs.stop])
 
 
 def _live_occurrences(segment: Segment, term: int) -> NDArray[np.int64]:
     """The occurrences of a term in documents that are not deleted, shape (fields,)."""
     if segment.live is None:
         return segment.occurrences(term)
-    here = segment.postings(term)
-    documents = segment.documents[here]
-    if documents.min(initial=0) < 0 or documents.max(initial=-1) >= len(segment):
-        raise segment.wrong_document()
+    documents, frequencies = segment.rows(term)
     is_live = segment.live[documents] != 0
-    counts: NDArray[np.int64] = segment.frequencies[here][is_live].sum(axis=0, dtype=np.int64)
+    counts: NDArray[np.int64] = frequencies[is_live].sum(axis=0, dtype=np.int64)
     return counts

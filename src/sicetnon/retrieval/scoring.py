@@ -75,7 +75,7 @@ class FieldScore:
             there = postings.statistics
             constants = model.constants(there, reader.collection) if there.documents else ()
             made = Clause(postings, norms, weight, constants, model.formula)
-            if postings.ranges:  # these are views of what is stored, and take no memory
+            if postings.terms:  # these are numbers of terms, and take no memory
                 if len(known) >= _KNOWN_CLAUSES:
                     known.clear()
                 known[term, weight] = made

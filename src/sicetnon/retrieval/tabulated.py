@@ -39,7 +39,7 @@ def can_tabulate(parts: Sequence[Part]) -> bool:
     if not isinstance(norms, DocumentValues) or norms.lengths.column is None:
         return False
     for term in parts[0].terms:
-        if not isinstance(term, Clause) or term.norms is not norms or not term.postings.ranges:
+        if not isinstance(term, Clause) or term.norms is not norms or not term.postings.terms:
             return False
     given = parts[0].document_score
     # a document's own score, 0 at most, must not raise it above what its terms add up to
@@ -86,24 +86,20 @@ class _SegmentSearch:
         assert norms.lengths.column is not None
         assert norms.by_length is not None
         is_whole, column = norms.lengths.column
-        # the codes of terms without pairs are frequencies over all fields
-        frequencies = segment.codes[:, None] if is_whole else segment.frequencies
-        columns = column, frequencies.shape[1]
         self._segment = segment
-        self._postings = segment.documents, segment.codes, frequencies.reshape(-1), columns
         self._documents = (
             norms.lengths.counts(place)[0], norms.by_length, *_document_scores(part),
             ALL_LIVE if segment.live is None else segment.live, segment.base,
         )  # fmt: skip
-        held = np.concatenate([c.postings.ranges[place] for c in clauses]).reshape(-1, 4)
-        numbers = np.concatenate([c.numbers for c in clauses]).reshape(len(clauses), -1)
-        is_held = held[:, 1] > held[:, 0]
-        if not is_held.all():
-            held, numbers = held[is_held], numbers[is_held]
-        if not is_whole:
-            held[:, 2:] = 0
+        terms = [clause.postings.terms[place] for clause in clauses]
+        self._held = [term for term in terms if term is not None]
+        held_by = zip(clauses, terms, strict=True)
+        numbers = np.array([clause.numbers for clause, term in held_by if term is not None])
+        pool, held = segment.together(self._held, None if is_whole else column)
+        # the codes of terms without pairs are frequencies
+        self._postings = pool.documents, pool.codes, pool.codes, (0, 1)
         self._ranges, pairs = held[:, :2], held[:, 2:]
-        self._pairs = segment.pair_frequencies, segment.pair_lengths, pairs
+        self._pairs = pool.pair_frequencies, pool.pair_lengths, pairs
         starts = np.zeros(len(held) + 1, np.int64)
         np.cumsum(pairs[:, 1] - pairs[:, 0], out=starts[1:])
         formula = clauses[0].formula
@@ -117,10 +113,10 @@ class _SegmentSearch:
 
     def run(self, best: Best, is_sampled: bool, is_bounded: bool) -> None:
         """Search, and keep the best."""
-        if not len(self._ranges):
+        if not self._held:
             return
         if not tables.fill_table(self._pairs, self._terms, self._documents[1]):
-            raise self._segment.wrong_pair()
+            raise self._segment.wrong_posting()
         if is_bounded:
             self._bounds = self._find_bounds()
         guess = self._estimate(best.k) if is_sampled else UNSEEN
@@ -146,7 +142,9 @@ class _SegmentSearch:
             or not (weights > 0.0).all()
         ):
             return None
-        return self._known.of(self._place, self._segment, self._postings, self._terms, places)
+        return self._known.of(
+            self._place, self._segment, self._held, self._postings, self._terms, places
+        )
 
     def _estimate(self, k: int) -> float:
         return tables.estimate(self._postings, self._documents, self._terms, self._ranges, k)

@@ -1,0 +1,142 @@
+"""Unpacked postings: those asked for last stay in memory, within a bound, for all threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+
+from sicetnon.index.pairs import unpaired
+from sicetnon.index.unpacked import Lists, Unpacked, UnpackedPostings
+
+BYTES = 12  # of which half are for the pool, 6 for each posting
+
+
+def made(key: int) -> Unpacked:
+    """Postings of as many documents as the key says; each has a pair where the key is even."""
+    documents = np.arange(key, dtype=np.int32)
+    if key % 2:
+        return unpaired(documents, np.full(key, key, np.uint16))
+    return Unpacked(
+        documents, np.arange(key, dtype=np.uint16), np.full(key, key, np.uint16), documents + key
+    )
+
+
+class Asked:
+    """A cache, and what was unpacked for it."""
+
+    def __init__(self, postings: int):
+        self.cache, self.unpacked = UnpackedPostings(BYTES * postings), list[int]()
+
+    def check(self, *keys: int) -> list[int]:
+        """Ask for terms, hold what is found against what it must be; the terms unpacked for it."""
+        before = len(self.unpacked)
+
+        def unpack(place: int) -> Unpacked:
+            self.unpacked.append(keys[place])
+            return made(keys[place])
+
+        pool, places = self.cache.together(keys, unpack)
+        hold(pool.take, places.tolist(), keys)
+        return self.unpacked[before:]
+
+
+def hold(take: object, places: Sequence[Sequence[int]], keys: Sequence[int]) -> None:
+    assert callable(take)
+    for place, key in zip(places, keys, strict=True):
+        for ours, theirs in zip(take(place), made(key), strict=True):
+            assert ours.tolist() == theirs.tolist()
+
+
+def test_a_term_is_unpacked_once() -> None:
+    asked = Asked(100)
+    assert asked.check(3, 5) == [3, 5]
+    assert asked.check(5, 7, 3) == [7]
+    assert asked.check(3, 5, 7) == []
+
+
+def test_those_asked_for_last_stay() -> None:
+    asked = Asked(100)
+    asked.check(23)
+    asked.check(31)
+    asked.check(41)
+    asked.check(23)
+    assert asked.check(15) == [15]
+    assert asked.check(23, 15) == []
+    assert asked.check(31) == [31]
+
+
+def test_terms_of_one_query_stay_together() -> None:
+    asked = Asked(100)
+    asked.check(35)
+    asked.check(39)
+    assert asked.check(35, 61) == [61]
+    assert asked.check(35, 61) == []
+
+
+@pytest.mark.parametrize("keys", [(101,), (60,), (51, 53), (33, 101)])
+def test_terms_beyond_the_bound_are_found_all_the_same(keys: tuple[int, ...]) -> None:
+    asked = Asked(100)
+    asked.check(33)
+    for _ in range(2):
+        assert asked.check(*keys) == [key for key in keys if key != 33]
+    assert asked.check(33) == []
+
+
+def test_without_memory_all_is_unpacked_each_time() -> None:
+    asked = Asked(0)
+    for _ in range(2):
+        assert asked.check(3, 4) == [3, 4]
+
+
+def test_the_bound_holds() -> None:
+    random, asked = Random(1), Asked(500)
+    for _ in range(2000):
+        asked.check(*(random.randrange(60) for _ in range(random.randrange(4))))
+        assert asked.cache._used <= 500
+        assert asked.cache._used == sum(map(asked.cache._pool_used, asked.cache._places))
+
+
+def test_a_search_keeps_its_pool() -> None:
+    asked = Asked(100)
+    pool, places = asked.cache.together([40], lambda _: made(40))
+    for key in range(1, 60, 2):
+        asked.check(key)
+    hold(pool.take, places.tolist(), [40])
+
+
+def test_threads_share() -> None:
+    asked, errors = Asked(300), list[BaseException]()
+
+    def ask(seed: int) -> None:
+        random = Random(seed)
+        try:
+            for _ in range(400):
+                asked.check(*(random.randrange(1, 60) for _ in range(3)))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+
+
+def test_lists_are_kept_within_their_share() -> None:
+    cache, unpacked = UnpackedPostings(4 * 6 * 100), list[int]()
+
+    def lists(size: int) -> Lists:
+        def unpack() -> Lists:
+            unpacked.append(size)
+            return Lists(np.arange(size, dtype=np.int32), np.ones((size, 1), np.uint16))
+
+        return cache.lists(size, unpack)
+
+    for size in (50, 40, 50, 30, 50, 40, 101, 101):
+        assert len(lists(size).documents) == size
+    assert unpacked == [50, 40, 30, 40, 101, 101]
