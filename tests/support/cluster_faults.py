@@ -46,9 +46,10 @@ class Site:
     def mend(self) -> None:
         """Undo all faults, and wait until all is well."""
         self.proxy.turn("pass")
-        self.cluster.mend()
+        # copies have no place while disks are full, so this comes before waiting for them
         while self.undo:
             self.undo.pop()()
+        self.cluster.mend()
 
 
 @contextmanager

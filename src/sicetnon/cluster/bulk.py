@@ -231,12 +231,13 @@ class BulkLoader:
     def _numbers(self, ids: Sequence[str]) -> dict[str, int]:
         """The numbers of documents of this change that the cluster has, by id."""
         found: dict[str, int] = {}
+        connection, patience = self._connection, Patience(60.0, self._give_up)
         for first in range(0, len(ids), _NUMBERS_AT_ONCE):
             part = ids[first : first + _NUMBERS_AT_ONCE]
-            self._connection.ask("POST", f"/{self._index}/_refresh")
+            connection.ask("POST", f"/{self._index}/_refresh", patience=patience)
             query = {"terms": {"_id": [stored_id(each, self._change) for each in part]}}
             columns = ["id", "number"]
-            rows = stored_values(self._connection, self._index, [query], columns, len(part))
+            rows = stored_values(connection, self._index, [query], columns, len(part), patience)
             found.update(rows)
         return found
 

@@ -47,7 +47,9 @@ def count_documents(
         "query": {"bool": {"filter": [query]}},
         "aggs": {name: {"sum": {"field": name}} for name in names},
     }
-    answer = connection.ask("POST", f"/{index}/_search", body, patience=_LONG)
+    path = f"/{index}/_search"
+    # a shard that is busy makes the whole answer an error, which is asked for again
+    answer = connection.ask("POST", path, body, params=WHOLE.params, patience=_LONG)
     found = WHOLE.checked(answer, connection.address)
     sums = [int(found["aggregations"][name]["value"]) for name in names]
     return Counted(
