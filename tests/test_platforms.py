@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from sicetnon import platforms
+
 # what Windows lacks; Python's own modules have imported theirs before
 ELSEWHERE = """
 import importlib, os, pkgutil, shutil, subprocess, sqlite3, sys, tempfile
@@ -66,6 +70,17 @@ def run(program: str, *arguments: str) -> tuple[str, str]:
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.stdout, done.stderr
+
+
+def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = platforms.memory_bytes()
+    assert machine is None or machine > 1 << 20
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(platforms, "_MEMORY_LIMITS", (tmp_path / "missing", limit))
+    monkeypatch.delattr("os.sysconf", raising=False)
+    for written, found in (("1048576\n", 1 << 20), ("max\n", None)):
+        limit.write_text(written)
+        assert platforms.memory_bytes() == found
 
 
 def test_every_module_can_be_imported_without_what_windows_lacks() -> None:

@@ -30,6 +30,11 @@ except ImportError:  # Windows
 # Windows refuses others to read a locked byte: this one lies behind all that is ever written
 _LOCKED_BYTE = 2**40
 _LOCK_SECONDS = 0.05
+# where Linux tells a container its limit: of control groups version 2, and of version 1
+_MEMORY_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
 
 
 def check_plain(path: Path) -> None:
@@ -62,6 +67,17 @@ def resident_bytes() -> int | None:
     except (OSError, ValueError, IndexError):
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def memory_bytes() -> int | None:
+    """Memory of the machine, or of the container that this process is in; None where unknown."""
+    found = []
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for limit in _MEMORY_LIMITS:
+        with contextlib.suppress(ValueError, OSError):
+            found.append(int(limit.read_bytes()))
+    return min((each for each in found if each > 0), default=None)
 
 
 def wait_for_lock(file: IO[Any], waiting: Callable[[], None]) -> None:

@@ -129,6 +129,18 @@ def test_damage_is_refused_alike_or_gives_postings(
         assert plain[1].max(initial=-1) < known
 
 
+@pytest.mark.parametrize("claimed", [20, 200, 2**31 - 1])
+def test_a_header_of_more_postings_than_there_are_bits(claimed: int) -> None:
+    words, headers = np.zeros(3, np.uint64), np.zeros((1, HEADER + 1), np.int64)
+    # of the count, of shifts 0, and of 0 occurrences
+    numbers = [claimed, 1, 1, 1] if claimed >= COUNTED_FROM else [claimed, 1]
+    position = 0
+    for number in numbers:
+        position = packing.put_gamma(words, position, number)
+    begins, ends = np.zeros(1, np.int64), np.array([min(position + 2 * claimed - 1, 128)])
+    assert not both(unpacking.read_headers, words, begins, ends, claimed, headers)[0]
+
+
 def opened(folder: Path, files: dict[str, StoredFile]) -> dict[str, NDArray[Any]]:
     return {name: MappedArray(folder / name, stored).array for name, stored in files.items()}
 

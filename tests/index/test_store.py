@@ -65,6 +65,14 @@ def test_what_is_written_is_read(
                 store.get([outside])
 
 
+@pytest.mark.parametrize("sampled_bytes", [0, 1 << 22])
+def test_empty_records_are_kept(tmp_path: Path, sampled_bytes: int) -> None:
+    # no document has one, but merging copies what a store holds
+    writer = DocumentWriter(tmp_path, sampled_bytes=sampled_bytes)
+    writer.add([b"", b""])
+    assert opened_store(tmp_path, writer.close(), "entries").raw(0, 2) == [b"", b""]
+
+
 def test_a_large_store_has_a_dictionary_and_is_much_smaller(tmp_path: Path) -> None:
     records = sentences(3000)
     sizes = []

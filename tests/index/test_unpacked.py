@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Sequence
 from random import Random
 
 import numpy as np
 import pytest
 
+from sicetnon.index import unpacked
 from sicetnon.index.pairs import unpaired
 from sicetnon.index.unpacked import Lists, Unpacked, UnpackedPostings
 
@@ -96,8 +98,8 @@ def test_the_bound_holds() -> None:
     random, asked = Random(1), Asked(500)
     for _ in range(2000):
         asked.check(*(random.randrange(60) for _ in range(random.randrange(4))))
-        assert asked.cache._used <= 500
-        assert asked.cache._used == sum(map(asked.cache._pool_used, asked.cache._places))
+        assert sum(asked.cache._filled) <= 500
+        assert sum(asked.cache._filled) == sum(map(asked.cache._pool_used, asked.cache._places))
 
 
 def test_a_search_keeps_its_pool() -> None:
@@ -108,18 +110,55 @@ def test_a_search_keeps_its_pool() -> None:
     hold(pool.take, places.tolist(), [40])
 
 
-def test_threads_share() -> None:
+def test_a_pool_grows_with_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpacked, "_FIRST_ROOM", 50)
+    asked, rooms = Asked(5000), list[int]()
+    for key in range(1, 100, 2):
+        assert asked.check(key) == [key]
+        rooms.append(len(asked.cache._pool.documents))
+    assert rooms[0] == 50
+    assert rooms == sorted(rooms)
+    assert len({*rooms}) < 8
+    assert max(rooms) == 5000
+    assert asked.check(*range(1, 100, 2)) == []
+
+
+def test_closed_postings_keep_nothing() -> None:
+    asked = Asked(100)
+    pool, places = asked.cache.together([40], lambda _: made(40))
+    asked.cache.lists(1, lambda: Lists(np.zeros(9, np.int32), np.zeros((9, 1), np.uint16)))
+    kept = weakref.ref(asked.cache._pool)
+    asked.cache.close()
+    hold(pool.take, places.tolist(), [40])
+    del pool
+    assert kept() is None
+    assert not asked.cache._lists
+    for _ in range(2):
+        assert asked.check(3, 4) == [3, 4]
+
+
+def test_the_usual_bound_fits_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for memory, usual in ((None, 512), (64 << 10, 512), (2048, 512), (1024, 256)):
+        found = None if memory is None else memory << 20
+        monkeypatch.setattr(unpacked, "memory_bytes", lambda found=found: found)
+        assert unpacked.usual_bytes() == usual << 20
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_threads_share(is_closed: bool) -> None:
     asked, errors = Asked(300), list[BaseException]()
 
     def ask(seed: int) -> None:
         random = Random(seed)
         try:
-            for _ in range(400):
+            for turn in range(400):
                 asked.check(*(random.randrange(1, 60) for _ in range(3)))
+                if is_closed and seed == turn == 7:
+                    asked.cache.close()
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

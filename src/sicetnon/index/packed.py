@@ -206,7 +206,7 @@ class PackedPostings:
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
         offsets = np.zeros(len(headers) + 1, np.int64)
         np.cumsum(headers[:, 0], out=offsets[1:])
-        # a posting takes two bits at least: no memory is taken for more than there can be
+        # no memory for more than there can be, even where the records of damaged offsets overlap
         if 2 * offsets[-1] > 64 * len(self._words):
             raise self.damaged()
         documents, numbers = (np.empty(offsets[-1], np.int32) for _ in range(2))

@@ -158,6 +158,8 @@ def read_headers(
             gap_shift = found[2] - 1
         else:
             gap_shift = usual_shift(found[0], count)
+        if position + found[0] * (gap_shift + found[1] + 1) > end:
+            return False
         headers[term, :HEADER] = found[0], gap_shift, found[1] - 1, position
     return True
 
@@ -188,13 +190,12 @@ def unpack_postings(
         size, gap_shift, shift, position = headers[term, :HEADER].tolist()
         if not size:
             continue
-        if position + size * (gap_shift + shift + 2) > end:
-            return False
         gaps, position = _rice(words, position, end, size, gap_shift)
         if position + size * (shift + 1) > end or position < 0:
             return False
         patterns, position = _rice(words, position, end, size, shift)
-        if position != end or patterns.max() >= known or gaps.max() >= count:
+        # those below 0 were too large for their type
+        if position != end or not (_are_below(patterns, known) and _are_below(gaps, count)):
             return False
         found = np.cumsum(gaps + 1) - 1
         if found[-1] >= count:
@@ -202,6 +203,10 @@ def unpack_postings(
         here = slice(int(offsets[term]), int(offsets[term]) + size)
         documents[here], numbers[here] = found, patterns
     return True
+
+
+def _are_below(values: NDArray[np.int64], end: int) -> bool:
+    return bool(values.min() >= 0 and values.max() < end)
 
 
 def _rice(

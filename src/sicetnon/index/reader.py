@@ -15,7 +15,7 @@ from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
 from sicetnon.index.segment import Segment
 from sicetnon.index.storage import verify_files
-from sicetnon.index.unpacked import DEFAULT_POSTINGS_MEMORY, UnpackedPostings
+from sicetnon.index.unpacked import UnpackedPostings
 from sicetnon.records import Ranking, Record
 from sicetnon.text.analysis import Analysis
 
@@ -44,14 +44,14 @@ class IndexReader:
         folder: Path,
         manifest: Manifest,
         analysis: Analysis,
-        postings_memory: int = DEFAULT_POSTINGS_MEMORY,
+        postings_memory: int | None = None,
     ):
         self.folder, self.manifest, self.analysis = folder, manifest, analysis
         self.fields = manifest.fields
         self.segments: list[Segment] = []
         self.size = 0
         self._is_closed = False
-        unpacked = UnpackedPostings(postings_memory)
+        self._unpacked = unpacked = UnpackedPostings(postings_memory)
         try:
             for entry in manifest.segments:
                 segment = Segment(folder / entry.name, entry, manifest, self.size, unpacked)
@@ -68,14 +68,15 @@ class IndexReader:
         _LOG.debug("opened %s: %s", folder, counted(self.document_count, "document"))
 
     @classmethod
-    def open(cls, folder: Path | str, *, postings_memory: int = DEFAULT_POSTINGS_MEMORY) -> Self:
+    def open(cls, folder: Path | str, *, postings_memory: int | None = None) -> Self:
         """Open an index. Nothing is read but its description; the rest is mapped.
 
         An opened index stays readable as it is, even if writers change the folder.
 
         Args:
             folder: The index.
-            postings_memory: Bytes for postings that queries unpacked, kept for the next queries.
+            postings_memory: Bytes for postings that queries unpacked, kept for the next queries;
+                512 MB, or a quarter of the memory where that is less, when left out.
 
         Raises:
             BrokenIndexError: There is none, or it is damaged, or was made with an analysis that
@@ -180,6 +181,7 @@ class IndexReader:
     def close(self) -> None:
         """Close the index."""
         self._is_closed = True
+        self._unpacked.close()
         for segment in self.segments:
             segment.store.close()
 

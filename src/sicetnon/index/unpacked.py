@@ -17,14 +17,24 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-DEFAULT_POSTINGS_MEMORY = 512 << 20
-"""Bytes for unpacked postings."""
+from sicetnon.platforms import memory_bytes
+
+_MOST_BYTES, _MEMORY_SHARE = 512 << 20, 4
 _POSTING_BYTES = 6
 _LISTS_SHARE = 4
-
+_FIRST_ROOM = 1 << 16
 
 Places: TypeAlias = tuple[int, int, int, int]
 """Where the postings of a term begin and end, and its pairs."""
+
+Filled: TypeAlias = tuple[int, int]
+"""The postings and the pairs that a pool holds."""
+
+
+def usual_bytes() -> int:
+    """Bytes for unpacked postings where nobody says how many: a quarter of the memory, or less."""
+    memory = memory_bytes()
+    return _MOST_BYTES if memory is None else min(_MOST_BYTES, memory // _MEMORY_SHARE)
 
 
 class Unpacked(NamedTuple):
@@ -63,17 +73,17 @@ class Pool:
     @classmethod
     def of(cls, postings: int) -> Pool:
         """A pool with room for so many postings. The system gives memory for those used alone."""
-        # the pairs of a term, which are no more than its postings, begin where these begin
         types = (np.int32, np.uint16, np.uint16, np.int32)
         return cls(*(np.empty(postings, each) for each in types))  # type: ignore[arg-type]
 
-    def put(self, begin: int, one: Unpacked) -> Places:
+    def put(self, filled: Filled, one: Unpacked) -> Places:
         """Write the postings of a term; where they and its pairs begin and end."""
-        end, pairs_end = begin + len(one.documents), begin + len(one.pair_lengths)
+        begin, first = filled
+        end, last = begin + len(one.documents), first + len(one.pair_lengths)
         self.documents[begin:end], self.codes[begin:end] = one.documents, one.codes
-        self.pair_frequencies[begin:pairs_end] = one.pair_frequencies
-        self.pair_lengths[begin:pairs_end] = one.pair_lengths
-        return begin, end, begin, pairs_end
+        self.pair_frequencies[first:last] = one.pair_frequencies
+        self.pair_lengths[first:last] = one.pair_lengths
+        return begin, end, first, last
 
     def take(self, places: Places) -> Unpacked:
         """The postings of a term."""
@@ -90,23 +100,33 @@ class UnpackedPostings:
     """Unpacked postings of an index, with a bound on their memory. Threads share them.
 
     Half of the bytes are for a pool, a quarter for the half of its terms that move into the next
-    one, and a quarter for lists of documents and frequencies. A query whose terms do not fit is
-    served all the same, and leaves the pool as it was.
+    one, and a quarter for lists of documents and frequencies. A pool begins small, and the next
+    one has twice the room, up to the bound. A query whose terms do not fit is served all the same,
+    and leaves the pool as it was.
 
     Args:
-        most_bytes: The bound, in bytes.
+        most_bytes: The bound, in bytes; `usual_bytes` when left out.
     """
 
-    def __init__(self, most_bytes: int = DEFAULT_POSTINGS_MEMORY):
+    def __init__(self, most_bytes: int | None = None):
+        if most_bytes is None:
+            most_bytes = usual_bytes()
         # a pair takes as many bytes as a posting
-        self._room = most_bytes // 2 // _POSTING_BYTES
-        self._pool: Pool | None = None
+        self._most = most_bytes // 2 // _POSTING_BYTES
+        self._pool = Pool.of(0)
         self._places: OrderedDict[Hashable, Places] = OrderedDict()
-        self._filled = self._used = 0
+        self._filled: Filled = 0, 0
         self._lists: OrderedDict[Hashable, Lists] = OrderedDict()
         self._lists_bytes, self._most_lists_bytes = 0, most_bytes // _LISTS_SHARE
         # the second is held for moments alone
         self._unpacking, self._lock = threading.Lock(), threading.Lock()
+
+    def close(self) -> None:
+        """Give the memory back, and keep nothing from now on. Searches that go on are served."""
+        with self._unpacking, self._lock:
+            self._most = self._most_lists_bytes = self._lists_bytes = 0
+            self._pool, self._places, self._filled = Pool.of(0), OrderedDict(), (0, 0)
+            self._lists.clear()
 
     def together(
         self, keys: Sequence[Hashable], unpack: Callable[[int], Unpacked]
@@ -128,7 +148,8 @@ class UnpackedPostings:
             missing = [n for n, key in enumerate(keys) if key not in self._places]
             made = {n: unpack(n) for n in missing}
             used = sum(map(_used, made.values()))
-            if self._used + used > self._room and not self._renew(keys, used):
+            is_full = sum(self._filled) + used > len(self._pool.documents)
+            if is_full and not self._renew(keys, used):
                 return self._apart(keys, made)
             self._publish(keys, made)
             found = self._found(keys)
@@ -162,44 +183,40 @@ class UnpackedPostings:
                     places.move_to_end(key)
             except KeyError:
                 return None
-            if self._pool is None:
-                return None
             return self._pool, np.array([places[key] for key in keys], np.int64).reshape(-1, 4)
 
     def _publish(self, keys: Sequence[Hashable], made: dict[int, Unpacked]) -> None:
-        if self._pool is None:
-            self._pool = Pool.of(self._room)
         for n, one in made.items():
             if keys[n] in self._places:  # a term that a query names twice
                 continue
             places = self._pool.put(self._filled, one)
-            self._filled += len(one.documents)
-            self._used += _used(one)
+            self._filled = _behind(places)
             with self._lock:
                 self._places[keys[n]] = places
 
     def _renew(self, keys: Sequence[Hashable], used: int) -> bool:
         """Move the terms asked for last into a new pool with room for more; whether they fit."""
         own = {key: self._pool_used(key) for key in keys if key in self._places}
-        kept = sum(own.values())
-        if kept + used > self._room or self._pool is None:
+        kept, room = sum(own.values()), len(self._pool.documents)
+        if kept + used > self._most:
             return False
-        chosen, most = [*own], self._room // 2
+        # this pool and the next one are in memory at a time
+        chosen, most = [*own], self._most if 2 * room <= self._most else self._most // 2
         for key in reversed(self._places):  # the last asked for first
             if key not in own:
                 kept += self._pool_used(key)
                 if kept + used > most:
                     break
                 chosen.append(key)
-        pool, places = Pool.of(self._room), OrderedDict[Hashable, Places]()
-        self._filled = self._used = 0
+        room = max(2 * (kept + used), _FIRST_ROOM)
+        pool = Pool.of(room if 2 * room <= self._most else self._most)
+        places, filled = OrderedDict[Hashable, Places](), (0, 0)
         for key in reversed(chosen):
-            one = self._pool.take(self._places[key])
-            places[key] = pool.put(self._filled, one)
-            self._filled += len(one.documents)
-            self._used += _used(one)
+            places[key] = pool.put(filled, self._pool.take(self._places[key]))
+            filled = _behind(places[key])
+        # all at once: an interrupt before leaves everything as it was
         with self._lock:
-            self._pool, self._places = pool, places
+            self._pool, self._places, self._filled = pool, places, filled
         return True
 
     def _pool_used(self, key: Hashable) -> int:
@@ -211,15 +228,18 @@ class UnpackedPostings:
     ) -> tuple[Pool, NDArray[np.int64]]:
         """A pool for a query alone, whose terms take more than there may be."""
         every = [made[n] if n in made else self._known(key) for n, key in enumerate(keys)]
-        pool, places, filled = Pool.of(sum(len(one.documents) for one in every)), [], 0
+        pool, places, filled = Pool.of(sum(map(_used, every))), list[Places](), (0, 0)
         for one in every:
             places.append(pool.put(filled, one))
-            filled += len(one.documents)
+            filled = _behind(places[-1])
         return pool, np.array(places, np.int64).reshape(-1, 4)
 
     def _known(self, key: Hashable) -> Unpacked:
-        assert self._pool is not None
         return self._pool.take(self._places[key])
+
+
+def _behind(places: Places) -> Filled:
+    return places[1], places[3]
 
 
 def _used(one: Unpacked) -> int:

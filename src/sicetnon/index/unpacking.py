@@ -69,7 +69,7 @@ def read_headers(
             the record has none. Shape (records, `HEADER` + fields).
 
     Returns:
-        Whether they can be such headers.
+        Whether they can be such headers, of no more postings than can stand behind them.
     """
     for term in range(begins.size):
         headers[term, :] = 0
@@ -90,6 +90,9 @@ def read_headers(
                 if not total:
                     return False
                 headers[term, field] = total - 1
+        # before anybody takes memory for them
+        if position + size * (gap_shift + shift + 1) > ends[term]:
+            return False
         headers[term, 0], headers[term, 1] = size, gap_shift
         headers[term, 2], headers[term, 3] = shift - 1, position
     return True
@@ -130,8 +133,6 @@ def unpack_postings(
         if not size:
             continue
         begin, end = offsets[term], ends[term]
-        if position + size * (gap_shift + shift + 2) > end:
-            return False
         found, patterns = documents[begin : begin + size], numbers[begin : begin + size]
         behind = read_ones(words, position + size * gap_shift, end, found)
         if behind < 0 or behind + size * (shift + 1) > end:

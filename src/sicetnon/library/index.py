@@ -12,7 +12,6 @@ from sicetnon.checks import check_number
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.unpacked import DEFAULT_POSTINGS_MEMORY
 from sicetnon.library.answers import Answer, answers, with_snippets
 from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
 from sicetnon.library.sides import with_sides
@@ -53,7 +52,7 @@ class Index(IndexReader):
         folder: Place,
         *,
         partial: bool = False,
-        postings_memory: int = DEFAULT_POSTINGS_MEMORY,
+        postings_memory: int | None = None,
     ) -> Self:
         """Open an index in a folder, or on a cluster: `opensearch+https://host:9200/NAME`.
 
@@ -62,7 +61,8 @@ class Index(IndexReader):
             partial: Whether answers of a cluster may lack the documents of shards that do not
                 answer in time; `missing` then says so. Such an answer is an error otherwise.
             postings_memory: Bytes for postings of a folder that queries unpacked, which are kept
-                for the next queries.
+                for the next queries; 512 MB, or a quarter of the memory where that is less, when
+                left out.
 
         An index in a folder stays readable as it is, even if writers change the folder. One on a
         cluster follows the changes; every answer is of one state of it.
