@@ -144,6 +144,22 @@ def test_the_usual_bound_fits_the_machine(monkeypatch: pytest.MonkeyPatch) -> No
         assert unpacked.usual_bytes() == usual << 20
 
 
+def test_terms_are_found_while_others_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Asked(100)
+    for key in (23, 31, 41):
+        asked.check(key)
+    own = asked.cache._pool_used
+
+    def used(key: int) -> int:
+        # as another thread does in between
+        assert asked.cache._found([23]) is not None
+        return own(key)
+
+    monkeypatch.setattr(asked.cache, "_pool_used", used)
+    assert asked.check(15) == [15]
+    assert asked.check(15) == []
+
+
 @pytest.mark.parametrize("is_closed", [False, True])
 def test_threads_share(is_closed: bool) -> None:
     asked, errors = Asked(300), list[BaseException]()

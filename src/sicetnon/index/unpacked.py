@@ -202,7 +202,9 @@ class UnpackedPostings:
             return False
         # this pool and the next one are in memory at a time
         chosen, most = [*own], self._most if 2 * room <= self._most else self._most // 2
-        for key in reversed(self._places):  # the last asked for first
+        with self._lock:  # which others find, and put last, meanwhile
+            last_first = [*reversed(self._places)]
+        for key in last_first:
             if key not in own:
                 kept += self._pool_used(key)
                 if kept + used > most:
