@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError, counted
 from sicetnon.records import Ranking, Topic
@@ -20,6 +21,36 @@ def check_number(value: object, name: str, least: int) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise UsageError(f"found {name} = {value!r}; expected a whole number of {least} or more")
+
+
+def check_places(numbers: object, size: int) -> NDArray[np.int64]:
+    """The numbers of documents, if an index of a size has them; shape as given.
+
+    Raises:
+        UsageError: One is no whole number from 0 and below the size.
+    """
+    try:
+        found = np.asarray(numbers) if isinstance(numbers, Sequence | np.ndarray) else None
+    except ValueError:  # lists of several lengths
+        found = None
+    if found is None or found.ndim != 1 or (found.dtype.kind not in "iu" and len(found)):
+        raise UsageError(
+            f"found {_what(numbers)} as numbers of documents; expected a list of whole numbers"
+        )
+    if len(found) and not (found.min() >= 0 and found.max() < size):
+        wrong = next(number for number in found.tolist() if not 0 <= number < size)
+        raise UsageError(f"found the document {wrong}; expected a number from 0 to {size - 1}")
+    return found.astype(np.int64, copy=False)
+
+
+def check_real(value: object, name: str) -> None:
+    """Refuse anything but a number.
+
+    Raises:
+        UsageError: The value is something else.
+    """
+    if isinstance(value, bool) or not isinstance(value, float | int | np.floating | np.integer):
+        raise UsageError(f"found {type(value).__name__} as {name}; expected a number")
 
 
 def check_topics(topics: object) -> None:

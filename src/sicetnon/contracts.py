@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sicetnon.errors import UsageError
+from sicetnon.values import check_text
 
 Unit = Literal["argument", "pair", "document", "passage"]
 Dimension = Literal["relevance", "quality", "coherence", "stance"]
@@ -114,6 +115,7 @@ def contract_of(task: str) -> Contract:
     Raises:
         UsageError: There is no task of that id.
     """
+    check_text(task, "the task")
     try:
         return CONTRACTS[task]
     except KeyError:

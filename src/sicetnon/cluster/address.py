@@ -64,6 +64,8 @@ def is_address(place: Place) -> bool:
         kind = type(found).__name__
         raise UsageError(f"found {kind} as the place of an index; expected a folder, or {_FORM}")
     text = fspath(place)
+    if "\0" in text:
+        raise UsageError(f"found the place {text!r}; no path holds a null character")
     return text.startswith(_START) or _MISTAKEN.match(text) is not None
 
 

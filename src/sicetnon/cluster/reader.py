@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.checks import check_places
 from sicetnon.cluster.address import Place, parse_address
 from sicetnon.cluster.connection import BUSY, ClusterError, Connection, Patience
 from sicetnon.cluster.counting import numbers_of
@@ -22,13 +23,14 @@ from sicetnon.cluster.state import finished_state, read_state, required_index
 from sicetnon.cluster.terms import ClusterPostings
 from sicetnon.cluster.verifying import verify_cluster
 from sicetnon.cluster.view import View
-from sicetnon.errors import BrokenIndexError, DataError, SicetnonError, UsageError
+from sicetnon.errors import BrokenIndexError, DataError, SicetnonError
 from sicetnon.index.annotations import Annotation
 from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.manifest import recorded_analysis
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Record
 from sicetnon.retrieval.scoring import Scoring
+from sicetnon.values import check_text, check_texts
 
 _HEDGE_SECONDS, _PAUSE_SECONDS = 1.0, 0.1
 _MOST_IDS = 500_000
@@ -131,20 +133,21 @@ class ClusterReader(IndexReader):
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""
         self.check_open()
-        wanted = np.asarray(numbers).tolist()
+        wanted = check_places(numbers, self.size).tolist()
         found = {n: self._ids[n] for n in wanted if n in self._ids}
         missing = sorted(set(wanted) - found.keys())
         for first in range(0, len(missing), _AT_ONCE):
             hits = self._hits("number", missing[first : first + _AT_ONCE], ["id", "number"])
             found |= {hit["fields"]["number"][0]: hit["fields"]["id"][0] for hit in hits}
         if gone := [number for number in wanted if number not in found]:
-            raise IndexError(f"document {gone[0]} of {self.size}")
+            raise self._gone(gone[0])
         self._keep_ids(found)
         return [found[number] for number in wanted]
 
     def number(self, identifier: str) -> int | None:
         """The number of the document with an id, or None."""
         self.check_open()
+        check_text(identifier, "an id")
         return self._numbers_by_id([identifier]).get(identifier)
 
     def numbers(self, ids: Sequence[str]) -> NDArray[np.int64]:
@@ -164,10 +167,10 @@ class ClusterReader(IndexReader):
     def records_at(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
         """The records of documents, by their numbers."""
         self.check_open()
-        wanted = np.asarray(numbers).tolist()
+        wanted = check_places(numbers, self.size).tolist()
         found = self._records("number", list(dict.fromkeys(wanted)))
         if gone := [number for number in wanted if number not in found]:
-            raise IndexError(f"document {gone[0]} of {self.size}")
+            raise self._gone(gone[0])
         return [found[number] for number in wanted]
 
     def annotation(self, name: str) -> Annotation | None:
@@ -360,8 +363,10 @@ class ClusterReader(IndexReader):
 
     def _check_ids(self, ids: Sequence[str]) -> None:
         self.check_open()
-        if isinstance(ids, str):
-            raise UsageError(f"found the text {ids!r}; expected a list of ids")
+        check_texts(ids, "the ids")
+
+    def _gone(self, number: int) -> DataError:
+        return DataError(f"the document with the number {number} was deleted", str(self.folder))
 
     def _refuse_unknown(self, ids: Sequence[str], found: Mapping[str, Any]) -> None:
         unknown = next((identifier for identifier in ids if identifier not in found), None)

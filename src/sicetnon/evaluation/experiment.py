@@ -17,6 +17,7 @@ from sicetnon.evaluation.sources import Source, Sources, each_source
 from sicetnon.evaluation.tables import as_html, plain_text
 from sicetnon.evaluation.topics import TopicSource, load_topics
 from sicetnon.records import Retriever, Run, Topic
+from sicetnon.values import check_texts
 
 if TYPE_CHECKING:
     from sicetnon.evaluation.scores import SomeMeasure
@@ -142,6 +143,7 @@ def _runs(
     each: list[tuple[str | None, SystemOrRun]] = (
         [(None, systems)] if isinstance(systems, Retriever) else list(each_source(systems))
     )
+    check_texts(names, "the names")
     if names and len(names) != len(each):
         found = f"{counted(len(names), 'name')} for {counted(len(each), 'system')}"
         raise UsageError(f"found {found}; give one for each")

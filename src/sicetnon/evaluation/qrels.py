@@ -102,8 +102,7 @@ def _mapped(source: Mapping[str, Mapping[str, Any]]) -> list[Judgment]:
     """The judgments of `{topic: {document: label}}`, as pytrec_eval and ranx have them."""
     return [
         Judgment(topic, document, label)
-        for topic, labels in source.items()
-        for document, label in labels.items()
+        for topic, document, label in sources.nested(source, "judgments")
     ]
 
 

@@ -119,16 +119,9 @@ def _gathered(rows: Iterable[_Row], name: str | None) -> Run:
 
 def _mapped(source: Mapping[str, Mapping[str, float]]) -> Iterator[_Row]:
     """The rows of `{topic: {document: score}}`, as pytrec_eval and ranx have runs."""
-    for topic, scores in source.items():
-        for document, score in scores.items():
-            yield (
-                identifier(topic),
-                identifier(document),
-                MISSING,
-                _real(score, topic),
-                UNSTANCED,
-                "",
-            )
+    for topic, document, score in sources.nested(source, "run"):
+        real = _real(score, topic)
+        yield identifier(topic), identifier(document), MISSING, real, UNSTANCED, ""
 
 
 def _real(score: Any, topic: object) -> float:

@@ -119,6 +119,22 @@ def identifier(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+def nested(source: Mapping[Any, Any], what: str) -> Iterator[tuple[Any, Any, Any]]:
+    """The topic, the document and the number of each entry of `{topic: {document: number}}`.
+
+    Raises:
+        UsageError: It is another mapping.
+    """
+    for topic, values in source.items():
+        if not isinstance(values, Mapping):
+            raise UsageError(
+                f"found {type(values).__name__} for topic {topic!r} of the {what}; expected "
+                "{topic: {document: number}}"
+            )
+        for document, value in values.items():
+            yield topic, document, value
+
+
 def rows(
     source: Iterable[Any], columns: Sequence[tuple[str, ...]], required: int
 ) -> Iterator[tuple[Any, ...]]:

@@ -48,7 +48,7 @@ def load_topics(source: TopicSource) -> list[Topic]:
 
 def _of_record(record: Any) -> Topic:
     """A topic of another tool's record, as a query of ir_datasets is one."""
-    if isinstance(record, str | tuple) and not hasattr(record, "_fields"):
+    if record is None or (isinstance(record, str | tuple) and not hasattr(record, "_fields")):
         raise UsageError(
             f"found {type(record).__name__} among the topics; expected "
             "{'1': 'Should teachers get tenure?'} or Topic('1', 'Should teachers get tenure?')"

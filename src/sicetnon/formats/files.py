@@ -19,6 +19,7 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.limits import Limits
 from sicetnon.platforms import sync_folder
 from sicetnon.stopping import check_wanted
+from sicetnon.values import check_path
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK_BYTES = 1 << 22
@@ -116,6 +117,7 @@ def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[Bin
             unpacks to more than the limits allow. Also raised from inside the `with` block when
             decompression fails there.
     """
+    check_path(path, "a file")
     is_standard = str(path) == "-"
     if is_standard and sys.stdin is None:
         raise DataError("cannot be read: standard input is closed", path)

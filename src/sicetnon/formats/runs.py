@@ -16,6 +16,7 @@ from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.files import read_lines, write_whole
 from sicetnon.formats.identifiers import one_order
 from sicetnon.records import Ranking, Run, RunLine
+from sicetnon.values import check_path, check_text
 
 EXPECTED = "qid Q0 doc rank score tag"
 MOST = 10**9
@@ -103,7 +104,11 @@ def write_run(rankings: Run | Iterable[Ranking], path: Path | str, tag: str | No
         tag, rankings = tag or rankings.tag, rankings.rankings.values()
     if tag is None:
         raise UsageError("found rankings and no tag; give a tag")
+    check_text(tag, "the tag")
     check_tag(tag)
+    check_path(path, "the file")
+    if not isinstance(rankings, Iterable):
+        raise UsageError(f"found {type(rankings).__name__}; expected a run, or rankings")
     path = Path(path)
     text = run_text([check_ranking(each, "the caller") for each in rankings], tag)
     zipped = path.suffix == ".gz"

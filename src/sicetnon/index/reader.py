@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.checks import check_places, check_ranking
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
@@ -18,6 +19,7 @@ from sicetnon.index.storage import verify_files
 from sicetnon.index.unpacked import UnpackedPostings
 from sicetnon.records import Ranking, Record
 from sicetnon.text.analysis import Analysis
+from sicetnon.values import check_text, check_texts
 
 _LOG = logging.getLogger("sicetnon.index")
 
@@ -93,10 +95,14 @@ class IndexReader:
                     raise
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
-        """The ids of documents, by their numbers."""
+        """The ids of documents, by their numbers.
+
+        Raises:
+            UsageError: One is no number of a document.
+        """
         self.check_open()
         self.check_sizes()
-        wanted = np.asarray(numbers, dtype=np.int64)
+        wanted = check_places(numbers, self.size)
         if len(self.segments) == 1:
             return self.segments[0].identifiers.separable_words(wanted)
         located = (self._locate(number) for number in wanted.tolist())
@@ -104,6 +110,8 @@ class IndexReader:
 
     def number(self, identifier: str) -> int | None:
         """The number of the document with an id, or None; deleted documents have none."""
+        self.check_open()
+        check_text(identifier, "an id")
         for segment in reversed(self.segments):
             local = segment.identifiers.number(identifier)
             if local is not None and (segment.live is None or segment.live[local]):
@@ -115,10 +123,10 @@ class IndexReader:
 
         Raises:
             DataError: The index has no document of one of these ids.
-            UsageError: `ids` is one text.
+            UsageError: `ids` is no list of texts.
         """
-        if isinstance(ids, str):
-            raise UsageError(f"found the text {ids!r}; expected a list of ids")
+        self.check_open()
+        check_texts(ids, "the ids")
         self.check_sizes()
         found = [self.number(identifier) for identifier in ids]
         known = [number for number in found if number is not None]
@@ -138,13 +146,23 @@ class IndexReader:
         return self.records_at(self.numbers(ids))
 
     def records_of(self, ranking: Ranking) -> list[Record]:
-        """The records of the documents in a ranking."""
+        """The records of the documents in a ranking.
+
+        Raises:
+            DataError: The index lacks one of the documents.
+            UsageError: It is no ranking.
+        """
+        check_ranking(ranking, "the caller")
         return self.records(ranking.ids)
 
     def records_at(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
-        """The records of documents, by their numbers."""
+        """The records of documents, by their numbers.
+
+        Raises:
+            UsageError: One is no number of a document.
+        """
         self.check_open()
-        wanted = np.asarray(numbers).tolist()
+        wanted = check_places(numbers, self.size).tolist()
         found: dict[int, Record] = {}
         for segment in self.segments:
             local = [n - segment.base for n in wanted if 0 <= n - segment.base < len(segment)]
@@ -154,10 +172,12 @@ class IndexReader:
 
     def annotation(self, name: str) -> Annotation | None:
         """The annotation of a name, such as `quality`, or None."""
+        self.check_open()
         return self._annotations.get(name)
 
     def verify(self) -> None:
         """See `verify_index`; the files are those that this index was opened with."""
+        self.check_open()
         _verify(self.folder, self.manifest)
 
     def check_open(self) -> None:

@@ -18,6 +18,7 @@ from sicetnon.judging.ledger import Action, Item, Ledger, Receipt
 from sicetnon.judging.pooling import place_of
 from sicetnon.judging.schema import DAMAGE, Plan, connect, transaction
 from sicetnon.records import Topic
+from sicetnon.values import check_path
 
 HOLD_SECONDS = 900.0
 LONGEST_NAME = 60
@@ -37,6 +38,7 @@ class JudgingFile:
     """
 
     def __init__(self, path: Path | str, hold_seconds: float = HOLD_SECONDS):
+        check_path(path, "the judging file")
         self.path = Path(path)
         self._database = connect(self.path)
         self._lock = threading.RLock()

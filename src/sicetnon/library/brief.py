@@ -11,9 +11,10 @@ import numpy as np
 
 from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.library.answers import Answer
-from sicetnon.library.index import Index
+from sicetnon.library.index import LONGEST_QUESTION, Index, check_index
 from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.text.analysis import Analyzer, named_analysis
+from sicetnon.values import check_text
 
 REASONS = 3
 """Reasons of each side at most."""
@@ -104,11 +105,15 @@ def brief(index: Index, question: str) -> Brief:
 
     Args:
         index: Where arguments are searched.
-        question: A question that can be answered for or against, or a claim.
+        question: A question that can be answered for or against, or a claim; its first 10,000
+            characters are read.
 
     Raises:
         UsageError: The question is no text.
     """
+    check_index(index)
+    check_text(question, "the question")
+    question = question[:LONGEST_QUESTION]
     answers = index.search(question, _ANSWERS)
     if not answers:
         return Brief(question, nearest=tuple(index.nearest_topics(question)))

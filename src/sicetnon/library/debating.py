@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from sicetnon.arguments.claims import claim_of
-from sicetnon.errors import DataError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.jsontext import decode
 from sicetnon.library.index import Index
 from sicetnon.library.reply import Reply, checked_text, replies
@@ -131,8 +131,12 @@ def respond(index: Index, messages: Sequence[Message]) -> Turn:
         messages: The debate so far, with a message of the user.
 
     Raises:
-        UsageError: There is no message of the user.
+        UsageError: There is no message of the user, or something else than messages.
     """
+    if not isinstance(messages, Sequence) or not all(isinstance(m, Message) for m in messages):
+        raise UsageError(
+            "found messages that are no list of messages; expected Message('user', '…')"
+        )
     user = [message.content for message in messages if message.role == "user"]
     position = claim_of(checked_text(user[0] if user else ""))
     focus = claim_of(checked_text(user[-1])) if len(user) > 1 else position

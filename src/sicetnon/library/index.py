@@ -19,6 +19,7 @@ from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
 from sicetnon.text.analysis import named_analysis
+from sicetnon.values import check_text, check_texts
 
 if TYPE_CHECKING:
     from sicetnon.cluster.building import ClusterOptions
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from sicetnon.retrieval.searcher import LocalRetriever
     from sicetnon.retrieval.weighting import WeightingModel
 
-_LONGEST_QUESTION = 100_000
+LONGEST_QUESTION = 10_000
+"""Characters of a question that are read; a longer one would take the model seconds."""
 # results that are read for each answer, since near duplicates are folded, and that have sides
 _MOST_FOLDED, _BALANCED = 4, 2
 
@@ -126,6 +128,10 @@ class Index(IndexReader):
 
         if isinstance(fields, str):
             raise UsageError(f"found the text {fields!r}; expected a list of fields: [{fields!r}]")
+        check_texts(fields, "the fields")
+        _check_names(id_field=id_field, stance_field=stance_field, claim_field=claim_field)
+        if analysis is not None:
+            check_text(analysis, "the analysis")
         corpus = corpus_of(source, EntryFields(tuple(fields), id_field, stance_field, claim_field))
         chosen = named_analysis(analysis or analysis_for(corpus.records))
         options = BuildOptions(chosen, on_error=on_error or Reading().on_error)
@@ -214,6 +220,7 @@ class Index(IndexReader):
         from sicetnon.library.sources import corpus_of
 
         self.check_open()
+        _check_names(id_field=id_field, stance_field=stance_field, claim_field=claim_field)
         texts = self.fields if self.manifest.records == "entries" else ()
         named = EntryFields(texts, id_field, stance_field, claim_field)
         free = (number for number in count(self.size) if self.number(str(number)) is None)
@@ -254,7 +261,7 @@ class Index(IndexReader):
         `nearest_topics` then tells what it has.
 
         Args:
-            question: Any text; its first 100,000 characters are read.
+            question: Any text; its first 10,000 characters are read.
             k: Number of answers.
             system: The name of a system, as in `system`, or a system of this index, whose first
                 results are given as they are. Left out, it is `answers` for arguments, else
@@ -269,10 +276,9 @@ class Index(IndexReader):
             UsageError: The question is no text, k is below 1, or there is no such system or stance
                 classifier for this index.
         """
-        if not isinstance(question, str):
-            raise UsageError(f"found {type(question).__name__} as the question; expected a text")
+        check_text(question, "the question")
         check_number(k, "k", 1)
-        question = question[:_LONGEST_QUESTION]
+        question = question[:LONGEST_QUESTION]
         if system is not None:
             chosen = system if isinstance(system, System) else self.system(system, stance=stance)
             best = answers(self, chosen.retrieve([Topic("1", question)], k)[0], snippets)
@@ -299,10 +305,15 @@ class Index(IndexReader):
         """Headings of the documents nearest to a question, each once, the nearest first.
 
         Args:
-            question: Any text.
+            question: Any text; its first 10,000 characters are read.
             k: Number of headings.
+
+        Raises:
+            UsageError: The question is no text, or k is below 1.
         """
-        topic = Topic("1", question[:_LONGEST_QUESTION])
+        check_text(question, "the question")
+        check_number(k, "k", 1)
+        topic = Topic("1", question[:LONGEST_QUESTION])
         ranking = self.system(shown_system(self)).retrieve([topic], _MOST_FOLDED * k)[0]
         found = answers(self, ranking, snippets=False)
         found.sort(key=lambda answer: -(answer.reasons or {}).get("on_topic", 0.0))
@@ -321,6 +332,8 @@ class Index(IndexReader):
         Raises:
             UsageError: There is no such system or stance classifier for this index.
         """
+        self.check_open()
+        check_text(name, "the system")
         return search_system(name, self, stance)
 
     def retriever(
@@ -344,9 +357,12 @@ class Index(IndexReader):
         from sicetnon.retrieval.searcher import LocalRetriever
         from sicetnon.retrieval.weighting import BM25, WeightingModel
 
+        self.check_open()
         model = BM25() if model is None else model
         if not isinstance(model, WeightingModel):
             raise UsageError(f"found {model!r}; expected a weighting model, such as BM25()")
+        if feedback is not None and not hasattr(feedback, "expand"):
+            raise UsageError(f"found {feedback!r:.80} as the feedback; expected one, such as RM3()")
         if fields is not None and not isinstance(fields, Mapping):
             raise UsageError(f"found the fields {fields!r}; expected weights: {{'text': 1.0}}")
         if unknown := [name for name in fields or () if name not in self.fields]:
@@ -366,6 +382,25 @@ class Index(IndexReader):
         changed = self.open(self.folder)
         changed._temporary = self._temporary
         return changed
+
+
+def _check_names(**names: str | None) -> None:
+    """Refuse names of fields that are no texts."""
+    for name, value in names.items():
+        if value is not None:
+            check_text(value, name)
+
+
+def check_index(index: object) -> None:
+    """Refuse anything but an index.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not isinstance(index, Index):
+        raise UsageError(
+            f"found {type(index).__name__} as the index; expected one, as Index.open gives it"
+        )
 
 
 class _TemporaryFolder:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sicetnon.arguments.claims import claim_of
+from sicetnon.arguments.claims import LONGEST_CLAIM, claim_of
 from sicetnon.arguments.side.statements import is_point
+from sicetnon.checks import check_number
 from sicetnon.errors import UsageError
 from sicetnon.library.answers import answers
-from sicetnon.library.index import Index
+from sicetnon.library.index import Index, check_index
 from sicetnon.library.origin import name_of
 from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.library.sides import with_sides
@@ -57,7 +58,7 @@ def reply(index: Index, text: str, k: int = 3) -> list[Reply]:
 
     Args:
         index: Where arguments are searched.
-        text: Any text; its first 100,000 characters are read.
+        text: Any text; its first 100,000 characters are read, and the first 1,000 of its claim.
         k: Number of replies.
 
     Raises:
@@ -129,6 +130,9 @@ def replies(
         spoken: Texts whose sentences are not said again.
         side: The side of the arguments towards the position.
     """
+    check_index(index)
+    check_number(k, "k", 1)
+    position, focus = position[:LONGEST_CLAIM], focus[:LONGEST_CLAIM]
     question = position if focus == position else f"{focus} {position}"
     found = with_sides(position, index.search(question, _ANSWERS, sides=False, balance=False))
     opposed = [answer for answer in found if side_of(answer) == side][:_READ]

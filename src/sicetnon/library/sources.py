@@ -28,6 +28,10 @@ def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None =
         return memory_corpus(_rows(source), named, places)
     if isinstance(source, Mapping):
         raise UsageError("found one dictionary; expected an iterable of documents, or a path")
+    if not isinstance(source, Iterable):
+        raise UsageError(
+            f"found {type(source).__name__}; expected an iterable of documents, or a path"
+        )
     documents = iter(source)
     first = next(documents, None)
     if isinstance(first, str) and _is_file(first):

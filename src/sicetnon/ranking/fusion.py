@@ -25,7 +25,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_number
+from sicetnon.checks import check_number, check_real
 from sicetnon.errors import UsageError, counted
 from sicetnon.formats.identifiers import all_pairs
 from sicetnon.formats.runs import unordered
@@ -74,9 +74,15 @@ class Fusion:
         if self.normalise not in NORMALISATIONS:
             expected = ", ".join(NORMALISATIONS)
             raise UsageError(f"found the normalisation {self.normalise!r}; expected {expected}")
+        check_real(self.constant, "the constant")
+        weights: object = self.weights
+        if weights is not None and not isinstance(weights, Sequence):
+            found = type(weights).__name__
+            raise UsageError(f"found {found} as the weights; expected a number for each run")
         if not (math.isfinite(self.constant) and self.constant >= 0):
             raise UsageError(f"found the constant {self.constant}; expected a number from 0")
         for weight in self.weights or ():
+            check_real(weight, "a weight")
             if not (math.isfinite(weight) and weight >= 0):
                 raise UsageError(f"found the weight {weight}; expected a number from 0")
         if self.weights is not None and not any(self.weights):
@@ -107,6 +113,19 @@ class Fusion:
         return weights / weights.max(initial=0) if runs else weights
 
 
+def checked_fusion(fusion: Fusion | None) -> Fusion:
+    """A method of fusion; the usual one for None.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if fusion is not None and not isinstance(fusion, Fusion):
+        raise UsageError(
+            f"found {type(fusion).__name__} as the fusion; expected one, such as Fusion('rrf')"
+        )
+    return fusion or Fusion()
+
+
 def fuse(
     runs: Sequence[Run], fusion: Fusion | None = None, depth: int = DEPTH, name: str = "fused"
 ) -> Run:
@@ -129,6 +148,8 @@ def fuse(
     Raises:
         UsageError: There is no run, one is no `Run`, or the weights are not one for each run.
     """
+    if not isinstance(runs, Sequence):
+        raise UsageError(f"found {type(runs).__name__}; expected a list of runs")
     if not runs:
         raise UsageError("found no run to fuse; expected at least one")
     others = [type(run).__name__ for run in runs if not isinstance(run, Run)]
@@ -137,7 +158,7 @@ def fuse(
             f"found {others[0]}; expected a Run: sicetnon.load_run takes a path or rankings"
         )
     check_number(depth, "depth", 1)
-    fusion = fusion or Fusion()
+    fusion = checked_fusion(fusion)
     shares = fusion.shares(len(runs)).tolist()
     voices = [(run, share) for run, share in zip(runs, shares, strict=True) if share]
     if all_pairs(_documents(run for run, _ in voices)):

@@ -14,6 +14,7 @@ from sicetnon.checks import check_number, check_order, check_retrieved, check_to
 from sicetnon.errors import UsageError
 from sicetnon.records import Ranking, Retriever, Topic
 from sicetnon.stopping import check_wanted
+from sicetnon.values import check_text
 
 if TYPE_CHECKING:
     import pyterrier
@@ -60,7 +61,8 @@ class System:
         """Check the parts, and name the system.
 
         Raises:
-            UsageError: The retriever cannot retrieve, or a stage cannot be applied.
+            UsageError: The retriever cannot retrieve, a stage cannot be applied, or the depth is no
+                whole number.
         """
         if isinstance(self.retriever, type) or not hasattr(self.retriever, "retrieve"):
             raise UsageError(
@@ -75,6 +77,13 @@ class System:
                 raise UsageError(
                     f"found {name} as a stage; expected an object with `apply`, such as MyStage()"
                 )
+        check_number(self.depth, "depth", 0)
+        check_text(self.name, "the name of a system")
+        if self.labelling is not None and not hasattr(self.labelling, "apply"):
+            raise UsageError(
+                f"found {_name_of(self.labelling)} as the labelling; expected something with "
+                "`apply`"
+            )
         if not self.name:
             parts = [self.retriever, *self.stages]
             object.__setattr__(self, "name", ">>".join(map(_name_of, parts)))

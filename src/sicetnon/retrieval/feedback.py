@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_number
+from sicetnon.checks import check_number, check_real
 from sicetnon.errors import UsageError
 from sicetnon.retrieval.postings import Postings
 
@@ -65,6 +65,7 @@ class RM3:
     def __post_init__(self) -> None:
         check_number(self.documents, "documents", 1)
         check_number(self.terms, "terms", 1)
+        check_real(self.original, "original")
         if not 0 <= self.original <= 1:
             raise UsageError(f"found original = {self.original!r}; expected a number from 0 to 1")
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.checks import check_number, check_topics
 from sicetnon.compiled import is_small
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
@@ -130,7 +131,13 @@ class LocalRetriever:
         return "+".join(map(_described, parts))
 
     def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
-        """The k best documents of each topic's title."""
+        """The k best documents of each topic's title.
+
+        Raises:
+            UsageError: The topics are no list of topics, or k is below 1.
+        """
+        check_topics(topics)
+        check_number(k, "k", 1)
         if len(topics) == 1 or self._threads == 1:
             return [self._retrieve(topic, k) for topic in topics]
         if isinstance(self.index, SearchesItself):

@@ -17,6 +17,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from sicetnon.checks import check_real
 from sicetnon.errors import UsageError
 from sicetnon.retrieval import formulas
 from sicetnon.retrieval.clauses import OwnLoop
@@ -127,7 +128,9 @@ class BM25(WeightingModel):
 
     def __post_init__(self) -> None:
         _check(self.variant in get_args(BM25Variant), "variant", self.variant)
+        check_real(self.k1, "k1")
         _check(self.k1 >= 0, "k1", self.k1)
+        check_real(self.b, "b")
         _check(0 <= self.b <= 1, "b", self.b)
 
     @property
@@ -176,6 +179,7 @@ class DirichletLM(WeightingModel):
 
     def __post_init__(self) -> None:
         _check(self.variant in get_args(DirichletVariant), "variant", self.variant)
+        check_real(self.mu, "mu")
         _check(self.mu > 0, "mu", self.mu)
 
     @property
@@ -212,6 +216,7 @@ class JelinekMercer(WeightingModel):
     lambda_: float = 0.4
 
     def __post_init__(self) -> None:
+        check_real(self.lambda_, "lambda_")
         _check(0 < self.lambda_ < 1, "lambda_", self.lambda_)
 
     @property
@@ -267,6 +272,7 @@ class PL2(WeightingModel):
     c: float = 1.0
 
     def __post_init__(self) -> None:
+        check_real(self.c, "c")
         _check(self.c > 0, "c", self.c)
 
     @property
@@ -291,6 +297,7 @@ class TFIDF(WeightingModel):
     slope: float = 0.2
 
     def __post_init__(self) -> None:
+        check_real(self.slope, "slope")
         _check(0 <= self.slope <= 1, "slope", self.slope)
 
     @property

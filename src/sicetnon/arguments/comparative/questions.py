@@ -22,6 +22,7 @@ from sicetnon.arguments.comparative.question_forms import (
 )
 from sicetnon.formats.jsontext import whole_text
 from sicetnon.records import Question, Topic
+from sicetnon.values import check_text
 
 _LONGEST = 400
 _MOST_WORDS = 10
@@ -36,7 +37,11 @@ def parse_question(text: str) -> Question:
 
     Args:
         text: Any text; its first 400 characters are read.
+
+    Raises:
+        UsageError: It is no text.
     """
+    check_text(text, "the question")
     folded = _prepared(text)
     for rule in RULES:
         found = rule(folded)

@@ -21,6 +21,7 @@ from sicetnon.arguments.model.encoder import ALONE, DESCRIPTION, DebateEncoder, 
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
 from sicetnon.errors import UsageError, counted
 from sicetnon.formats.jsontext import whole_text
+from sicetnon.values import check_path, check_texts
 
 Floats: TypeAlias = NDArray[np.float32]
 Model: TypeAlias = str | Path | None
@@ -267,6 +268,7 @@ def own_folder(model: Model) -> Path | None:
     """
     if model is None:
         return None
+    check_path(model, "the model")
     folder = Path(model).expanduser()
     if (folder / DESCRIPTION).exists():
         return folder
@@ -286,9 +288,8 @@ def _names_a_folder(model: str) -> bool:
 
 
 def _list(texts: Sequence[str]) -> list[str]:
-    if isinstance(texts, str):
-        raise UsageError("found one text; expected a list of texts")
-    return [_text(text) for text in texts]
+    check_texts(texts, "the texts")
+    return list(texts)
 
 
 def _plain(texts: Sequence[str]) -> list[str]:
@@ -298,11 +299,12 @@ def _plain(texts: Sequence[str]) -> list[str]:
 def _each(values: Sequence[str] | str, count: int) -> Sequence[str]:
     """One value per text, from as many values or from one for all."""
     if isinstance(values, str):
-        return [_text(values)] * count
+        return [values] * count
+    check_texts(values, "the values")
     if len(values) != count:
         found = f"{counted(len(values), 'value')} for {counted(count, 'text')}"
         raise UsageError(f"found {found}; expected as many, or one")
-    return [_text(value) for value in values]
+    return list(values)
 
 
 def _text(value: object) -> str:

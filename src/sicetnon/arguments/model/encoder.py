@@ -27,7 +27,8 @@ from sicetnon.arguments.model.windows import (
     tokens_of,
     windows_of,
 )
-from sicetnon.errors import DataError, UsageError
+from sicetnon.checks import check_number
+from sicetnon.errors import DataError
 from sicetnon.platforms import processor_cores
 from sicetnon.stopping import current_stop
 
@@ -109,8 +110,8 @@ class DebateEncoder:
         threads: int | None = None,
         portion_characters: int = 1 << 20,
     ):
-        if threads is not None and threads < 1:
-            raise UsageError(f"found {threads} threads; expected at least 1")
+        if threads is not None:
+            check_number(threads, "threads", 1)
         self.folder = SHIPPED if folder is None else Path(folder)
         self.threads = threads or processor_cores()
         self.description = _described(self.folder)
@@ -310,9 +311,20 @@ class DebateEncoder:
         return session
 
 
-@functools.cache
 def debate_encoder(folder: Path | None = None, threads: int | None = None) -> DebateEncoder:
-    """The encoder of a folder, loaded once; the shipped one when left out."""
+    """The encoder of a folder, loaded once; the shipped one when left out.
+
+    Raises:
+        DataError: The folder is no model, or damaged.
+        UsageError: The number of threads is none.
+    """
+    if threads is not None:
+        check_number(threads, "threads", 1)
+    return _loaded(folder, threads)
+
+
+@functools.cache
+def _loaded(folder: Path | None, threads: int | None) -> DebateEncoder:
     return DebateEncoder(folder, threads)
 
 

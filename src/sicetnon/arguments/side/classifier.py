@@ -19,6 +19,7 @@ from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals
 from sicetnon.arguments.side.weights import SHIPPED, Weights, side_weights
 from sicetnon.errors import UsageError, counted
 from sicetnon.records import PremiseStance, QuestionSide
+from sicetnon.values import check_path, check_texts
 
 SIDES: tuple[QuestionSide, ...] = get_args(QuestionSide)
 # of 597 labelled arguments three weigh both: too few to learn from, so that words decide
@@ -63,8 +64,10 @@ class Side:
     """
 
     def __init__(self, model: Model = None, *, threads: int | None = None, weights: Path = SHIPPED):
+        check_path(weights, "the weights")
         self._reader = EvidenceReader(model, threads)
-        self._weights, self._path = side_weights(weights), weights
+        self._path = Path(weights)
+        self._weights = side_weights(self._path)
 
     def identity(self) -> str:
         """Names and versions of model and weights, for files that must not mix them."""
@@ -79,6 +82,7 @@ class Side:
             conclusions: Any short texts.
             questions: A question for each, or one for all.
         """
+        check_texts(conclusions, "the conclusions")
         asked = _each(questions, len(conclusions), "")
         if not asked:
             return np.zeros((0, len(SIDES)), np.float32)
@@ -106,10 +110,11 @@ class Side:
             resolutions: The statement that each stance is towards; where it is empty, that is the
                 conclusion. The titles when left out.
         """
+        check_texts(texts, "the texts")
         count = len(texts)
         asked = _each(questions, count, "")
         concluded = [text or "" for text in _each(conclusions, count, None)]
-        tags = np.array([_TAGS[tag] for tag in _each(stances, count, None)], dtype=np.float64)
+        tags = np.array(list(map(_tag, _each(stances, count, None))), dtype=np.float64)
         named = [title or "" for title in _each(titles, count, None)]
         towards = titles if resolutions is None else resolutions
         resolved = [text or "" for text in _each(towards, count, None)]
@@ -184,6 +189,13 @@ class Side:
 _TAGS: dict[str | None, float] = {"PRO": 1.0, "CON": -1.0, "": 0.0, None: 0.0}
 
 
+def _tag(stance: object) -> float:
+    try:
+        return _TAGS[cast(str, stance)]
+    except KeyError:
+        raise UsageError(f"found the stance {stance!r:.40}; expected PRO, CON or None") from None
+
+
 def sides_of(evidence: Evidence, weights: Weights, weighing: NDArray[np.bool_]) -> Reals:
     """Probabilities of `SIDES`, shape (rows, 4).
 
@@ -207,6 +219,7 @@ def _each(values: Sequence[_T] | str | None, count: int, otherwise: _T) -> list[
         return [otherwise] * count
     if isinstance(values, str):
         return [cast(_T, values)] * count
+    check_texts(values, "the values", may_lack=True)
     found = list(values)
     if len(found) != count:
         counts = f"{counted(len(found), 'value')} for {counted(count, 'text')}"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.arguments.side.questions import has_sides
+from sicetnon.errors import DataError
 from sicetnon.library.answers import parts_of
 from sicetnon.library.index import Index
 from sicetnon.records import Record, title_of
@@ -32,7 +33,7 @@ def examples(index: Index) -> list[str]:
     numbers = np.unique(np.linspace(0, index.size - 1, _READ).astype(np.int64))
     try:
         records = _live(index, numbers)
-    except IndexError:  # an index on a cluster has forgotten its deleted documents
+    except DataError:  # an index on a cluster has forgotten its deleted documents
         return []
     named = [title_of(record) or parts_of(record)[1] for record in records]
     titles = [_LEAD.sub("", " ".join(title.split())) for title in named]

@@ -1,0 +1,50 @@
+"""Checks of single values that callers give, in a module that imports nothing heavy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+
+from sicetnon.errors import UsageError
+
+
+def check_text(value: object, name: str) -> None:
+    """Refuse anything but a text.
+
+    Raises:
+        UsageError: The value is something else.
+    """
+    if not isinstance(value, str):
+        raise UsageError(f"found {type(value).__name__} as {name}; expected a text")
+
+
+def check_texts(values: object, name: str, may_lack: bool = False) -> None:
+    """Refuse anything but a list of texts.
+
+    Args:
+        values: The list.
+        name: The noun for messages.
+        may_lack: Whether None may stand in the place of a text.
+
+    Raises:
+        UsageError: The value is something else, or one text, or holds something else.
+    """
+    if isinstance(values, str):
+        raise UsageError(f"found the text {values[:40]!r} as {name}; expected a list of texts")
+    if not isinstance(values, Collection) or isinstance(values, Mapping):
+        raise UsageError(f"found {type(values).__name__} as {name}; expected a list of texts")
+    for value in values:
+        if not isinstance(value, str) and not (value is None and may_lack):
+            raise UsageError(f"found {type(value).__name__} among {name}; expected texts")
+
+
+def check_path(value: object, name: str) -> None:
+    """Refuse anything but a path.
+
+    Raises:
+        UsageError: The value is something else, or holds a null character.
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise UsageError(f"found {type(value).__name__} as {name}; expected a path")
+    if "\0" in os.fspath(value):
+        raise UsageError(f"found {os.fspath(value)!r} as {name}; no path holds a null character")
