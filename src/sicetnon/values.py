@@ -23,19 +23,19 @@ def check_texts(values: object, name: str, may_lack: bool = False) -> None:
 
     Args:
         values: The list.
-        name: The noun for messages.
+        name: What they are, in the plural.
         may_lack: Whether None may stand in the place of a text.
 
     Raises:
         UsageError: The value is something else, or one text, or holds something else.
     """
     if isinstance(values, str):
-        raise UsageError(f"found the text {values[:40]!r} as {name}; expected a list of texts")
+        raise UsageError(f"found the text {values[:40]!r}; expected a list of {name}")
     if not isinstance(values, Collection) or isinstance(values, Mapping):
-        raise UsageError(f"found {type(values).__name__} as {name}; expected a list of texts")
+        raise UsageError(f"found {type(values).__name__}; expected a list of {name}")
     for value in values:
         if not isinstance(value, str) and not (value is None and may_lack):
-            raise UsageError(f"found {type(value).__name__} among {name}; expected texts")
+            raise UsageError(f"found {type(value).__name__} among the {name}; expected texts")
 
 
 def check_path(value: object, name: str) -> None:

@@ -8,13 +8,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sicetnon.cluster.address import is_address, parse_address
+from sicetnon.cluster.answers import is_expected
+from sicetnon.cluster.credentials import read_credentials
+from sicetnon.cluster.hosts import Host, client
 from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.library.index import Index
 
+ALIASED = b'{"name.0123456789ab-1": {"aliases": {}}}'
 USER, PASSWORD = "bob", "hunter-2-secret"
 SENT = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 
@@ -56,7 +61,10 @@ def served(status: int, content_type: str, body: bytes) -> Iterator[str]:
         (200, "application/json", b'"x"', "something else running at this address"),
         (200, "application/json", b"[" * 100_000, "the answer is no JSON"),
         (200, "application/json", b'{"a": NaN}', "the answer is no JSON"),
-        (200, "application/json", b'{"a": 1, "b": []}', "is an alias of a, b, which is no index"),
+        (200, "application/json", b'{"a": 1, "b": []}', "none of an OpenSearch cluster"),
+        (200, "application/json", b'{"a": {"aliases": {}}}', "is an alias of a, which is no index"),
+        (200, "application/json", ALIASED, "none of an OpenSearch cluster"),
+        (200, "application/json", ALIASED[:-1] + b',"found": {}}', "none of an OpenSearch cluster"),
         (302, "application/json", b"", "status 302"),
         (400, "application/json", b'{"error": {"root_cause": {"x": 1}}}', "status 400"),
         (400, "application/json", b'{"error": {"root_cause": [5]}}', "status 400"),
@@ -81,6 +89,73 @@ def test_what_is_no_cluster(
         Index.open(address)
     assert PASSWORD not in str(caught.value)
     assert SENT not in str(caught.value)
+
+
+SHARDS = {"_shards": {"total": 1, "successful": 1, "failed": 0}}
+REQUESTS = (
+    ("POST", "/x/_search"),
+    ("POST", "/x/_search/point_in_time"),
+    ("POST", "/_msearch"),
+    ("GET", "/x/_doc/state"),
+    ("PUT", "/x/_doc/state"),
+    ("GET", "/x/_alias/x"),
+    ("GET", "/x/_settings"),
+    ("POST", "/x/_bulk"),
+    ("POST", "/x/_refresh"),
+    ("GET", "/x/_stats/store,docs"),
+)
+
+
+@pytest.mark.parametrize(("method", "path"), REQUESTS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"ok": True},
+        {"hits": 5, "_shards": []},
+        SHARDS | {"hits": [], "pit_id": 5, "items": {}, "responses": 5},
+        SHARDS | {"hits": {"hits": [5]}, "items": [5], "responses": [{"error": 5}, {}]},
+        {"found": True, "_source": {}, "aliases": 5, "x": {"settings": {"index": 5}}},
+        {"found": 1, "_shards": {"total": "1"}, "_seq_no": "1", "items": [{"index": {}}]},
+        5,
+        None,
+        [[]],
+    ],
+)
+def test_answers_of_another_form_are_refused(method: str, path: str, answer: Any) -> None:
+    is_sharded = isinstance(answer, dict) and answer.get("_shards") == SHARDS["_shards"]
+    if not (is_sharded and ("_refresh" in path or "_stats" in path)):
+        assert not is_expected(method, path, answer)
+
+
+def test_answers_of_the_engine_are_taken() -> None:
+    search = SHARDS | {"took": 1, "timed_out": False, "hits": {"hits": [{"_id": "1"}]}}
+    written = {"_seq_no": 1, "_primary_term": 1}
+    for method, path, answer in (
+        ("POST", "/x/_search", search),
+        ("POST", "/_search", search),
+        ("POST", "/x/_search/point_in_time", SHARDS | {"pit_id": "a"}),
+        ("DELETE", "/_search/point_in_time", {"pits": []}),
+        ("POST", "/_msearch", {"responses": [search, {"error": {"type": "a"}, "status": 429}]}),
+        ("GET", "/x/_doc/state", {"found": False}),
+        ("GET", "/x/_doc/state", {"found": True, "_source": {"record": "{}"}, **written}),
+        ("PUT", "/x/_doc/state", written),
+        ("GET", "/x/_settings", {"x": {"settings": {"index": {"number_of_shards": "1"}}}}),
+        ("POST", "/x/_bulk", {"errors": False, "items": [{"index": {"status": 201}}]}),
+        ("PUT", "/x", {"acknowledged": True}),
+    ):
+        assert is_expected(method, path, answer)
+
+
+@pytest.mark.parametrize(
+    "body", [b"5", b"[]", b"{}", b'{"nodes": 5}', b'{"nodes": [5]}', b'{"nodes": {}}', b'"x"']
+)
+def test_a_host_that_is_no_node_is_left(body: bytes) -> None:
+    pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
+    with served(200, "application/json", body) as text:
+        address = parse_address(text)
+        host = Host(client(address, 0, read_credentials(address), 1))
+        assert not host.probe()
+        host.client.close()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sicetnon.cluster.address import Address
+from sicetnon.cluster.answers import is_expected
 from sicetnon.cluster.credentials import PREFIX, Credentials, read_credentials
 from sicetnon.cluster.hosts import Host, Hosts, client
 from sicetnon.errors import ServiceError
@@ -208,10 +209,10 @@ class Connection:
         except AttributeError:
             # the client takes an error for an object
             answer = None
-        if not isinstance(answer, dict):
+        if not is_expected(request.method, request.path, answer):
             raise ClusterError(
-                f"{self.address}: the answer is none of OpenSearch's; is something else running "
-                "at this address?",
+                f"{self.address}: the answer is none of an OpenSearch cluster with an index of Sic "
+                "et Non; is something else running at this address?",
                 status=-1,
             )
         return answer

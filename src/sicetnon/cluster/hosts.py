@@ -56,11 +56,20 @@ class Host:
                 params={"filter_path": "nodes.*.name"},
                 timeout=_PROBE_SECONDS,
             )
-            self.node = next(iter(answer["nodes"]))
+            self.node = msgspec.convert(next(iter(answer["nodes"])), str)
         except TransportError as error:
             # a refusal is an answer
             return isinstance(error.status_code, int)
-        except (OpenSearchException, LookupError, StopIteration):
+        except (
+            OpenSearchException,
+            LookupError,
+            StopIteration,
+            TypeError,
+            ValueError,
+            AttributeError,
+            RecursionError,
+        ):
+            # something else than the engine answers, or the client takes its error for an object
             return False
         return True
 

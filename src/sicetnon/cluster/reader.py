@@ -363,7 +363,7 @@ class ClusterReader(IndexReader):
 
     def _check_ids(self, ids: Sequence[str]) -> None:
         self.check_open()
-        check_texts(ids, "the ids")
+        check_texts(ids, "ids")
 
     def _gone(self, number: int) -> DataError:
         return DataError(f"the document with the number {number} was deleted", str(self.folder))

@@ -143,7 +143,7 @@ def _runs(
     each: list[tuple[str | None, SystemOrRun]] = (
         [(None, systems)] if isinstance(systems, Retriever) else list(each_source(systems))
     )
-    check_texts(names, "the names")
+    check_texts(names, "names")
     if names and len(names) != len(each):
         found = f"{counted(len(names), 'name')} for {counted(len(each), 'system')}"
         raise UsageError(f"found {found}; give one for each")

@@ -126,7 +126,7 @@ class IndexReader:
             UsageError: `ids` is no list of texts.
         """
         self.check_open()
-        check_texts(ids, "the ids")
+        check_texts(ids, "ids")
         self.check_sizes()
         found = [self.number(identifier) for identifier in ids]
         known = [number for number in found if number is not None]

@@ -128,7 +128,7 @@ class Index(IndexReader):
 
         if isinstance(fields, str):
             raise UsageError(f"found the text {fields!r}; expected a list of fields: [{fields!r}]")
-        check_texts(fields, "the fields")
+        check_texts(fields, "fields")
         _check_names(id_field=id_field, stance_field=stance_field, claim_field=claim_field)
         if analysis is not None:
             check_text(analysis, "the analysis")

@@ -288,7 +288,7 @@ def _names_a_folder(model: str) -> bool:
 
 
 def _list(texts: Sequence[str]) -> list[str]:
-    check_texts(texts, "the texts")
+    check_texts(texts, "texts")
     return list(texts)
 
 
@@ -300,7 +300,7 @@ def _each(values: Sequence[str] | str, count: int) -> Sequence[str]:
     """One value per text, from as many values or from one for all."""
     if isinstance(values, str):
         return [values] * count
-    check_texts(values, "the values")
+    check_texts(values, "values")
     if len(values) != count:
         found = f"{counted(len(values), 'value')} for {counted(count, 'text')}"
         raise UsageError(f"found {found}; expected as many, or one")

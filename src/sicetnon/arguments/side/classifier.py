@@ -82,7 +82,7 @@ class Side:
             conclusions: Any short texts.
             questions: A question for each, or one for all.
         """
-        check_texts(conclusions, "the conclusions")
+        check_texts(conclusions, "conclusions")
         asked = _each(questions, len(conclusions), "")
         if not asked:
             return np.zeros((0, len(SIDES)), np.float32)
@@ -110,7 +110,7 @@ class Side:
             resolutions: The statement that each stance is towards; where it is empty, that is the
                 conclusion. The titles when left out.
         """
-        check_texts(texts, "the texts")
+        check_texts(texts, "texts")
         count = len(texts)
         asked = _each(questions, count, "")
         concluded = [text or "" for text in _each(conclusions, count, None)]
@@ -219,7 +219,7 @@ def _each(values: Sequence[_T] | str | None, count: int, otherwise: _T) -> list[
         return [otherwise] * count
     if isinstance(values, str):
         return [cast(_T, values)] * count
-    check_texts(values, "the values", may_lack=True)
+    check_texts(values, "values", may_lack=True)
     found = list(values)
     if len(found) != count:
         counts = f"{counted(len(found), 'value')} for {counted(count, 'text')}"
