@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -330,3 +331,11 @@ class TestMissing:
         )
         command = [sys.executable, "-c", code]
         assert subprocess.run(command, capture_output=True, check=True).stdout.strip() == b"[]"
+
+    def test_no_library_keeps_an_id_of_the_device(self, tmp_path: Path) -> None:
+        # ONNX Runtime 1.31 would write one into this folder, and send events
+        code = "from sicetnon import Quality; Quality().score(['Tenure costs money.'])"
+        environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+        environment.pop("ORT_DISABLE_TELEMETRY", None)
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+        assert not [path for path in tmp_path.rglob("*") if "onnx" in path.name.lower()]

@@ -10,7 +10,7 @@ Hugging Face classifier (extra `neural`); the shipped model when left out.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import ClassVar, Protocol, TypeAlias
 
@@ -21,7 +21,7 @@ from sicetnon.arguments.model.encoder import ALONE, DESCRIPTION, DebateEncoder, 
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
 from sicetnon.errors import UsageError, counted
 from sicetnon.formats.jsontext import whole_text
-from sicetnon.values import check_path, check_texts
+from sicetnon.values import check_path
 
 Floats: TypeAlias = NDArray[np.float32]
 Model: TypeAlias = str | Path | None
@@ -288,8 +288,11 @@ def _names_a_folder(model: str) -> bool:
 
 
 def _list(texts: Sequence[str]) -> list[str]:
-    check_texts(texts, "texts")
-    return list(texts)
+    if isinstance(texts, str):
+        raise UsageError("found one text; expected a list of texts")
+    if not isinstance(texts, Collection):
+        raise UsageError(f"found {type(texts).__name__}; expected a list of texts")
+    return [_text(text) for text in texts]
 
 
 def _plain(texts: Sequence[str]) -> list[str]:
@@ -299,12 +302,13 @@ def _plain(texts: Sequence[str]) -> list[str]:
 def _each(values: Sequence[str] | str, count: int) -> Sequence[str]:
     """One value per text, from as many values or from one for all."""
     if isinstance(values, str):
-        return [values] * count
-    check_texts(values, "values")
+        return [_text(values)] * count
+    if not isinstance(values, Collection):
+        raise UsageError(f"found {type(values).__name__}; expected a list of texts")
     if len(values) != count:
         found = f"{counted(len(values), 'value')} for {counted(count, 'text')}"
         raise UsageError(f"found {found}; expected as many, or one")
-    return list(values)
+    return [_text(value) for value in values]
 
 
 def _text(value: object) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import os
 import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +28,6 @@ from sicetnon.arguments.model.windows import (
     tokens_of,
     windows_of,
 )
-from sicetnon.checks import check_number
 from sicetnon.errors import DataError
 from sicetnon.platforms import processor_cores
 from sicetnon.stopping import current_stop
@@ -110,8 +110,7 @@ class DebateEncoder:
         threads: int | None = None,
         portion_characters: int = 1 << 20,
     ):
-        if threads is not None:
-            check_number(threads, "threads", 1)
+        _check_threads(threads)
         self.folder = SHIPPED if folder is None else Path(folder)
         self.threads = threads or processor_cores()
         self.description = _described(self.folder)
@@ -289,6 +288,9 @@ class DebateEncoder:
             return self._sessions[graph]
 
     def _opened(self, graph: str) -> Any:
+        # from version 1.31 on, ONNX Runtime counts its users: it keeps the id of a device in their
+        # folder, and sends events
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime
 
         path = self.folder / graph
@@ -318,9 +320,13 @@ def debate_encoder(folder: Path | None = None, threads: int | None = None) -> De
         DataError: The folder is no model, or damaged.
         UsageError: The number of threads is none.
     """
-    if threads is not None:
-        check_number(threads, "threads", 1)
+    _check_threads(threads)
     return _loaded(folder, threads)
+
+
+def _check_threads(threads: object) -> None:
+    if threads is not None and not (isinstance(threads, int) and threads >= 1):
+        raise UsageError(f"found {threads!r:.40} threads; expected at least 1")
 
 
 @functools.cache
