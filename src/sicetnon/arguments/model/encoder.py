@@ -28,7 +28,7 @@ from sicetnon.arguments.model.windows import (
     tokens_of,
     windows_of,
 )
-from sicetnon.errors import DataError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.platforms import processor_cores
 from sicetnon.stopping import current_stop
 
@@ -325,7 +325,7 @@ def debate_encoder(folder: Path | None = None, threads: int | None = None) -> De
 
 
 def _check_threads(threads: object) -> None:
-    if threads is not None and not (isinstance(threads, int) and threads >= 1):
+    if threads is not None and not (isinstance(threads, int) and threads > 0):
         raise UsageError(f"found {threads!r:.40} threads; expected at least 1")
 
 
