@@ -192,7 +192,7 @@ def test_run_makes_its_own_damaged_index_anew(sample: Path, tmp_path: Path) -> N
     command = ["run", TASK, "-i", str(sample / "input"), "-o", str(tmp_path / "out"), "-k", "3"]
     assert main(command) == 0
     first = (tmp_path / "out" / "run.txt").read_bytes()
-    damaged = tmp_path / "out.index" / "segment-000001" / "frequencies"
+    damaged = tmp_path / "out.index" / "segment-000001" / "postings"
     damaged.write_bytes(damaged.read_bytes()[:-1])
     assert main(command) == 0
     assert (tmp_path / "out" / "run.txt").read_bytes() == first
