@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 import sicetnon
 
@@ -58,6 +61,45 @@ def test_kernels_are_in_the_cache_folder_and_compiled_once(tmp_path: Path) -> No
     assert written[0]
     assert written[0] == written[1]
     assert [path.name for path in source.parent.iterdir()] == ["kernel.py"]
+
+
+def test_signatures_never_share_a_file(tmp_path: Path) -> None:
+    # or processes that compile at the same time, each its own, mix up their machine code
+    source = tmp_path / "kernel.py"
+    names = []
+    for argument, cache in (("3.0", "first"), ("3", "second")):
+        source.write_text(KERNEL.replace("3.0", argument))
+        os.utime(source, (1, 1))
+        places = {"SICETNON_CACHE": str(tmp_path / cache), "NUMBA_CACHE_DIR": ""}
+        assert run(source, **places) == "1.5\n"
+        names.append({path.name for path in (tmp_path / cache).rglob("*.nbc")})
+    assert all(names)
+    assert not names[0] & names[1]
+
+
+@pytest.mark.parametrize("damage", [lambda code: code[:-100], lambda code: b"x" * len(code)])
+def test_damaged_machine_code_is_compiled_anew(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    source = tmp_path / "kernel.py"
+    source.write_text(KERNEL)
+    places = {"SICETNON_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+    run(source, **places)
+    (kept,) = (tmp_path / "cache").rglob("*.nbc")
+    whole = kept.stat().st_size
+    kept.write_bytes(damage(kept.read_bytes()))
+    damaged = kept.read_bytes()
+    assert run(source, **places) == "1.5\n"
+    assert kept.stat().st_size == whole
+    assert kept.read_bytes() != damaged
+
+
+def test_a_full_disk_keeps_no_kernels(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.py"
+    full = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    source.write_text(full + KERNEL)
+    assert run(source, SICETNON_CACHE=str(tmp_path / "cache"), NUMBA_CACHE_DIR="") == "1.5\n"
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 
 def test_without_a_folder_for_kernels_they_are_compiled_anew(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ class Kernel(Generic[Parameters, Result]):
         plain: Does the same without the compiler; used for small pieces of work.
         seconds: About how long `plain` takes, from the same arguments.
         is_stored: Whether the machine code is kept for other processes.
+        allocates: As in `compiled`.
 
     Attributes:
         function: The function as Python runs it.
@@ -40,10 +41,11 @@ class Kernel(Generic[Parameters, Result]):
         plain: Callable[Parameters, Result] | None = None,
         seconds: Callable[Parameters, float] | None = None,
         is_stored: bool = True,
+        allocates: bool = True,
     ):
         functools.update_wrapper(self, function)
         self.function, self.plain = function, plain
-        self._seconds, self._is_stored = seconds, is_stored
+        self._seconds, self._is_stored, self._allocates = seconds, is_stored, allocates
 
     def __call__(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
         """Call the compiled function, or the plain one if there is little to do."""
@@ -62,8 +64,9 @@ class Kernel(Generic[Parameters, Result]):
         from sicetnon.compiled import compiler
 
         _plainness.is_over = True
-        made = compiler.dispatcher if self._is_stored else compiler.inlined_dispatcher
-        return made(self.function)
+        if not self._is_stored:
+            return compiler.inlined_dispatcher(self.function)
+        return compiler.dispatcher(self.function, self._allocates)
 
     @property
     def _numba_type_(self) -> Any:
@@ -81,20 +84,33 @@ def compiled(function: Callable[Parameters, Result]) -> Kernel[Parameters, Resul
 
 @overload
 def compiled(
-    *, plain: Callable[Parameters, Result], seconds: Callable[Parameters, float]
+    *,
+    plain: Callable[Parameters, Result],
+    seconds: Callable[Parameters, float],
+    allocates: bool = True,
 ) -> Callable[[Callable[Parameters, Result]], Kernel[Parameters, Result]]: ...
 
 
-def compiled(function: Any = None, *, plain: Any = None, seconds: Any = None) -> Any:
+@overload
+def compiled(
+    *, allocates: bool
+) -> Callable[[Callable[Parameters, Result]], Kernel[Parameters, Result]]: ...
+
+
+def compiled(
+    function: Any = None, *, plain: Any = None, seconds: Any = None, allocates: bool = True
+) -> Any:
     """Compile a function when it is first called; `compiler.dispatcher` has the details.
 
     Args:
         function: The function to compile.
         plain: Does the same without the compiler; used for small pieces of work.
         seconds: About how long `plain` takes, from the same arguments.
+        allocates: Whether it makes arrays. One that makes none is faster: it counts no references
+            to its arguments, which takes longer than the work on a word.
     """
     if function is None:
-        return functools.partial(Kernel, plain=plain, seconds=seconds)
+        return functools.partial(Kernel, plain=plain, seconds=seconds, allocates=allocates)
     return Kernel(function)
 
 
@@ -138,3 +154,12 @@ def is_small(seconds: float) -> bool:
         seconds: About how long the plain way takes; the work counts as done.
     """
     return not _plainness.is_over and _plainness.is_enough(seconds)
+
+
+def expect(seconds: float) -> None:
+    """Compile from now on if the work to come is large.
+
+    Args:
+        seconds: About how long the plain way takes; the work does not count as done.
+    """
+    _plainness.is_over = _plainness.is_over or seconds > PLAIN_SECONDS

@@ -6,7 +6,9 @@ To import this module loads numba, which takes about half a second.
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from numba.core import caching, event
 from sicetnon.folders import cache_folder
 
 _LOG = logging.getLogger("sicetnon.compiled")
+_DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 class _Announcement(event.Listener):
@@ -55,16 +58,58 @@ class _KernelFiles(caching.CompileResultCacheImpl):
     _locator_classes = [_Locator]  # noqa: RUF012  # as in numba
 
 
+class _KernelFile(caching.IndexDataCacheFile):
+    """A file for each signature, named by it: a digest, and the machine code.
+
+    numba numbers its files in an index. Two processes that compile at the same time then give the
+    same number to different signatures, and a later one calls the wrong machine code.
+    """
+
+    def save(self, key: object, data: object) -> None:
+        """Keep the machine code of a signature, if the disk has room."""
+        code: bytes = self._dump(data)  # type: ignore[no-untyped-call]
+        try:
+            with self._open_for_write(self._path(key)) as file:
+                file.write(self._digest(code) + code)
+        except OSError:
+            _announce_loss()
+
+    def load(self, key: object) -> Any:
+        """The machine code of a signature; None where there is none of this source and numba."""
+        try:
+            kept = Path(self._path(key)).read_bytes()
+        except OSError:
+            return None
+        code = kept[_DIGEST_BYTES:]
+        return pickle.loads(code) if kept[:_DIGEST_BYTES] == self._digest(code) else None
+
+    def _digest(self, code: bytes) -> bytes:
+        """Tells damaged machine code, and that of another source or numba."""
+        made_from = repr((self._source_stamp, self._version)).encode()
+        return hashlib.sha256(made_from + code).digest()
+
+    def _path(self, key: object) -> str:
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        name = f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
+        return str(Path(self._cache_path) / name)
+
+
 class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelFiles
+
+    def __init__(self, function: Callable[..., Any]):
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._cache_file = _KernelFile(  # type: ignore[no-untyped-call]
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
 
 @functools.cache
 def _announce_loss() -> None:
-    _LOG.info("found no folder to keep kernels in: each process compiles for about 20 seconds")
+    _LOG.info("found no room to keep kernels: each process compiles for about 20 seconds")
 
 
-def dispatcher(function: Callable[..., Any]) -> Any:
+def dispatcher(function: Callable[..., Any], allocates: bool = True) -> Any:
     """Numba's dispatcher of a function: compiles it when it is first called, for each signature.
 
     The machine code is kept in the folder `kernels` in `cache_folder()`, or in the one that
@@ -74,10 +119,12 @@ def dispatcher(function: Callable[..., Any]) -> Any:
     A division by zero gives infinity, as in numpy: a check before each division would cost a tenth
     of the time of a search.
     """
-    made: Any = njit(nogil=True, error_model="numpy")(function)
+    # `_nrt` counts references; numba's types do not know it
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
+    made: Any = njit(**options)(function)
     try:
         # what `cache=True` does, with our folder in place of numba's choice
-        made._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+        made._cache = _KernelCache(function)
     except RuntimeError:  # no folder can be written
         _announce_loss()
     return made
