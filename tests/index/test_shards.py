@@ -5,8 +5,12 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import os
 import random
+import select
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -49,6 +53,7 @@ from support.index_cases import (
     files_of,
     write_lines,
 )
+from support.patience import HANGS
 
 TOPICS = [Topic("1", "teachers and schools"), Topic("2", WORDS), Topic("3", "nothing")]
 MODELS = (BM25(), DirichletLM(), DirichletLM(10, "full"), JelinekMercer(), DPH(), PL2())
@@ -347,6 +352,34 @@ def test_the_processes_import_nothing_of_the_working_folder(
     (tmp_path / "é.jsonl").write_text("no record\n" * 1000)
     assert cli.main([*build[:3], "é.jsonl", *build[3:]]) == 1
     assert "é.jsonl, line 1: the line cannot be used" in capsys.readouterr().err
+
+
+SLEEPING = """
+import sys, time
+if any(argument.startswith("--shard=") for argument in sys.orig_argv):
+    alive = open({pipe!r}, "wb", buffering=0)
+    alive.write(b".")
+    import sicetnon.cli
+    sicetnon.cli.main = lambda _: time.sleep({seconds})
+"""
+
+
+def test_the_processes_end_with_a_command_that_is_killed(tmp_path: Path) -> None:
+    pipe = tmp_path / "alive"
+    os.mkfifo(pipe)
+    (tmp_path / "sitecustomize.py").write_text(SLEEPING.format(pipe=str(pipe), seconds=HANGS))
+    source = write_lines(tmp_path / "docs.jsonl", *({"text": f"school {n}"} for n in range(9)))
+    build = ["index", "build", str(source), "-o", str(tmp_path / "index"), "--shards", "2"]
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sicetnon", *build], env={**os.environ, "PYTHONPATH": path}
+    )
+    with pipe.open("rb") as alive:
+        assert alive.read(2) == b".."
+        process.kill()
+        process.wait()
+        assert select.select([alive], [], [], HANGS / 10)[0]
+        assert alive.read() == b""
 
 
 def test_the_command_builds_shards_at_one_time(tmp_path: Path, capsys) -> None:

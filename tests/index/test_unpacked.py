@@ -138,7 +138,7 @@ def test_closed_postings_keep_nothing() -> None:
 
 
 def test_the_usual_bound_fits_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for memory, usual in ((None, 512), (64 << 10, 512), (2048, 512), (1024, 256)):
+    for memory, usual in ((None, 512), (64 << 10, 16 << 10), (2048, 512), (1024, 256)):
         found = None if memory is None else memory << 20
         monkeypatch.setattr(unpacked, "memory_bytes", lambda found=found: found)
         assert unpacked.usual_bytes() == usual << 20

@@ -16,7 +16,7 @@ from sicetnon.formats.ciff import CiffHeader, CiffReader, PostingsLists, write_c
 from sicetnon.formats.files import checksum
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.index.documents import encode_record
-from sicetnon.index.folder import building, locked, next_segment
+from sicetnon.index.folder import building, locked, next_segment, refuse_inside_index
 from sicetnon.index.forms import write_forms
 from sicetnon.index.layout import write_lengths
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
@@ -49,8 +49,10 @@ def export_ciff(folder: Path, path: Path) -> None:
 
     Raises:
         BrokenIndexError: There is no such index, or it is damaged.
+        UsageError: The file would lie in the folder of an index.
         OSError: The disk is full or not writable.
     """
+    refuse_inside_index(path)
     with tempfile.TemporaryDirectory(prefix="sicetnon-") as scratch:
         with IndexReader.open(folder) as index:
             index.verify()

@@ -35,12 +35,14 @@ def locked(folder: Path, may_create: bool = False) -> Iterator[None]:
     Raises:
         SicetnonError: Another process holds it.
         BrokenIndexError: There is no index, unless one may be created.
-        UsageError: One may be, but the folder holds something else.
+        UsageError: One may be, but the folder holds something else, or lies in another index.
     """
     created = not folder.exists()
     if may_create:
         if not created and not folder.is_dir():
             raise UsageError(f"{folder}: is no folder; choose another place for the index")
+        if not folder.name.startswith(BUILDING_PREFIX):
+            refuse_inside_index(folder)
         make_folder(folder)
         _refuse_foreign(folder)
     else:
@@ -127,6 +129,17 @@ def _clean_segment(folder: Path, entry: SegmentEntry) -> None:
 
 def _is_own(path: Path) -> bool:
     return _OWN_NAMES.fullmatch(path.name) is not None
+
+
+def refuse_inside_index(path: Path) -> None:
+    """Refuse to write into the folder of an index, which could then not be built anew.
+
+    Raises:
+        UsageError: The path lies in such a folder.
+    """
+    for parent in path.resolve().parents:
+        if (parent / MANIFEST).is_file() and any(parent.glob(f"{SEGMENT_PREFIX}*")):
+            raise UsageError(f"{path}: lies in the index {parent}; choose a place outside of it")
 
 
 def _refuse_foreign(folder: Path) -> None:

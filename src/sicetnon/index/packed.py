@@ -185,7 +185,7 @@ class PackedPostings:
         if (begins > ends).any() or (begins < 0).any() or (ends > self._offsets.end).any():
             raise self._offsets.wrong("found places that no record has")
         offsets, documents, numbers = self._unpacked(self._headers(begins, ends), ends)
-        return offsets, documents, self.patterns[numbers]
+        return offsets, documents, self.patterns.take(numbers, axis=0)
 
     def damaged(self) -> BrokenIndexError:
         """The error for records that cannot be."""

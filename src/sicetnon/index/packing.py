@@ -28,7 +28,7 @@ from sicetnon.index.plain_packing import COUNTED_FROM, MOST_SHIFT
 _TERM, _POSTING = 5e-5, 1e-6
 
 
-@compiled
+@compiled(allocates=False)
 def usual_shift(postings: int, documents: int) -> int:
     """The shift of the gaps between the documents of a rare term."""
     shift = 0
@@ -37,7 +37,7 @@ def usual_shift(postings: int, documents: int) -> int:
     return shift
 
 
-@compiled
+@compiled(allocates=False)
 def gamma_bits(number: int) -> int:
     """The bits of Elias' gamma code of a number from 1."""
     bits = 1
@@ -103,6 +103,7 @@ def number_patterns(
 @compiled(
     plain=plain_packing.plan_records,
     seconds=lambda offsets, documents, *_: _TERM * offsets.size + _POSTING * documents.size,
+    allocates=False,
 )
 def plan_records(
     offsets: NDArray[np.int64],
@@ -145,7 +146,7 @@ def plan_records(
         ends[term + 1] = position
 
 
-@compiled
+@compiled(allocates=False)
 def best_shift(values: NDArray[np.int32], begin: int, end: int) -> tuple[int, int]:
     """The shift for which values take the fewest bits in Rice code, and their number."""
     size, rest = end - begin, 0
@@ -162,7 +163,7 @@ def best_shift(values: NDArray[np.int32], begin: int, end: int) -> tuple[int, in
     return found, best
 
 
-@compiled
+@compiled(allocates=False)
 def best_gap_shift(
     documents: NDArray[np.int32], begin: int, end: int, first: int
 ) -> tuple[int, int]:
@@ -184,7 +185,7 @@ def best_gap_shift(
     return found, best
 
 
-@compiled
+@compiled(allocates=False)
 def gap_bits(documents: NDArray[np.int32], begin: int, end: int, shift: int) -> int:
     """The bits that the gaps between the documents of a term take in Rice code."""
     before, bits = -1, (end - begin) * (shift + 1)
@@ -194,7 +195,7 @@ def gap_bits(documents: NDArray[np.int32], begin: int, end: int, shift: int) -> 
     return bits
 
 
-@compiled
+@compiled(allocates=False)
 def put(words: NDArray[np.uint64], position: int, value: int, width: int) -> int:
     """Write the lowest bits of a value where all bits are 0; the position behind them."""
     if width:
@@ -207,7 +208,7 @@ def put(words: NDArray[np.uint64], position: int, value: int, width: int) -> int
     return position + width
 
 
-@compiled
+@compiled(allocates=False)
 def put_gamma(words: NDArray[np.uint64], position: int, number: int) -> int:
     """Write Elias' gamma code of a number from 1; the position behind it."""
     width = gamma_bits(number) >> 1
@@ -218,6 +219,7 @@ def put_gamma(words: NDArray[np.uint64], position: int, number: int) -> int:
 @compiled(
     plain=plain_packing.pack_records,
     seconds=lambda offsets, documents, *_: _TERM * offsets.size + _POSTING * documents.size,
+    allocates=False,
 )
 def pack_records(
     offsets: NDArray[np.int64],
@@ -263,7 +265,7 @@ def pack_records(
             high = put_one(words, high + (number >> shift))
 
 
-@compiled
+@compiled(allocates=False)
 def put_one(words: NDArray[np.uint64], position: int) -> int:
     """Set a bit; the position behind it."""
     words[position >> 6] |= np.uint64(1) << np.uint64(position & 63)

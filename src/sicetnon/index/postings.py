@@ -13,7 +13,11 @@ from sicetnon.index.plain_postings import MAX_FREQUENCY
 _WORD, _POSTING = 2e-7, 2e-7
 
 
-@compiled(plain=plain_postings.count_terms, seconds=lambda words, *_: _WORD * words.size)
+@compiled(
+    plain=plain_postings.count_terms,
+    seconds=lambda words, *_: _WORD * words.size,
+    allocates=False,
+)
 def count_terms(
     words: NDArray[np.int32],
     term_of_word: NDArray[np.int32],
@@ -69,7 +73,11 @@ def count_terms(
     return filled
 
 
-@compiled(plain=plain_postings.sort_rows, seconds=lambda terms, *_: _POSTING * terms.size)
+@compiled(
+    plain=plain_postings.sort_rows,
+    seconds=lambda terms, *_: _POSTING * terms.size,
+    allocates=False,
+)
 def sort_rows(
     row_terms: NDArray[np.int32],
     row_documents: NDArray[np.int32],
@@ -106,6 +114,7 @@ def sort_rows(
 @compiled(
     plain=plain_postings.count_live,
     seconds=lambda _, __, documents, *___: _POSTING * documents.size,
+    allocates=False,
 )
 def count_live(
     source_terms: NDArray[np.int32],
@@ -132,6 +141,7 @@ def count_live(
 @compiled(
     plain=plain_postings.copy_postings,
     seconds=lambda _, __, documents, *___: _POSTING * documents.size,
+    allocates=False,
 )
 def copy_postings(
     source_terms: NDArray[np.int32],

@@ -78,7 +78,7 @@ class IndexReader:
         Args:
             folder: The index.
             postings_memory: Bytes for postings that queries unpacked, kept for the next queries;
-                512 MB, or a quarter of the memory where that is less, when left out.
+                a quarter of the memory of the machine or container when left out.
 
         Raises:
             BrokenIndexError: There is none, or it is damaged, or was made with an analysis that
@@ -171,7 +171,12 @@ class IndexReader:
         return [found[number] for number in wanted]
 
     def annotation(self, name: str) -> Annotation | None:
-        """The annotation of a name, such as `quality`, or None."""
+        """The annotation of a name, such as `quality`, or None.
+
+        Raises:
+            UsageError: The name is no text.
+        """
+        check_text(name, "the annotation")
         self.check_open()
         return self._annotations.get(name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -112,7 +112,7 @@ class Segment:
 
         def unpack() -> Lists:
             documents, numbers = self.postings.unpack(term)
-            return Lists(documents, self.postings.patterns[numbers])
+            return Lists(documents, self.postings.patterns.take(numbers, axis=0))
 
         return self._unpacked.lists((self.base, term, "rows"), unpack)
 
@@ -124,6 +124,10 @@ class Segment:
             return Lists(documents, self.postings.sums[numbers][:, None])
 
         return self._unpacked.lists((self.base, term, "sums"), unpack)
+
+    def merged(self, key: Hashable, merge: Callable[[], Lists]) -> Lists:
+        """The postings of several terms in one list, kept in memory by a key."""
+        return self._unpacked.lists((self.base, key), merge)
 
     def together(self, terms: Sequence[int], field: int | None) -> tuple[Pool, NDArray[np.int64]]:
         """The unpacked postings of some terms in one array.

@@ -161,7 +161,7 @@ def _check_description(path: Path, stored: StoredFile) -> None:
 
 
 def damaged(path: Path, problem: str) -> BrokenIndexError:
-    """The error for a file that holds what no index holds."""
+    """The error for a damaged file of an index."""
     return BrokenIndexError(f"{path}: damaged: {problem}; {REBUILD}")
 
 

@@ -128,24 +128,36 @@ class DocumentWriter:
         self._compressor = zstandard.ZstdCompressor(_LEVEL, dict_data=found, write_checksum=True)
 
     def _write(self, compressor: zstandard.ZstdCompressor, is_end: bool) -> None:
-        frames, block, size = [], list[bytes](), 0
+        blocks, block, size = [], list[bytes](), 0
         for record in self._waiting:
             block.append(record)
             size += len(record)
             if size >= self._block_bytes:
-                frames.append(self._frame(compressor, block))
+                blocks.append(block)
                 block, size = [], 0
         if is_end and block:
-            frames.append(self._frame(compressor, block))
+            blocks.append(block)
             block = []
         self._waiting, self._waiting_bytes = block, sum(map(len, block))
+        frames = _frames(compressor, [b"".join(each) for each in blocks])
+        for frame, each in zip(frames, blocks, strict=True):
+            self._blocks.append(self._blocks[-1] + len(frame))
+            self._firsts.append(self._firsts[-1] + len(each))
         self._file.append(np.frombuffer(b"".join(frames), dtype=np.uint8))
 
-    def _frame(self, compressor: zstandard.ZstdCompressor, block: list[bytes]) -> bytes:
-        frame = compressor.compress(b"".join(block))
-        self._blocks.append(self._blocks[-1] + len(frame))
-        self._firsts.append(self._firsts[-1] + len(block))
-        return frame
+
+def _frames(compressor: zstandard.ZstdCompressor, blocks: list[bytes]) -> list[bytes]:
+    """The frame of each block.
+
+    All are compressed in one call: one call each would wait for the interpreter's lock each time.
+    """
+    # which takes neither no block nor an empty one
+    is_there = "multi_compress_to_buffer" in zstandard.backend_features
+    if not blocks or not all(blocks) or not is_there:
+        return [compressor.compress(block) for block in blocks]
+    sources: list[Any] = blocks
+    found = compressor.multi_compress_to_buffer(sources, threads=1)
+    return [found[place].tobytes() for place in range(len(found))]
 
 
 class DocumentReader:

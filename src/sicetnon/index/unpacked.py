@@ -12,16 +12,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.platforms import memory_bytes
 
-_MOST_BYTES, _MEMORY_SHARE = 512 << 20, 4
+_USUAL_BYTES, _MEMORY_SHARE = 512 << 20, 4
 _POSTING_BYTES = 6
-_LISTS_SHARE = 4
+_LISTS_SHARE, _MOST_LISTS_BYTES = 4, 128 << 20
 _FIRST_ROOM = 1 << 16
 
 Places: TypeAlias = tuple[int, int, int, int]
@@ -32,9 +32,13 @@ Filled: TypeAlias = tuple[int, int]
 
 
 def usual_bytes() -> int:
-    """Bytes for unpacked postings where nobody says how many: a quarter of the memory, or less."""
+    """Bytes for unpacked postings where nobody says how many: a quarter of the memory.
+
+    They are taken as queries need them. In less than the terms of the usual queries take, terms are
+    unpacked again and again: some 2 GB for 10 million short documents.
+    """
     memory = memory_bytes()
-    return _MOST_BYTES if memory is None else min(_MOST_BYTES, memory // _MEMORY_SHARE)
+    return _USUAL_BYTES if memory is None else memory // _MEMORY_SHARE
 
 
 class Unpacked(NamedTuple):
@@ -55,10 +59,13 @@ class Unpacked(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The documents and frequencies of a term's postings, shape (n,) and (n, columns)."""
+    """The documents and frequencies of a term's postings, shape (n,) and (n, columns).
+
+    Frequencies are weighted sums, float64, where several terms were merged; else they are uint16.
+    """
 
     documents: NDArray[np.int32]
-    frequencies: NDArray[np.uint16]
+    frequencies: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -100,9 +107,9 @@ class UnpackedPostings:
     """Unpacked postings of an index, with a bound on their memory. Threads share them.
 
     Half of the bytes are for a pool, a quarter for the half of its terms that move into the next
-    one, and a quarter for lists of documents and frequencies. A pool begins small, and the next
-    one has twice the room, up to the bound. A query whose terms do not fit is served all the same,
-    and leaves the pool as it was.
+    one, and a quarter, at most 128 MB, for lists of documents and frequencies. A pool begins small,
+    and the next one has twice the room, up to the bound. A query whose terms do not fit is served
+    all the same, and leaves the pool as it was.
 
     Args:
         most_bytes: The bound, in bytes; `usual_bytes` when left out.
@@ -117,7 +124,8 @@ class UnpackedPostings:
         self._places: OrderedDict[Hashable, Places] = OrderedDict()
         self._filled: Filled = 0, 0
         self._lists: OrderedDict[Hashable, Lists] = OrderedDict()
-        self._lists_bytes, self._most_lists_bytes = 0, most_bytes // _LISTS_SHARE
+        self._lists_bytes = 0
+        self._most_lists_bytes = min(most_bytes // _LISTS_SHARE, _MOST_LISTS_BYTES)
         # the second is held for moments alone
         self._unpacking, self._lock = threading.Lock(), threading.Lock()
 

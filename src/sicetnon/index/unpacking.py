@@ -26,7 +26,7 @@ def first_bit(bits: np.uint64) -> int:
     return int(_PLACES[(lowest * _DE_BRUIJN) >> np.uint64(58)])
 
 
-@compiled
+@compiled(allocates=False)
 def take(words: NDArray[np.uint64], position: int, width: int) -> int:
     """The value of some bits, 63 at most; the word behind them must be there."""
     word, bit = np.uint64(position >> 6), np.uint64(position & 63)
@@ -35,7 +35,7 @@ def take(words: NDArray[np.uint64], position: int, width: int) -> int:
     return int((low | high) & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
-@compiled
+@compiled(allocates=False)
 def take_gamma(words: NDArray[np.uint64], position: int, end: int) -> tuple[int, int]:
     """The number at a position, 0 where there is none, and the position behind it."""
     zeros, most = 0, min(2 * MOST_SHIFT + 1, end - position)
@@ -49,7 +49,11 @@ def take_gamma(words: NDArray[np.uint64], position: int, end: int) -> tuple[int,
     return 1 << zeros | take(words, position + zeros + 1, zeros), behind
 
 
-@compiled(plain=plain_packing.read_headers, seconds=lambda _, begins, *__: _HEADER * begins.size)
+@compiled(
+    plain=plain_packing.read_headers,
+    seconds=lambda _, begins, *__: _HEADER * begins.size,
+    allocates=False,
+)
 def read_headers(
     words: NDArray[np.uint64],
     begins: NDArray[np.int64],
@@ -101,6 +105,7 @@ def read_headers(
 @compiled(
     plain=plain_packing.unpack_postings,
     seconds=lambda _, headers, *rest: _RECORD * len(headers) + _POSTING * rest[-1].size,
+    allocates=False,
 )
 def unpack_postings(
     words: NDArray[np.uint64],
@@ -147,7 +152,7 @@ def unpack_postings(
     return True
 
 
-@compiled
+@compiled(allocates=False)
 def read_ones(words: NDArray[np.uint64], begin: int, end: int, places: NDArray[np.int32]) -> int:
     """Find some bits that are set, from a position on.
 
@@ -179,7 +184,7 @@ def read_ones(words: NDArray[np.uint64], begin: int, end: int, places: NDArray[n
         bits = words[word]
 
 
-@compiled
+@compiled(allocates=False)
 def join_documents(
     words: NDArray[np.uint64], position: int, shift: int, count: int, found: NDArray[np.int32]
 ) -> bool:
@@ -197,7 +202,7 @@ def join_documents(
     return are_gaps and document < count
 
 
-@compiled
+@compiled(allocates=False)
 def join_numbers(
     words: NDArray[np.uint64], position: int, shift: int, known: int, patterns: NDArray[np.int32]
 ) -> bool:

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from sicetnon.index.pairs import PAIRED_FROM
 from sicetnon.index.segment import Segment
+from sicetnon.index.unpacked import usual_bytes
 from sicetnon.retrieval import ranges
 from sicetnon.retrieval.ranges import BLOCK_BITS, RANGE_BITS, Bounds
 from sicetnon.retrieval.tables import Postings, Terms
 
-MOST_BYTES = 1 << 27
-"""Memory for the bounds of one weighting model, in one thread."""
-_RANGES_PER_POSTING = 8
+MOST_BYTES, _SHARE = 1 << 29, 8
+"""Memory for the bounds of one weighting model, in one thread; and, where that is less, the share
+of it in the memory for unpacked postings."""
+_RANGES_PER_POSTING = 16
 """A term is frequent, and has bounds, from one posting for so many ranges."""
 
 
@@ -51,7 +53,8 @@ class KnownBounds:
             BrokenIndexError: The postings are damaged.
         """
         if place not in self._of:
-            most_bytes = MOST_BYTES * len(segment) // self._documents
+            most_bytes = min(MOST_BYTES, usual_bytes() // _SHARE)
+            most_bytes = most_bytes * len(segment) // self._documents
             self._of[place] = _SegmentBounds(segment, most_bytes)
         return self._of[place].of(numbers, postings, terms, places)
 
@@ -109,6 +112,7 @@ class _SegmentBounds:
             postings, scores, begin, end, documents, self._rows[row], self._starts[row]
         )
         if not is_sound:
+            self._row_of.clear()  # the row belongs to no term, and rows are counted
             raise self._segment.wrong_posting()
         self._row_of[number] = row
         return True

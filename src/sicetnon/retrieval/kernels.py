@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled
+from sicetnon.index.unpacking import first_bit
 from sicetnon.retrieval.formulas import UNSEEN, Accumulate, Formula, WindowPostings
 
 Reals = NDArray[np.float64]
+
+_MERGED = 1 << 12
+"""Documents per window of `merge_forms`: their sums fit into a core's first cache."""
 
 
 @functools.cache
@@ -21,7 +25,7 @@ def accumulator(formula: Formula) -> Accumulate:
     The loop returns whether all documents of the postings are among those that have a score.
     """
 
-    @compiled
+    @compiled(allocates=False)
     def accumulate(
         postings: WindowPostings,
         first: int,
@@ -50,7 +54,7 @@ def accumulator(formula: Formula) -> Accumulate:
     return accumulate
 
 
-@compiled
+@compiled(allocates=False)
 def count_documents(
     documents: NDArray[np.int32],
     frequencies: NDArray[Any],
@@ -85,53 +89,68 @@ def count_documents(
 @compiled
 def merge_forms(
     documents: NDArray[np.int32],
-    sums: Reals,
-    form_documents: NDArray[np.int32],
-    form_frequencies: NDArray[Any],
+    frequencies: NDArray[Any],
+    offsets: NDArray[np.int64],
     field_weights: tuple[float, ...],
-    form_weight: float,
+    form_weights: Reals,
 ) -> tuple[NDArray[np.int32], Reals]:
-    """Add the weighted frequencies of one form of a term to those of its other forms.
+    """Add up the weighted frequencies of the forms of a term.
 
     Args:
-        documents: The documents with a sum so far, rising, shape (n,).
-        sums: Their sums.
-        form_documents: The documents that hold the form, rising, shape (postings,).
-        form_frequencies: Its frequencies, shape (postings, fields).
+        documents: The documents that hold each form, rising, one form after the other, shape
+            (postings,).
+        frequencies: The frequencies of the forms, shape (postings, fields).
+        offsets: Where the postings of each form begin, and the last end, shape (forms + 1,).
         field_weights: The weight of each field.
-        form_weight: The weight of an occurrence of this form.
+        form_weights: The weight of an occurrence of each form, shape (forms,).
 
     Returns:
-        The documents of both, and their sums.
+        The documents of all forms, rising, and their sums. A sum is added up in the order of the
+        forms.
     """
-    most = documents.size + form_documents.size
-    merged, total = np.empty(most, dtype=np.int32), np.empty(most)
-    count = place = 0
-    for posting in range(form_documents.size):
-        tf = 0.0
-        for field in range(len(field_weights)):
-            tf += field_weights[field] * form_frequencies[posting, field]
-        if not tf > 0.0:
-            continue
-        document = form_documents[posting]
-        while place < documents.size and documents[place] < document:
-            merged[count], total[count] = documents[place], sums[place]
-            place += 1
-            count += 1
-        known = 0.0
-        if place < documents.size and documents[place] == document:
-            known = sums[place]
-            place += 1
-        merged[count], total[count] = document, known + form_weight * tf
-        count += 1
-    while place < documents.size:
-        merged[count], total[count] = documents[place], sums[place]
-        place += 1
-        count += 1
-    return merged[:count], total[:count]
+    merged, total = np.empty(documents.size, np.int32), np.empty(documents.size)
+    sums, held = np.zeros(_MERGED), np.zeros(_MERGED // 64, np.uint64)
+    places, count = offsets[:-1].copy(), 0
+    while True:
+        first = least_document(documents, places, offsets)
+        if first < 0:
+            return merged[:count], total[:count]
+        for form in range(places.size):
+            place, end = places[form], offsets[form + 1]
+            while place < end:
+                at = np.uint64(np.int64(documents[place]) - first)
+                if at >= _MERGED:  # so is a number below the first one
+                    break
+                tf = 0.0
+                for field in range(len(field_weights)):
+                    tf += field_weights[field] * frequencies[place, field]
+                if tf > 0.0:
+                    sums[at] += form_weights[form] * tf
+                    held[at >> np.uint64(6)] |= np.uint64(1) << (at & np.uint64(63))
+                place += 1
+            places[form] = place
+        for word in range(held.size):
+            while held[word]:
+                at = np.uint64(64 * word + first_bit(held[word]))
+                held[word] &= held[word] - np.uint64(1)
+                merged[count], total[count], sums[at] = first + np.int64(at), sums[at], 0.0
+                count += 1
 
 
-@compiled
+@compiled(allocates=False)
+def least_document(
+    documents: NDArray[np.int32], places: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> int:
+    """The lowest of the next documents of some lists; -1 where none is left."""
+    least = -1
+    for number in range(places.size):
+        if places[number] < offsets[number + 1]:
+            document = int(documents[places[number]])
+            least = document if least < 0 else min(least, document)
+    return least
+
+
+@compiled(allocates=False)
 def add_document_scores(scores: Reals, document_scores: Reals, weight: float) -> None:
     """Add a weighted score of its own to every document with a score."""
     for document in range(scores.size):
@@ -139,7 +158,7 @@ def add_document_scores(scores: Reals, document_scores: Reals, weight: float) ->
             scores[document] += weight * document_scores[document]
 
 
-@compiled
+@compiled(allocates=False)
 def add_scores(scores: Reals, part: Reals, weight: float) -> None:
     """Add weighted scores to others; a document without a score in one of them has 0 there."""
     for document in range(scores.size):
@@ -149,7 +168,7 @@ def add_scores(scores: Reals, part: Reals, weight: float) -> None:
             scores[document] = score if known == UNSEEN else known + score
 
 
-@compiled
+@compiled(allocates=False)
 def add_saturated(scores: Reals, sums: Reals, weight: float, k1: float) -> None:
     """Add weight · sum / (k1 + sum) to every document with a sum."""
     for document in range(scores.size):
@@ -159,7 +178,7 @@ def add_saturated(scores: Reals, sums: Reals, weight: float, k1: float) -> None:
             scores[document] = score if known == UNSEEN else known + score
 
 
-@compiled
+@compiled(allocates=False)
 def best(
     scores: Reals,
     live: NDArray[np.uint8],
@@ -214,7 +233,7 @@ def keep(k: int, found: NDArray[np.int64], found_scores: Reals, filled: int) -> 
     return threshold, kept
 
 
-@compiled
+@compiled(allocates=False)
 def select(values: Reals, rank: int) -> float:
     """The value of a rank, the highest being 1; the values are reordered (Hoare's quickselect)."""
     low, high, wanted = 0, values.size - 1, rank - 1
@@ -229,7 +248,7 @@ def select(values: Reals, rank: int) -> float:
     return float(values[wanted])
 
 
-@compiled
+@compiled(allocates=False)
 def part(values: Reals, low: int, high: int) -> tuple[int, int]:
     """Move the higher values between two places, inclusive, before the lower ones.
 

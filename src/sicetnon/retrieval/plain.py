@@ -114,22 +114,18 @@ def count_documents(
 
 def merge_forms(
     documents: NDArray[np.int32],
-    sums: Reals,
-    form_documents: NDArray[np.int32],
-    form_frequencies: NDArray[Any],
+    frequencies: NDArray[Any],
+    offsets: NDArray[np.int64],
     field_weights: tuple[float, ...],
-    form_weight: float,
+    form_weights: Reals,
 ) -> tuple[NDArray[np.int32], Reals]:
     """See `kernels.merge_forms`."""
-    tf = weighted(form_frequencies, field_weights)
+    tf = weighted(frequencies, field_weights)
     is_there = tf > 0.0
-    merged, places = np.unique(
-        np.concatenate((documents, form_documents[is_there])), return_inverse=True
-    )
+    merged, places = np.unique(documents[is_there], return_inverse=True)
     total = np.zeros(len(merged))
-    total[places[: len(documents)]] = sums
-    # unlike an assignment, this allows for a document that a damaged index holds twice
-    np.add.at(total, places[len(documents) :], form_weight * tf[is_there])
+    # unlike an assignment, this adds what one document has more than once, in order
+    np.add.at(total, places, (np.repeat(form_weights, np.diff(offsets)) * tf)[is_there])
     return merged, total
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -14,6 +15,7 @@ from sicetnon.compiled import is_small
 from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
+from sicetnon.index.unpacked import Lists
 from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.formulas import WindowPostings
 from sicetnon.retrieval.statistics import (
@@ -140,10 +142,9 @@ class PostingsReader:
         known = self._known.get(term)
         if known is None:
             known = self._read(term)
-            if not self._has_forms:  # others are numbers of terms, and take no memory
-                if len(self._known) >= _KNOWN_TERMS:
-                    self._known.clear()
-                self._known[term] = known
+            if len(self._known) >= _KNOWN_TERMS:
+                self._known.clear()
+            self._known[term] = known  # numbers of terms, which take no memory
         return known
 
     def _read(self, term: str) -> TermPostings:
@@ -151,10 +152,14 @@ class PostingsReader:
         stem = self._stem([term])[0] if self._has_forms else term
         forms = [self._forms(segment, term, stem) for segment in segments]
         if self._has_forms:
-            merged = list(map(self._merged, segments, forms))
-            documents = sum(map(self._count, segments, merged))
+
+            def merged(place: int) -> WindowPostings:
+                return self._merged(segments[place], forms[place])
+
+            each = [merged(place) for place in range(len(segments))]
+            documents = sum(map(self._count, segments, each))
             statistics = TermStatistics(documents, self._occurrences(term, forms))
-            return TermPostings(statistics, sum(len(m[0]) for m in merged), merged.__getitem__)
+            return TermPostings(statistics, sum(len(found) for found, _, _ in each), merged)
         numbers = [found[0][0] if found else None for found in forms]
 
         def stored(place: int) -> WindowPostings:
@@ -196,13 +201,14 @@ class PostingsReader:
         """The postings of all forms in one list."""
         if not forms or forms == [(forms[0][0], 1.0)]:
             return self._stored(segment, forms[0][0] if forms else None)
-        documents, sums = np.empty(0, dtype=np.int32), np.empty(0)
-        for number, weight in forms:
-            postings = self._stored(segment, number)
-            work = len(documents) + len(postings[0])
-            loops = plain if is_small(_COUNT_SECONDS * work) else kernels
-            documents, sums = loops.merge_forms(documents, sums, *postings, weight)
-        return documents, sums[:, None], (1.0,)
+
+        def merge() -> Lists:
+            found = [(self._stored(segment, number), weight) for number, weight in forms]
+            size = sum(len(documents) for (documents, _, _), _ in found)
+            loops = plain if is_small(_COUNT_SECONDS * size) else kernels
+            return merge_postings(found, loops)
+
+        return *segment.merged((tuple(forms), self._columns), merge), (1.0,)
 
     def _stored(self, segment: Segment, number: int | None) -> WindowPostings:
         is_whole = len(set(self._columns)) == 1
@@ -220,6 +226,27 @@ class PostingsReader:
         if count < 0:
             raise segment.wrong_posting()
         return count
+
+
+def merge_postings(found: Sequence[tuple[WindowPostings, float]], loops: types.ModuleType) -> Lists:
+    """The postings of some forms of a term in one list.
+
+    Args:
+        found: For each form its postings, over the same fields, and its weight.
+        loops: `kernels`, or `plain`.
+
+    Returns:
+        The documents, rising, and the weighted sums of frequencies, shape (n, 1).
+    """
+    documents, frequencies, fields = zip(*(postings for postings, _ in found), strict=True)
+    merged, sums = loops.merge_forms(
+        np.concatenate(documents),
+        np.concatenate(frequencies),
+        np.cumsum([0, *map(len, documents)]),
+        fields[0],
+        np.array([weight for _, weight in found]),
+    )
+    return Lists(merged, sums[:, None])
 
 
 def _live_occurrences(segment: Segment, term: int) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Kernels that leave documents out, by what no score exceeds in a range of documents.
 
-For a frequent term a byte bounds the scores in each range of 16 documents. The bytes of a query's
+For a frequent term a byte bounds the scores in each range of 32 documents. The bytes of a query's
 terms are added up, many at once, and ranges whose sums are not above the threshold are left out
 (Ding and Suel, SIGIR 2011; Mallia, Siedlaczek, Suel and Zahran, CIKM 2019). The ranges of the
 highest sums are scored first, for a threshold (Mallia, Suel and Tonellotto, SIGIR 2024).
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled
+from sicetnon.index.unpacking import first_bit
 from sicetnon.retrieval.formulas import UNSEEN, by_number
 from sicetnon.retrieval.kernels import keep, select
 from sicetnon.retrieval.tables import (
@@ -26,14 +27,13 @@ from sicetnon.retrieval.tables import (
     Reals,
     Terms,
     find,
-    lowest_bit,
     no_scores,
     offer,
     search_windows,
     those_above,
 )
 
-RANGE_BITS, BLOCK_BITS = 4, 8
+RANGE_BITS, BLOCK_BITS = 5, 8
 """Bits of a document's number within its range, and within its block: the postings of a term in a
 range are looked for among those in the block."""
 RANGE = 1 << RANGE_BITS
@@ -175,7 +175,7 @@ def sum_bounds(
     return sums, rare, starts, scale
 
 
-@compiled
+@compiled(allocates=False)
 def highest_of(scores: Reals) -> float:
     """The highest score, 0 at least; not a number where one is none."""
     highest = 0.0
@@ -186,7 +186,7 @@ def highest_of(scores: Reals) -> float:
     return highest
 
 
-@compiled
+@compiled(allocates=False)
 def score_postings(
     postings: Postings,
     documents_of: Documents,
@@ -215,14 +215,14 @@ def score_postings(
                 scores[posting] = weight * score + 0.0
 
 
-@compiled
+@compiled(allocates=False)
 def add_row(sums: Sums, row: NDArray[np.uint8], weight: np.uint16) -> None:
     """Add the weighted bounds of a frequent term."""
     for number in range(row.size):
         sums[number] += np.uint16(row[number]) * weight
 
 
-@compiled
+@compiled(allocates=False)
 def add_rare(
     sums: Sums, documents: NDArray[np.int32], begin: int, scores: Reals, scale: float
 ) -> None:
@@ -234,7 +234,7 @@ def add_rare(
             sums[number] = min(_MOST_SUM, total)
 
 
-@compiled
+@compiled(allocates=False)
 def limit_of(threshold: float, scale: float) -> int:
     """The highest sum of a range without a document above a threshold; -1 where there is none."""
     if not threshold * scale > 0.0:
@@ -243,7 +243,7 @@ def limit_of(threshold: float, scale: float) -> int:
     return int(min(threshold * scale * (1.0 - 1e-9), _MOST_SUM - 1.0))
 
 
-@compiled
+@compiled(allocates=False)
 def count_above(sums: Sums, limit: int) -> int:
     """The number of sums above a limit."""
     count, least = 0, np.uint16(limit)
@@ -259,7 +259,7 @@ def numbers_above(sums: Sums, limit: int, count: int) -> NDArray[np.int64]:
     for group in range(sums.size // GROUP):
         above = those_above(sums, np.uint64(group * GROUP), least)
         while above:
-            numbers[filled] = group * GROUP + lowest_bit(above)
+            numbers[filled] = group * GROUP + first_bit(above)
             filled += 1
             above &= above - np.uint64(1)
     return numbers
@@ -300,7 +300,7 @@ def probe(
     return threshold - abs(threshold) * 1e-12
 
 
-@compiled
+@compiled(allocates=False)
 def raise_to(highest: Sums, sums: Sums) -> None:
     """Raise numbers to others."""
     for number in range(highest.size):
@@ -374,7 +374,7 @@ def score_ranges(
     return filled, threshold
 
 
-@compiled
+@compiled(allocates=False)
 def add_scored(
     documents: NDArray[np.int32],
     known: Reals,

@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_topics
+from sicetnon.checks import check_number, check_topics
 from sicetnon.compiled import is_small
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
@@ -134,9 +134,11 @@ class LocalRetriever:
         """The k best documents of each topic's title.
 
         Raises:
-            UsageError: The topics are no list of topics with different numbers.
+            UsageError: The topics are no list of topics with different numbers, or k is no whole
+                number.
         """
         check_topics(topics)
+        check_number(k, "k")
         if len(topics) == 1 or self._threads == 1:
             return [self._retrieve(topic, k) for topic in topics]
         if isinstance(self.index, SearchesItself):

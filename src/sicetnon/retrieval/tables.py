@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled, inlined
+from sicetnon.index.unpacking import first_bit
 from sicetnon.retrieval.formulas import UNSEEN, by_number, saturation
 from sicetnon.retrieval.kernels import keep
 
@@ -43,10 +44,6 @@ NONE = -0.0
 Scores of terms are never this number, but 0.0, nor are their sums."""
 GROUP = 64
 """Documents of a window are looked at in groups of this size."""
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-"""Its 64 parts of 6 bits, one for each place in it, all differ."""
-_PLACES = np.empty(64, dtype=np.uint8)
-_PLACES[[(int(_DE_BRUIJN) << n & (1 << 64) - 1) >> 58 for n in range(64)]] = range(64)
 _SAMPLES, _SAMPLE_SIZE = 4, 2048
 
 
@@ -56,7 +53,7 @@ def is_none(score: float) -> bool:
     return score == 0.0 and math.copysign(1.0, score) < 0.0
 
 
-@compiled
+@compiled(allocates=False)
 def fill_table(pairs: Pairs, terms: Terms, norms: Reals) -> bool:
     """Compute the scores of all pairs.
 
@@ -73,7 +70,7 @@ def fill_table(pairs: Pairs, terms: Terms, norms: Reals) -> bool:
     return True
 
 
-@compiled
+@compiled(allocates=False)
 def fill_saturated(pairs: Pairs, terms: Terms, term: int, norms: Reals) -> bool:
     """See `fill_table`: the scores of a term by `saturation`."""
     frequencies, lengths, ranges = pairs
@@ -90,7 +87,7 @@ def fill_saturated(pairs: Pairs, terms: Terms, term: int, norms: Reals) -> bool:
     return True
 
 
-@compiled
+@compiled(allocates=False)
 def fill_other(pairs: Pairs, terms: Terms, term: int, norms: Reals) -> bool:
     """See `fill_table`: the scores of a term by another formula."""
     frequencies, lengths, ranges = pairs
@@ -115,7 +112,7 @@ def fill_other(pairs: Pairs, terms: Terms, term: int, norms: Reals) -> bool:
     return True
 
 
-@compiled
+@compiled(allocates=False)
 def add_window(
     postings: Postings,
     documents_of: Documents,
@@ -157,7 +154,7 @@ def add_window(
 # costs a quarter of the time.
 
 
-@compiled
+@compiled(allocates=False)
 def add_paired(
     documents: NDArray[np.int32],
     codes: NDArray[np.uint16],
@@ -188,7 +185,7 @@ def add_paired(
     return int(place)
 
 
-@compiled
+@compiled(allocates=False)
 def add_computed(
     postings: Postings,
     documents_of: Documents,
@@ -224,7 +221,7 @@ def add_computed(
     return int(place)
 
 
-@compiled
+@compiled(allocates=False)
 def offer(
     documents_of: Documents,
     first: int,
@@ -247,7 +244,7 @@ def offer(
         else:  # the score of a document without any of the terms would be above it
             above = those_held(scores, begin)
         while above:
-            place = begin + np.uint64(lowest_bit(above))
+            place = begin + np.uint64(first_bit(above))
             above &= above - np.uint64(1)
             score, document = scores[place], first + int(place)
             if is_none(score) or (live.size and not live[document]):
@@ -284,13 +281,6 @@ def those_held(scores: Reals, begin: np.uint64) -> np.uint64:
         bit = np.uint64(place)
         held |= np.uint64(not is_none(scores[begin + bit])) << bit
     return held
-
-
-@inlined
-def lowest_bit(bits: np.uint64) -> int:
-    """The place of the lowest bit that is set (Leiserson, Prokop and Randall, 1998)."""
-    lowest = bits & (~bits + np.uint64(1))
-    return int(_PLACES[(lowest * _DE_BRUIJN) >> np.uint64(58)])
 
 
 @compiled
@@ -363,7 +353,7 @@ def estimate(
     return keep(rank, found[1], found[2], filled)[0] if filled >= rank else UNSEEN
 
 
-@compiled
+@compiled(allocates=False)
 def find(documents: NDArray[np.int32], begin: int, end: int, document: int) -> int:
     """The place of the first document from a number on."""
     while begin < end:
