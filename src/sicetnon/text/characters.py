@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 SEPARATOR, LETTER, APOSTROPHE, IDEOGRAPH, IGNORED = range(5)
+OTHER = 1
+"""What `plain_letters` says of a byte that has to be decoded; its letters are larger."""
 
 ASCII_SIZE = 0x80
 TABLE_SIZES = (ASCII_SIZE, 0x500, 0x3000, 0x20000)
@@ -74,11 +76,15 @@ def table_for(data: NDArray[np.uint8]) -> CharacterTable:
 
 @functools.cache
 def plain_letters() -> NDArray[np.uint8]:
-    """The folded form of each ASCII letter and digit, 0 for other characters, shape (128,)."""
-    table = np.zeros(ASCII_SIZE, dtype=np.uint8)
-    for character in map(chr, range(ASCII_SIZE)):
-        if character.isalnum():
-            table[ord(character)] = ord(character.lower())
+    """For each byte the folded form of an ASCII letter or digit, `SEPARATOR`, or `OTHER`.
+
+    Other are bytes of other characters, and the apostrophe. Shape (256,).
+    """
+    table = np.full(0x100, OTHER, dtype=np.uint8)
+    for point in range(ASCII_SIZE):
+        kind, folded = classify(point)
+        if kind != APOSTROPHE:
+            table[point] = ord(folded) if kind == LETTER else SEPARATOR
     return table
 
 

@@ -29,11 +29,9 @@ MAX_WORD_BYTES = 128
 # FNV-1a, 64 bits (Fowler, Noll and Vo): simple enough to be computed in Python at query time too
 HASH_START = 0xCBF29CE484222325
 HASH_PRIME = 0x100000001B3
-EMPTY = -1
-"""A slot of a hash table without a word."""
 
-CompactWords = tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]]
-"""Slots, hashes, offsets and letters of distinct words, without spare room."""
+CompactWords = tuple[NDArray[np.int64], NDArray[np.uint8]]
+"""The offsets and letters of distinct words, without spare room."""
 
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _INSIDE_WORD = re.compile(r"(?<=[^ '])'(?=[^ '])")
@@ -71,7 +69,7 @@ def _folded_run(run: re.Match[str]) -> str:
 
 
 class _Folded(dict[str, str]):
-    """What stands for a character: its folded form; a blank where it parts words."""
+    """Replacement of each character: its folded form, or a blank between words."""
 
     def __missing__(self, character: str) -> str:
         point = ord(character)
@@ -125,16 +123,7 @@ class PlainWords:
         words = self.encoded()
         offsets = np.zeros(len(words) + 1, dtype=np.int64)
         offsets[1:] = np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
-        letters = np.frombuffer(b"".join(words), dtype=np.uint8)
-        hashes = _hashes(words, offsets, letters)
-        slots = [EMPTY] * (1 << max(2 * len(words), 1).bit_length())
-        mask = len(slots) - 1
-        for word, value in enumerate(hashes.tolist()):
-            slot = value & mask
-            while slots[slot] != EMPTY:
-                slot = (slot + 1) & mask
-            slots[slot] = word
-        return np.array(slots, dtype=np.int32), hashes, offsets, letters
+        return offsets, np.frombuffer(b"".join(words), dtype=np.uint8)
 
     def _number(self, words: list[str]) -> NDArray[np.int32]:
         known = self._numbers
@@ -151,16 +140,14 @@ def hash_word(word: bytes) -> int:
     return value ^ (value >> 32)
 
 
-def _hashes(
-    words: Sequence[bytes], offsets: NDArray[np.int64], letters: NDArray[np.uint8]
-) -> NDArray[np.uint64]:
+def hash_words(offsets: NDArray[np.int64], letters: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """The hash of each word: the same letter of all words at a time."""
     sizes = np.diff(offsets)
-    values = np.full(len(words), HASH_START, dtype=np.uint64)
+    values = np.full(len(sizes), HASH_START, dtype=np.uint64)
     for place in range(min(int(sizes.max(initial=0)), _HASHED_TOGETHER)):
         rows = np.flatnonzero(sizes > place)
         values[rows] = (values[rows] ^ letters[offsets[rows] + place]) * np.uint64(HASH_PRIME)
     values ^= values >> np.uint64(32)
     for row in np.flatnonzero(sizes > _HASHED_TOGETHER).tolist():
-        values[row] = hash_word(words[row])
+        values[row] = hash_word(letters[offsets[row] : offsets[row + 1]].tobytes())
     return values

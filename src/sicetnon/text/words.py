@@ -53,11 +53,10 @@ class WordTable:
         return self._table.words(first)
 
     def compact(self) -> CompactWords:
-        """Slots, hashes, offsets and letters without spare room, as they go to disk.
+        """Offsets and letters without spare room, as they go to disk.
 
-        Slots, int32, are a hash table with open addressing: the number of a word, or -1; their
-        size is a power of two. Hashes are uint64, one per word. Offsets, int64, tell where each
-        word begins in the letters, uint8, which are UTF-8; there is one more than there are words.
+        Offsets, int64, tell where each word begins in the letters, uint8, which are UTF-8; there
+        is one more than there are words.
         """
         return self._for(_COMPACTING * len(self)).compact()
 
