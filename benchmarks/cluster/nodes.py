@@ -19,8 +19,9 @@ HEAP = "640m"
 def started(count: int) -> Iterator[Cluster]:
     """A cluster of so many nodes, each with a heap of 640 MB, that ends with the block."""
     options = [f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+UseSerialGC"]
+    options += ["--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        cluster = start_cluster(Path(folder), count, java_options=options)
+        cluster = start_cluster(Path(folder), count, java_options=options, is_prepared=False)
         try:
             yield cluster
         finally:

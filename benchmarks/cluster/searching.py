@@ -1,4 +1,4 @@
-"""Searches clusters of one, two and three nodes beside a folder: latency, and where time goes.
+"""Searches clusters of one, two and three nodes beside a folder: latency, and its parts.
 
 python -m benchmarks.cluster.searching CORPUS --nodes 1 2 3
 
@@ -48,7 +48,14 @@ WARM_UP = 4
 
 @dataclass
 class Parts:
-    """Where the time of searches goes, in seconds."""
+    """The seconds that searches take, by part.
+
+    Attributes:
+        engine: The engine's own time for candidates, as it reports it.
+        candidates: The requests for candidates.
+        state: The requests for the state of the index.
+        whole: Each search as a whole.
+    """
 
     engine: float = 0.0
     candidates: float = 0.0
@@ -57,7 +64,7 @@ class Parts:
 
 
 def main() -> None:
-    """Print a table of latencies, and one of where time goes."""
+    """Print a table of latencies, and one of their parts."""
     options = _options()
     questions = (options.corpus / "queries.txt").read_text("utf-8").splitlines()
     topics = [

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from sicetnon.cluster.building import ClusterOptions
-from support.cluster_nodes import Cluster, Node, required_java, start_cluster
+from support.cluster_nodes import Cluster, Node, start_cluster
+from support.engine import required_java
 
 LOADING = ClusterOptions(shards=2, replicas=0, lease=1.0)
 """Small indexes need no copies, and a dead writer is noticed soon."""

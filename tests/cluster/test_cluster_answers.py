@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from sicetnon.cluster.address import is_address, parse_address
 from sicetnon.cluster.answers import is_expected
+from sicetnon.cluster.connection import ClusterError, Connection
 from sicetnon.cluster.credentials import read_credentials
 from sicetnon.cluster.hosts import Host, client
 from sicetnon.errors import SicetnonError, UsageError
@@ -25,7 +28,9 @@ SENT = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 
 
 @contextmanager
-def served(status: int, content_type: str, body: bytes) -> Iterator[str]:
+def served(
+    status: int, content_type: str, body: bytes, headers: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[str]:
     """The address of a program that gives one answer to everything."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -34,6 +39,8 @@ def served(status: int, content_type: str, body: bytes) -> Iterator[str]:
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 
@@ -89,6 +96,21 @@ def test_what_is_no_cluster(
         Index.open(address)
     assert PASSWORD not in str(caught.value)
     assert SENT not in str(caught.value)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_answer_without_end_is_not_read(packed: bool) -> None:
+    pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
+    body = b'{"error": "%s"}' % (b"x" * 100_000)
+    headers = {"Content-Encoding": "gzip"} if packed else {}
+    with served(200, "application/json", gzip.compress(body) if packed else body, headers) as place:
+        address = parse_address(place)
+        for most_bytes, message in ((len(body), "none of an OpenSearch"), (9_999, "too long")):
+            with (
+                closing(Connection(address, most_bytes=most_bytes)) as connection,
+                pytest.raises(ClusterError, match=message),
+            ):
+                connection.ask("GET", "/name/_settings")
 
 
 SHARDS = {"_shards": {"total": 1, "successful": 1, "failed": 0}}

@@ -14,7 +14,7 @@ from sicetnon.cluster.address import parse_address
 from sicetnon.cluster.credentials import read_credentials
 from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.library.index import Index
-from support.cluster_nodes import required_java
+from support.engine import required_java
 from support.secured_nodes import PASSWORD, SecuredCluster, start_secured
 
 ROLES = Path(__file__).parents[2] / "docs" / "how-to" / "cluster" / "roles.json"

@@ -1,17 +1,16 @@
 """A real cluster for tests: nodes in processes of their own, on free ports of loopback.
 
-`HOME` is a folder with the engine: `lib/`, `modules/`, `plugins/` and `ClusterNode.java`.
+`engine` says where the nodes' program is, and how it starts.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
@@ -19,13 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
+from support.engine import HOME, class_path, loaded_classes, required_java
 
-ROOT = Path(__file__).parents[2]
-HOME = Path(os.environ.get("SICETNON_OPENSEARCH", ROOT.parent / "shared" / "opensearch"))
 QUICK = ("-Xms384m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """Options of Java for nodes that live for a minute: compiled quickly rather than well."""
-_OLDEST_JDK = 21
 _START_SECONDS = 150
 _STARTED: list[subprocess.Popen[bytes]] = []
 """Kept until the end, since other processes may still use the nodes."""
@@ -38,33 +34,6 @@ appender.console.layout.pattern = [%d{ISO8601}][%p][%c{1}] %m%n
 rootLogger.level = warn
 rootLogger.appenderRef.console.ref = console
 """
-
-
-def java() -> Path | None:
-    """A `java` that is new enough, or None."""
-    homes = [Path(home) for home in filter(None, [os.environ.get("JAVA_HOME")])]
-    homes += sorted(Path("/usr/lib/jvm").glob("*"), reverse=True)
-    found = [home / "bin" / "java" for home in homes]
-    found += [Path(each) for each in filter(None, [shutil.which("java")])]
-    return next((each for each in found if each.is_file() and _version(each) >= _OLDEST_JDK), None)
-
-
-def _version(program: Path) -> int:
-    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
-    number = re.search(r'version "(\d+)', said.stderr)
-    return int(number[1]) if number else 0
-
-
-def required_java() -> Path:
-    """A `java` for nodes; the test is skipped where the machine cannot run any."""
-    if not (HOME / "ClusterNode.java").is_file():
-        pytest.skip(f"no cluster: no engine in {HOME}; set SICETNON_OPENSEARCH or "
-                    "SICETNON_TEST_CLUSTER")  # fmt: skip
-    found = java()
-    if found is None:
-        pytest.skip(f"no cluster: no JDK of {_OLDEST_JDK} or newer; set JAVA_HOME or "
-                    "SICETNON_TEST_CLUSTER")  # fmt: skip
-    return found
 
 
 def free_ports(count: int) -> list[int]:
@@ -237,6 +206,7 @@ def start_cluster(
     prepare: Callable[[Path], None] | None = None,
     opener: Callable[..., Any] | None = None,
     java_options: Sequence[str] = QUICK,
+    is_prepared: bool = True,
 ) -> Cluster:
     """Start nodes and wait until they are a cluster.
 
@@ -246,9 +216,11 @@ def start_cluster(
         settings: Further settings of every node.
         prepare: Called with the folder of each node before it starts.
         opener: Opens URLs of a secured cluster.
-        java_options: Memory and compiler of every node.
+        java_options: Memory, compiler and modules of every node.
+        is_prepared: Whether nodes load their classes from an archive, which is made at first.
     """
     program = required_java()
+    archive = loaded_classes(program, _write_archive) if is_prepared else ()
     ports = free_ports(2 * count)
     names = [f"node-{number}" for number in range(count)]
     common = {
@@ -268,7 +240,7 @@ def start_cluster(
                 "http.port": ports[place],
                 "transport.port": ports[count + place],
             },
-            [str(program), *java_options],
+            [str(program), *java_options, *archive, *class_path(program)],
         )
         for place, name in enumerate(names)
     ]
@@ -287,13 +259,18 @@ def start_cluster(
     return cluster
 
 
-def _node(folder: Path, settings: dict[str, Any], java_command: Sequence[str]) -> Node:
+def _node(folder: Path, settings: dict[str, Any], start: Sequence[str]) -> Node:
     (folder / "config").mkdir(parents=True)
     (folder / "modules").symlink_to(HOME / "modules")
     # JSON is YAML, too
     (folder / "config" / "opensearch.yml").write_text(json.dumps(settings))
     (folder / "config" / "log4j2.properties").write_text(_LOG)
-    modules = ["--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
-    classes = ["-cp", f"{HOME}/lib/*", f"{HOME}/ClusterNode.java"]
-    command = [*java_command, *modules, *classes, str(folder)]
-    return Node(settings["node.name"], folder, settings["http.port"], command)
+    return Node(settings["node.name"], folder, settings["http.port"], [*start, str(folder)])
+
+
+def _write_archive(path: Path) -> None:
+    """Let a node write the classes that it has loaded when it ends."""
+    options = (*QUICK, f"-XX:ArchiveClassesAtExit={path}")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        cluster = start_cluster(Path(folder), 1, java_options=options, is_prepared=False)
+        cluster.nodes[0].stop()

@@ -13,7 +13,8 @@ from typing import Any
 
 import trustme
 
-from support.cluster_nodes import HOME, Cluster, start_cluster
+from support.cluster_nodes import Cluster, start_cluster
+from support.engine import HOME
 
 PASSWORD = "Tall-Birch-41-quietly"
 

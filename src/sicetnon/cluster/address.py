@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import TypeAlias
 
 from sicetnon.errors import UsageError
+from sicetnon.values import check_path
 
 _START = "opensearch+"
 _DEFAULT_PORT = 9200
@@ -52,10 +53,10 @@ Place: TypeAlias = str | PathLike[str] | Address
 
 
 def is_address(place: Place) -> bool:
-    """Whether a place is an address of a cluster, right or wrong, and no folder.
+    """Whether a place is meant as an address of a cluster, even a malformed one.
 
     Raises:
-        UsageError: It is no place at all.
+        UsageError: The place is neither a path nor an address.
     """
     if isinstance(place, Address):
         return True
@@ -64,9 +65,10 @@ def is_address(place: Place) -> bool:
         kind = type(found).__name__
         raise UsageError(f"found {kind} as the place of an index; expected a folder, or {_FORM}")
     text = fspath(place)
-    if "\0" in text:
-        raise UsageError(f"found the place {text!r}; no path holds a null character")
-    return text.startswith(_START) or _MISTAKEN.match(text) is not None
+    if text.startswith(_START) or _MISTAKEN.match(text):
+        return True
+    check_path(text, "the place of an index")
+    return False
 
 
 def parse_address(place: Place) -> Address:

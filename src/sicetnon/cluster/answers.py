@@ -1,4 +1,4 @@
-"""The forms of the engine's answers: what else answers at an address is refused in one place."""
+"""Check that answers come from the search engine, and from no other server at its address."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class _Items(msgspec.Struct):
 
 
 def is_expected(method: str, path: str, answer: Any) -> bool:
-    """Whether an answer has the form of the engine's answers to a request.
+    """Whether the search engine answers a request in this form.
 
     Args:
         method: The HTTP method of the request.

@@ -19,7 +19,7 @@ from sicetnon.index.segment import CountedLengths, Segment, counted_lengths
 from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.formulas import WindowPostings
-from sicetnon.retrieval.postings import TermPostings
+from sicetnon.retrieval.postings import NO_POSTINGS, TermPostings, merge_postings
 from sicetnon.retrieval.scoring import Scoring
 
 _SECONDS = 500e-9
@@ -120,12 +120,10 @@ class _CandidatePostings:
         return TermPostings(self._reader.statistics(term), len(postings[0]), lambda _: postings)
 
     def _postings(self, forms: Sequence[tuple[str, float]]) -> WindowPostings:
-        if len(forms) == 1:
-            return self._stored(forms[0][0])
-        documents, sums = np.empty(0, dtype=np.int32), np.empty(0)
-        for form, weight in forms:
-            documents, sums = plain.merge_forms(documents, sums, *self._stored(form), weight)
-        return documents, sums[:, None], (1.0,)
+        if len(forms) <= 1:
+            return self._stored(forms[0][0]) if forms else NO_POSTINGS
+        stored = [(self._stored(form), weight) for form, weight in forms]
+        return *merge_postings(stored, plain), (1.0,)
 
     def _stored(self, form: str) -> WindowPostings:
         """The postings of a form, as a segment has them."""

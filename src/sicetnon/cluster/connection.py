@@ -17,7 +17,7 @@ import msgspec
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.answers import is_expected
 from sicetnon.cluster.credentials import PREFIX, Credentials, read_credentials
-from sicetnon.cluster.hosts import Host, Hosts, client
+from sicetnon.cluster.hosts import MOST_ANSWER_BYTES, AnswerTooLongError, Host, Hosts, client
 from sicetnon.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -77,17 +77,22 @@ class Connection:
         address: The cluster and the index.
         credentials: Its secrets; read from the environment when left out.
         concurrency: Number of requests at a time.
+        most_bytes: Bytes of an answer; a longer one is an error.
 
     Raises:
         MissingExtraError: The client is not installed (extra `cluster`).
     """
 
     def __init__(
-        self, address: Address, credentials: Credentials | None = None, concurrency: int = 16
+        self,
+        address: Address,
+        credentials: Credentials | None = None,
+        concurrency: int = 16,
+        most_bytes: int = MOST_ANSWER_BYTES,
     ):
         self.address = address
         self.credentials = credentials or read_credentials(address)
-        clients = [client(address, place, self.credentials, concurrency)
+        clients = [client(address, place, self.credentials, concurrency, most_bytes)
                    for place in range(len(address.hosts))]  # fmt: skip
         self._hosts = Hosts(clients)
         self._limits = threading.local()
@@ -225,6 +230,8 @@ class Connection:
         if isinstance(error, SSLError):
             what = f"the certificate of the cluster is not trusted; name its CA in {PREFIX}CA"
             status = -1
+        elif isinstance(error.info, AnswerTooLongError):
+            what, status = "the answer is too long; is something else running at this address?", -1
         elif isinstance(error, ConnectionTimeout):
             what = "a host does not answer in time"
         elif status == 0:
@@ -245,7 +252,7 @@ class Connection:
 
 
 class _Request(msgspec.Struct, frozen=True):
-    """A request, wherever it is sent."""
+    """A request, without its host."""
 
     method: str
     path: str

@@ -97,7 +97,7 @@ def numbers_of(
         ids: The ids.
         change: The change after which it is asked.
         pending: See `layout.live`.
-        patience: How long a request is tried.
+        patience: Time limits of a request and of its retries.
         tolerance: Whether shards may be lacking.
     """
     found: dict[str, int] = {}
@@ -126,7 +126,7 @@ def stored_values(
         filters: Queries that each document answers.
         columns: Names of the fields.
         size: The most documents.
-        patience: How long a request is tried.
+        patience: Time limits of a request and of its retries.
         tolerance: Whether shards may be lacking.
     """
     body = {

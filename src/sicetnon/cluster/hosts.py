@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, wait
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,9 +20,16 @@ from sicetnon.errors import UsageError, needing
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
 
+MOST_ANSWER_BYTES = 1 << 30
+"""Bytes of an answer; the engine sends far less for any request of this package."""
+
 _LEFT_SECONDS = 10.0
 _PROBE_SECONDS = 0.4
 _LOG = logging.getLogger("sicetnon.cluster")
+
+
+class AnswerTooLongError(Exception):
+    """An answer has more bytes than the limit."""
 
 
 class Host:
@@ -38,7 +46,7 @@ class Host:
 
     @property
     def is_left(self) -> bool:
-        """Whether it is not asked for a while."""
+        """Whether requests avoid the host for a while, since it failed."""
         return time.monotonic() < self._left_until
 
     def leave(self) -> None:
@@ -92,14 +100,14 @@ class Hosts:
         return next((host for host in hosts if not host.is_left), hosts[0])
 
     def preference(self) -> str:
-        """The nodes that search where they can, while some are left; empty where all may."""
+        """The preferred nodes of a search while some hosts are avoided; empty if none is."""
         nodes = [host.node for host in self._hosts if not host.is_left]
         if len(nodes) == len(self._hosts) or not all(nodes) or not nodes:
             return ""
         return f"_prefer_nodes:{','.join(nodes)}"
 
     def left(self) -> frozenset[Host]:
-        """The hosts that are left for a while."""
+        """The hosts that requests avoid for a while."""
         return frozenset(host for host in self._hosts if host.is_left)
 
     def probe(self, threads: Executor) -> bool:
@@ -124,7 +132,13 @@ class Hosts:
             host.client.close()
 
 
-def client(address: Address, place: int, credentials: Credentials, concurrency: int) -> OpenSearch:
+def client(
+    address: Address,
+    place: int,
+    credentials: Credentials,
+    concurrency: int,
+    most_bytes: int = MOST_ANSWER_BYTES,
+) -> OpenSearch:
     """The client for one host of an address.
 
     Args:
@@ -132,6 +146,7 @@ def client(address: Address, place: int, credentials: Credentials, concurrency: 
         place: The place of the host in it.
         credentials: The secrets.
         concurrency: Number of connections that are kept.
+        most_bytes: Bytes of an answer; a longer one ends with an AnswerTooLongError.
 
     Raises:
         MissingExtraError: The client is not installed.
@@ -156,7 +171,7 @@ def client(address: Address, place: int, credentials: Credentials, concurrency: 
     logging.getLogger("opensearch").addHandler(logging.NullHandler())
     host, port = address.hosts[place]
     try:
-        return OpenSearch(
+        opened = OpenSearch(
             hosts=[{"host": host.strip("[]"), "port": port}],
             serializer=Serializer(),
             max_retries=0,
@@ -165,6 +180,24 @@ def client(address: Address, place: int, credentials: Credentials, concurrency: 
         )
     except (OSError, ValueError) as error:
         raise UsageError(f"{address}: the certificates cannot be used: {error}") from None
+    _limit(opened.transport.get_connection().pool, most_bytes)
+    return opened
+
+
+def _limit(pool: Any, most_bytes: int) -> None:
+    """Let no answer fill the memory; the client reads each one whole."""
+    send = pool.urlopen
+
+    def limited(*arguments: Any, **options: Any) -> SimpleNamespace:
+        answer = send(*arguments, **{**options, "preload_content": False})
+        data = answer.read(most_bytes + 1)
+        if len(data) > most_bytes:
+            answer.close()
+            raise AnswerTooLongError
+        answer.release_conn()
+        return SimpleNamespace(data=data, headers=answer.headers, status=answer.status)
+
+    pool.urlopen = limited
 
 
 def _secured(address: Address, credentials: Credentials) -> dict[str, Any]:

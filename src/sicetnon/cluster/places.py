@@ -146,7 +146,7 @@ def verify_at(place: Place) -> None:
 
 
 def is_taken(place: Place) -> bool:
-    """Whether the name of an address stands for anything."""
+    """Whether the cluster has an index or alias of this name."""
     from sicetnon.cluster.connection import Connection
     from sicetnon.cluster.state import physical_index
     from sicetnon.errors import BrokenIndexError

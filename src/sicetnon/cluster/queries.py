@@ -43,7 +43,7 @@ class Bound:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the query can be asked as it is."""
+        """Whether the engine takes the query: it has a clause, and not too many."""
         return self.query is not None and self.clauses <= MOST_CLAUSES
 
     def limit(self, score: float) -> float:

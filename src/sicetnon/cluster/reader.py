@@ -177,6 +177,7 @@ class ClusterReader(IndexReader):
         """The annotation of a name, or None."""
         from sicetnon.cluster.stored import ClusterAnnotation
 
+        check_text(name, "the annotation")
         self.check_open()
         state = self._view.state
         if name not in state.annotations:
@@ -234,7 +235,7 @@ class ClusterReader(IndexReader):
         )
 
     def _refresh(self) -> bool:
-        """Take over the index as it is now. Whether it has changed."""
+        """Read the present state of the index; returns whether it has changed."""
         stored = read_state(self._connection, self._view.physical, self._patience)
         if stored is not None and stored.state.change == self._view.state.change:
             return False

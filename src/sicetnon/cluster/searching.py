@@ -29,7 +29,7 @@ _MOST_SKIPPING = 4_000
 """Candidates of a bound that skips documents; to fetch more takes longer than a script does."""
 
 _MORE = 4
-"""How many times as many candidates are fetched when some are not enough."""
+"""Factor by which the number of candidates grows when they are too few."""
 
 _DEEP_PAGE = 5_000
 _KEEP = "2m"
@@ -211,6 +211,6 @@ class CandidateSearch:
 
 
 def _is_proven(scores: NDArray[np.float64], k: int, bound: Bound, last: Mapping[str, Any]) -> bool:
-    """Whether no document that was not fetched can be among the first k."""
+    """Whether the first k are proven: no other document can have a higher score."""
     score = last["_score"] if last.get("_score") is not None else last["sort"][0]
     return len(scores) >= k and float(scores[k - 1]) > bound.limit(float(score))

@@ -11,7 +11,7 @@ from sicetnon.errors import counted
 
 @dataclass(eq=False)
 class Tolerance:
-    """Whether answers may lack shards, and how many were lacking.
+    """The shards that answers may lack, and those that they lacked.
 
     Attributes:
         is_partial: Whether answers may lack shards.

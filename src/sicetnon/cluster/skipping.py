@@ -36,7 +36,7 @@ _MARGIN = 1e-6
 
 @dataclass(frozen=True)
 class _Scale:
-    """Numbers of ten bits, evenly spaced by their logarithm; 0 stands for nothing.
+    """Numbers of ten bits, evenly spaced by their logarithm; code 0 is the number 0.
 
     Attributes:
         least: The number of code 1.

@@ -1,4 +1,4 @@
-"""The state of an index on a cluster: what it is, and its last change.
+"""The state of an index on a cluster: its description and its last change.
 
 The state is a document of the index. Replacing it commits a change: documents of later changes and
 documents that wait for their deletion are not found before.

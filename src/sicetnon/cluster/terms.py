@@ -58,7 +58,7 @@ class TermCounts:
         index: The index.
         live: The query of the live documents.
         stem: Gives the stems of words; None where terms are stems.
-        patience: How long a request is tried.
+        patience: Time limits of a request and of its retries.
         tolerance: Whether shards may be lacking.
     """
 

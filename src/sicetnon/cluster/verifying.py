@@ -1,4 +1,4 @@
-"""Compare an index on a cluster with what was written."""
+"""Verify an index on a cluster against the counts and checksums of its state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sicetnon.errors import BrokenIndexError
 
 
 def verify_cluster(connection: Connection) -> None:
-    """Compare the documents, their lengths and their ids with what was written.
+    """Compare documents, lengths and ids with the counts and checksums of the state.
 
     Raises:
         BrokenIndexError: They differ.
