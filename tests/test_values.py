@@ -119,6 +119,16 @@ def test_lists_are_no_numbers(index: Index) -> None:
         lambda: sicetnon.Fusion(constant="60"),  # type: ignore[arg-type]
         lambda: index.records({"0": "1"}),  # type: ignore[arg-type]
         lambda: sicetnon.load_topics([None]),
+        lambda: index.annotation([]),  # type: ignore[arg-type]
+        lambda: index.retriever().retrieve([Topic("1", "tenure")], "x"),  # type: ignore[arg-type]
+        lambda: sicetnon.Quality().labels(5),  # type: ignore[arg-type]
+        lambda: sicetnon.Stance().labels([0.5, 0.5]),  # type: ignore[arg-type]
+        lambda: sicetnon.cohen_kappa(5, [1]),  # type: ignore[arg-type]
+        lambda: sicetnon.cohen_kappa([[]], [1]),  # type: ignore[list-item]
+        lambda: sicetnon.krippendorff_alpha(5),  # type: ignore[arg-type]
+        lambda: sicetnon.krippendorff_alpha([5]),  # type: ignore[list-item]
+        lambda: sicetnon.krippendorff_alpha([["a", "b"]]),  # type: ignore[list-item]
+        lambda: sicetnon.krippendorff_alpha([[1, 2]], "ratio"),  # type: ignore[arg-type]
     ):
         with pytest.raises(UsageError, match="expected "):
             call()
@@ -128,6 +138,16 @@ def test_no_path_holds_a_null_character() -> None:
     for call in (Index.open, sicetnon.load_run, sicetnon.read_topics, Side):
         with pytest.raises(UsageError, match="no path holds a null character"):
             call("a\0b")  # type: ignore[operator]
+
+
+def test_names_are_as_long_as_file_systems_take() -> None:
+    for call in (Index.open, sicetnon.load_run, sicetnon.read_topics, Side, sicetnon.JudgingFile):
+        with pytest.raises(UsageError, match=r"with 256 characters as .*; expected names of up to"):
+            call("a" * 256)  # type: ignore[operator]
+    with pytest.raises(UsageError, match="expected names of up to 255"):
+        Index.build(["Tenure costs money."], "a" * 300)
+    with pytest.raises(UsageError, match="expected names of up to 255"):
+        Index.build("a" * 300)
 
 
 def test_a_closed_index_answers_nothing() -> None:

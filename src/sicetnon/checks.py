@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,16 @@ from sicetnon.errors import UsageError, counted
 from sicetnon.records import Ranking, Topic
 
 
-def check_number(value: object, name: str, least: int) -> None:
-    """Refuse anything but a whole number that is large enough.
+def check_number(value: object, name: str, least: int | None = None) -> None:
+    """Refuse anything but a whole number that is large enough; any is where no least is given.
 
     Raises:
         UsageError: The value is no whole number, or too small.
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise UsageError(f"found {name} = {value!r}; expected a whole number of {least} or more")
+    is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_number or (least is not None and cast(int, value) < least):
+        bound = "" if least is None else f" of {least} or more"
+        raise UsageError(f"found {name} = {value!r}; expected a whole number{bound}")
 
 
 def check_places(numbers: object, size: int) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from sicetnon._version import VERSION
 from sicetnon.errors import SicetnonError, TerminatedError
@@ -115,6 +115,10 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
 
 class _Parser(argparse.ArgumentParser):
     """A parser that quotes wrong arguments without letting them steer the terminal."""
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; argparse would pass over a full disk."""
+        print(self.format_help(), end="", file=file, flush=True)
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and leave with status 2."""

@@ -1,4 +1,4 @@
-"""The folder for what can be made again: indexes of samples, answers of services, kernels."""
+"""The cache folder: indexes of samples, answers of services, compiled kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_OTHERS = 0o077
 
 
 def cache_folder() -> Path:
-    """The folder for what can be made again: `SICETNON_CACHE`, or `sicetnon` in the user's cache.
+    """The cache folder: `SICETNON_CACHE`, or `sicetnon` in the user's cache.
 
     A temporary folder of this user's where neither can be written. A folder that is made here is
     for its owner alone, and so is `sicetnon` in the user's cache, whoever made it.

@@ -1,4 +1,4 @@
-"""The nouns of the house: what is read, what is asked, what is found.
+"""The records of the package: documents, topics, rankings, runs, judgments.
 
 Frozen, typed, without behaviour beyond reading their own fields. All are msgspec structs, so that
 a file's JSON becomes a record without a dictionary in between.

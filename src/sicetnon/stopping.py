@@ -1,4 +1,4 @@
-"""Work that can be stopped: when its time is up, or when nobody waits for it any more.
+"""Work that can be stopped: at a time limit, or when its client has gone.
 
 Long loops call `check_wanted`. It does nothing outside of work that someone may stop.
 """

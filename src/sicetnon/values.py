@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from sicetnon.errors import UsageError
+
+_LONGEST_NAME = 255
 
 
 def check_text(value: object, name: str) -> None:
@@ -42,9 +45,17 @@ def check_path(value: object, name: str) -> None:
     """Refuse anything but a path.
 
     Raises:
-        UsageError: The value is something else, or holds a null character.
+        UsageError: The value is something else, holds a null character, or has a name in it that is
+            longer than any file system takes.
     """
     if not isinstance(value, str | os.PathLike):
         raise UsageError(f"found {type(value).__name__} as {name}; expected a path")
-    if "\0" in os.fspath(value):
-        raise UsageError(f"found {os.fspath(value)!r} as {name}; no path holds a null character")
+    path = os.fspath(value)
+    if "\0" in path:
+        raise UsageError(f"found {path!r} as {name}; no path holds a null character")
+    longest = max(Path(path).parts, key=len, default="")
+    if len(longest) > _LONGEST_NAME:
+        raise UsageError(
+            f"found {longest[:20]}… with {len(longest)} characters as {name}; expected names of up "
+            f"to {_LONGEST_NAME}"
+        )

@@ -39,3 +39,13 @@ def test_prints_markdown_or_what_is_asked_for(index: str, capsys) -> None:
 def test_an_index_that_is_not_there_is_one_line(tmp_path: Path, capsys) -> None:
     assert main(["brief", QUESTION, "--index", str(tmp_path / "none")]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_who_asks_for_reasons_where_there_are_none_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "texts.jsonl").write_text('{"id": "1", "text": "Tenure protects teachers."}\n')
+    place = str(tmp_path / "index")
+    assert main(["index", "build", str(tmp_path / "texts.jsonl"), "-o", place]) == 0
+    assert main(["search", "tenure", "--index", place, "--explain"]) == 0
+    assert "no reasons: only the system `answers`" in capsys.readouterr().err

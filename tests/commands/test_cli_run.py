@@ -149,6 +149,21 @@ class TestRun:
         assert "file" in line
         assert (tmp_path / "file").read_text() == "in the way"
 
+    def test_a_full_disk_is_left_without_an_empty_folder(
+        self, sample: Path, small_disk: Path, tmp_path: Path, failing
+    ) -> None:
+        own = ["--index", str(tmp_path / "index")]
+        run = ["run", TASK, "-i", str(sample / "input"), *own, "-o"]
+        assert main([*run, str(tmp_path / "out")]) == 0
+        assert failing(*run, tmp_path / "index")[0] == 2
+        filler = small_disk / "filler"
+        filler.write_bytes(bytes((1 << 20) - (3 << 12)))
+        for more in ([], own):
+            out = small_disk / "some" / "out"
+            status, told = failing("run", TASK, "-i", sample / "input", "-o", out, *more)
+            assert (status, "No space left" in told) == (1, True)
+            assert [path.name for path in small_disk.iterdir()] == ["filler"]
+
     def test_an_index_of_something_else_is_left_alone(
         self, sample: Path, tmp_path: Path, capsys
     ) -> None:

@@ -146,3 +146,13 @@ class TestCompletion:
         assert set(offered) <= set(found)
         start = line.rpartition(" ")[2]
         assert all(word.startswith(start) for word in found)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+@pytest.mark.parametrize("words", [["--help"], ["search", "--help"], ["index", "build", "-h"]])
+def test_help_that_cannot_be_written_is_an_error(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "sicetnon", *words]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("sicetnon: No space left on device")

@@ -66,6 +66,20 @@ class TestTerminal:
         assert hidden(shown + told) == "''"
         assert hidden((report / "index.html").read_text(encoding="utf-8")) == "''"
 
+    def test_pools(self, tmp_path: Path, failing) -> None:
+        run, pool = tmp_path / "run.txt", tmp_path / f"pool{STEERING}"
+        topics = tmp_path / "topics.xml"
+        topics.write_text("<topics><topic><number>1</number><title>Tea?</title></topic></topics>")
+        run.write_text(RUN.replace("d1", "d\x1b[31m\u202e"))
+        make = ["judge", "pool", run, "--topics", topics, "-o", pool]
+        status, told = failing(*make)
+        assert (status, hidden(told)) == (1, "''")
+        assert "holds characters that do not print" in told
+        run.write_text(RUN)
+        assert main(list(map(str, make))) == 0
+        named = failing("judge", "undo", pool, "--assessor", f"anna{STEERING}")
+        assert (named[0], hidden(named[1])) == (2, "''")
+
     def test_log(self, documents: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["search", "tea", "--index", str(documents), "--verbose", "--verbose"]) == 0
         told = capsys.readouterr().err

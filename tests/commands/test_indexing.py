@@ -98,3 +98,21 @@ def test_every_analysis_builds(tmp_path: Path) -> None:
         assert content_of(tmp_path / name) == counted(found, analysis)
         with IndexReader.open(tmp_path / name) as index:
             assert index.analysis == analysis
+
+
+def test_nothing_is_written_into_the_folder_of_an_index(
+    small: Path, tmp_path: Path, failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_lines(tmp_path / "one.jsonl", {"id": "z", "text": "x"})
+    before = files_of(small)
+    for place in (small / "inner", small / "some" / "index.ciff"):
+        for verb, given in (("build", source), ("merge", small), ("export", small)):
+            status, told = failing("index", verb, given, "-o", place)
+            assert (status, told.split(";")[0]) == (
+                2,
+                f"sicetnon: {place}: lies in the index {small}",
+            )
+    monkeypatch.chdir(small)
+    assert failing("index", "build", source, "-o", "inner")[0] == 2
+    assert files_of(small) == before
+    assert cli.main(["index", "build", str(source), "-o", str(small), "--shards", "1"]) == 0

@@ -75,7 +75,8 @@ def test_disagreements(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "anna 0, bert 2" in shown
     assert "\x1b" not in shown
     assert main(["judge", "disagreements", "pool.sqlite", "--dimension", "side"]) == 0
-    assert "No two assessors differ" in capsys.readouterr().out
+    assert "No two assessors differ" in (shown := capsys.readouterr().out)
+    assert "no document has votes of two assessors" in " ".join(shown.split())
     assert main(["judge", "disagreements", "pool.sqlite", "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert found["votes"] == {"anna": "0", "bert": "2"}

@@ -111,7 +111,7 @@ def test_directories_are_recognised(tmp_path: Path) -> None:
         "passages.jsonl.gz": lines(PASSAGE),
         "args_processed.csv": table(row()),
     }
-    with pytest.raises(DataError, match=r"expected debateorg\.json.*; name .* one by one"):
+    with pytest.raises(DataError, match=r"is empty.*debateorg\.json.*; name .* one by one"):
         open_corpus([tmp_path])
     speeches = tmp_path / "texts"
     speeches.mkdir()

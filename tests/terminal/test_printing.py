@@ -17,6 +17,7 @@ from sicetnon.evaluation.tables import print_scores
 from sicetnon.library.answers import Answer
 from sicetnon.records import Entry
 from sicetnon.terminal.answers import show_answers
+from sicetnon.terminal.console import console as terminal_console
 from sicetnon.terminal.progress import ProgressBar
 from sicetnon.terminal.tables import show_leaderboard
 from sicetnon.text.printable import one_line, print_paragraph, shortened
@@ -229,3 +230,13 @@ def test_a_long_name_breaks_after_punctuation() -> None:
     parts = [first.split()[3], *map(str.strip, rest)]
     assert "".join(parts) == name
     assert all(part.endswith("-") for part in parts[:-1])
+
+
+@pytest.mark.parametrize(("columns", "width"), [("", 80), ("0", 80), ("120", 120), ("x", 80)])
+def test_a_pipe_is_as_wide_as_columns_say(
+    columns: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr("sys.__stdout__", None)
+    piped = terminal_console()
+    assert (piped.width, piped.no_color) == (width, True)

@@ -97,7 +97,7 @@ def test_unknown_topic(validated: Validated) -> None:
 def test_missing_topics(validated: Validated) -> None:
     finding = only(validated(sound_lines()[:5]), "missing-topics")
     assert (finding.line, finding.count) == (None, 2)
-    assert finding.found == "no line for topic 2, 3"
+    assert finding.found == "no line for 2 topics: 2, 3"
     assert finding.expected == "results for all 3 topics"
 
 

@@ -1,4 +1,4 @@
-"""The claim of a text: the sentence that says what its writer holds."""
+"""The claim of a text: the sentence that states the position of its writer."""
 
 from __future__ import annotations
 
@@ -68,6 +68,6 @@ def _most_central(found: Sequence[str]) -> str:
 
 
 def _unframed(sentence: str) -> str:
-    """A sentence without its frame, where a clause stands behind that."""
+    """A sentence without its frame ("I think that …"), if a clause follows it."""
     rest = sentence[_FRAME.match(sentence).end() :]  # type: ignore[union-attr]  # it may be empty
     return rest if len(rest.split()) >= _FEWEST_WORDS else sentence

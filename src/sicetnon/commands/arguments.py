@@ -150,7 +150,7 @@ def folder(text: str) -> Path:
 
 
 def existing_folder(text: str) -> Path:
-    """The path of a folder; what is wrong with it is said by who opens it.
+    """The path of a folder; a missing one is reported when it is opened.
 
     Raises:
         UsageError: It is an address.
@@ -170,7 +170,7 @@ def place(text: str) -> Path | Address:
 
 
 def existing_place(text: str) -> Path | Address:
-    """As `place`; what is wrong with a folder is said by who opens it."""
+    """As `place`; a missing or damaged folder is reported when it is opened."""
     if not _is_address(text):
         return Path(text)
     from sicetnon.cluster.address import parse_address

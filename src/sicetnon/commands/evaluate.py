@@ -35,7 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--rule",
         choices=("official", "trec", "condensed"),
         default="official",
-        help="how a run is read (default: official)",
+        help="the rule by which runs are read (default: official)",
     )
     command.add_argument(
         "--measure",
@@ -47,7 +47,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--baseline", metavar="RUN", help="the file of the run that the others are compared with"
     )
-    command.add_argument("--seed", type=natural, default=2022, help="of intervals and tests (2022)")
+    command.add_argument(
+        "--seed", type=natural, default=2022, help="the seed of intervals and tests (default: 2022)"
+    )
     add_index(command, "the corpus that was searched")
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the report")
     command.add_argument("--report", type=folder, metavar="DIR", help="write a page to look at")

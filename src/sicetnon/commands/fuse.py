@@ -24,7 +24,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "-o", "--output", type=Path, metavar="RUN", required=True, help="the run (.gz: gzipped)"
     )
     command.add_argument(
-        "--method", choices=("rrf", "sum", "mnz"), default="rrf", help="(default: rrf)"
+        "--method",
+        choices=("rrf", "sum", "mnz"),
+        default="rrf",
+        help="the method of fusion (default: rrf)",
     )
     command.add_argument(
         "--normalise",
@@ -32,7 +35,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="how scores become comparable, for sum and mnz (default: min-max)",
     )
     command.add_argument(
-        "--weights", type=numbers, metavar="W,W", help="a number from 0 for each run (default: 1)"
+        "--weights",
+        type=numbers,
+        metavar="W,W",
+        help="a weight of 0 or more for each run (default: 1)",
     )
     command.add_argument("--tag", metavar="TAG", help="the name of the run")
     command.add_argument("--task", metavar="TASK", help="write only what this task would accept")

@@ -41,7 +41,7 @@ def _add_delete(verbs: Commands) -> None:
         "Delete documents from an index by their ids.",
         "sicetnon index delete S1-A1 S1-A2 -o my-index",
     )
-    verb.add_argument("ids", nargs="+", metavar="ID", help="what to delete")
+    verb.add_argument("ids", nargs="+", metavar="ID", help="ids of documents")
     verb.add_argument(
         "-o", "--output", type=place, metavar="INDEX", required=True, help="the index to change"
     )
@@ -102,7 +102,7 @@ def _add_annotate(verbs: Commands) -> None:
         type=words,
         required=True,
         metavar="A,B",
-        help="of quality, argumentativeness, embedding",
+        help="the models: quality, argumentativeness, embedding",
     )
 
 

@@ -141,7 +141,11 @@ def _add_sources(verb: argparse.ArgumentParser) -> None:
         help="requests at a time to a cluster (default: 2)",
     )
     verb.add_argument(
-        "--memory", type=positive, default=400, metavar="MB", help="for postings (default: 400)"
+        "--memory",
+        type=positive,
+        default=400,
+        metavar="MB",
+        help="memory for postings (default: 400)",
     )
     verb.add_argument(
         "--skip-invalid", action="store_true", help="leave out documents that can't be used"
@@ -210,13 +214,13 @@ def _build(options: argparse.Namespace) -> None:
 
 
 def _is_ciff(options: argparse.Namespace) -> bool:
-    """Whether a source is an index of another search engine."""
+    """Whether a source is a CIFF file: an index that another search engine exported."""
     names = [name.lower().removesuffix(".gz") for name in options.sources]
     return any(name.endswith(".ciff") for name in names)
 
 
 def _check_import(options: argparse.Namespace) -> None:
-    """Refuse what an index of another search engine has no use for."""
+    """Refuse options that do not apply to a CIFF file."""
     from sicetnon.cluster.address import is_address
 
     if is_address(options.output):
@@ -261,7 +265,7 @@ def _write(
     annotators: Sequence[Annotator],
     notes: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Write documents into an index, and sum up what it is then."""
+    """Write documents into an index, and print a summary of the index."""
     from sicetnon.formats.corpora import open_corpus
     from sicetnon.formats.entries import EntryFields
     from sicetnon.formats.files import Reading
@@ -302,7 +306,7 @@ def _write(
 
 
 def ready(names: Sequence[str]) -> list[Annotator]:
-    """The annotators of some names, tried on a word before anything long is begun."""
+    """The annotators of some names; each is tried on one word before long work begins."""
     from sicetnon.arguments.model.index_annotators import annotators
 
     found = annotators(names)

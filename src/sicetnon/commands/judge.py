@@ -71,7 +71,7 @@ def _add_pool(verbs: Commands) -> None:
     )
     verb.add_argument("--quota", type=positive, metavar="N", help="documents per assessor at most")
     verb.add_argument(
-        "--seed", type=natural, default=0, metavar="N", help="of the orders (default: 0)"
+        "--seed", type=natural, default=0, metavar="N", help="the seed of the orders (default: 0)"
     )
 
 
@@ -91,7 +91,7 @@ def _add_disagreements(verbs: Commands) -> None:
     verb = _file_verb(
         verbs, "disagreements", "list the documents on which assessors differ", _disagreements
     )
-    verb.add_argument("--dimension", metavar="NAME", help="of this dimension alone")
+    verb.add_argument("--dimension", metavar="NAME", help="list this dimension alone")
     verb.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -105,9 +105,14 @@ def _add_export(verbs: Commands) -> None:
         "holds all that was done. Of stances and sides, the majority counts; ties are left out.",
         "sicetnon judge export pool.sqlite -o judged --by median",
     )
-    verb.add_argument("-o", "--output", type=folder, metavar="DIR", required=True, help="where to")
     verb.add_argument(
-        "--by", choices=_COMBINATIONS, default="majority", help="of grades (default: majority)"
+        "-o", "--output", type=folder, metavar="DIR", required=True, help="the output folder"
+    )
+    verb.add_argument(
+        "--by",
+        choices=_COMBINATIONS,
+        default="majority",
+        help="how votes on grades become one (default: majority)",
     )
 
 
@@ -122,9 +127,11 @@ def _add_import(verbs: Commands) -> None:
         "sicetnon judge import pool.sqlite relevance.qrels --assessor official",
     )
     verb.add_argument("qrels", metavar="QRELS", help="the judgments")
-    verb.add_argument("--assessor", metavar="NAME", required=True, help="whose votes they become")
+    verb.add_argument("--assessor", metavar="NAME", required=True, help="the assessor of the votes")
     verb.add_argument(
-        "--dimension", metavar="NAME", help="what they judge (default: as the file's name says)"
+        "--dimension",
+        metavar="NAME",
+        help="the dimension of the judgments (default: from the file's name)",
     )
 
 
@@ -138,10 +145,13 @@ def _add_undo(verbs: Commands) -> None:
         "their documents are shown again.",
         "sicetnon judge undo pool.sqlite --assessor anna --since 2026-01-31T14:00",
     )
-    verb.add_argument("--assessor", metavar="NAME", required=True, help="whose votes")
-    verb.add_argument("--topic", metavar="NUMBER", help="of this topic alone")
+    verb.add_argument("--assessor", metavar="NAME", required=True, help="the assessor")
+    verb.add_argument("--topic", metavar="NUMBER", help="undo votes on this topic alone")
     verb.add_argument(
-        "--since", type=_time, metavar="TIME", help="of this time on, such as 2026-01-31T14:00"
+        "--since",
+        type=_time,
+        metavar="TIME",
+        help="undo votes since this time, such as 2026-01-31T14:00",
     )
 
 
@@ -219,17 +229,19 @@ def _disagreements(options: argparse.Namespace) -> None:
     import dataclasses
 
     from sicetnon.judging import JudgingFile
-    from sicetnon.judging.votes import disagreements
+    from sicetnon.judging.votes import agreement, disagreements
     from sicetnon.terminal.console import console
     from sicetnon.terminal.judging import show_disagreements
 
     with JudgingFile(options.file) as file:
         found = disagreements(file, options.dimension)
+        voted = [each.documents for each in agreement(file)
+                 if options.dimension in (None, each.dimension)]  # fmt: skip
         topics = file.topics
     if options.json:
         print_json(list(map(dataclasses.asdict, found)))
     else:
-        show_disagreements(found, topics, console())
+        show_disagreements(found, sum(voted), topics, console())
 
 
 def _export(options: argparse.Namespace) -> None:

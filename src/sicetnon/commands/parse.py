@@ -1,4 +1,4 @@
-"""`parse`: what a question asks, as JSON."""
+"""`parse`: print the kind, objects and aspects of a question as JSON."""
 
 from __future__ import annotations
 

@@ -97,6 +97,8 @@ def _search(options: argparse.Namespace) -> None:
     if missing:
         say(f"partial: {missing}")
     show_answers(question, found, console(), nearest, options.explain)
+    if options.explain and found and not any(answer.reasons for answer in found):
+        say("no reasons: only the system `answers`, for arguments, gives them")
 
 
 def _search_service(question: str, options: argparse.Namespace) -> None:

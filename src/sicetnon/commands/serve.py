@@ -40,7 +40,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--runs", nargs="+", type=Path, default=[], metavar="RUN", help="runs to look at"
     )
     command.add_argument(
-        "--qrels", nargs="+", type=Path, default=[], metavar="FILE", help="their judgments"
+        "--qrels", nargs="+", type=Path, default=[], metavar="FILE", help="judgments of the runs"
     )
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the runs")
     add_index(command)
@@ -56,7 +56,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--log-questions",
         action="store_true",
-        help="with --verbose: the log holds what was asked (default: it does not)",
+        help="with --verbose: write the questions to the log (default: no)",
     )
 
 

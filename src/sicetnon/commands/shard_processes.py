@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -19,6 +21,7 @@ _WAITING_SECONDS = 0.05
 # by `-m` a module of the working directory would come first; a program may have changed the path
 _PROGRAM = (
     "import sys; end = 2 + int(sys.argv[1]); sys.path[:] = sys.argv[2:end]; "
+    "from sicetnon.commands.shard_processes import end_with_parent; end_with_parent(); "
     "from sicetnon.cli import main; sys.exit(main(sys.argv[end:]))"
 )
 
@@ -54,6 +57,19 @@ def build_in_processes(options: argparse.Namespace) -> None:
     build_shards(options.output, options.shards, build, link=not options.merge)
 
 
+def end_with_parent() -> None:
+    """Let this process end when the other end of its standard input is closed.
+
+    The system closes that even where the parent was killed and could not end this process.
+    """
+
+    def wait() -> None:
+        os.read(sys.stdin.fileno(), 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 def _same(options: argparse.Namespace) -> list[str]:
     """The options and sources that each process is given as they are."""
     given = {
@@ -87,6 +103,7 @@ class _ShardProcess:
         self._told: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
         self._process = subprocess.Popen(
             command,
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._told,
             env={**os.environ, "PYTHONIOENCODING": "utf-8"},
@@ -96,12 +113,12 @@ class _ShardProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait()
+        with self._process:
+            self._process.terminate()
         self._told.close()
 
     def is_running(self) -> bool:
-        """Whether it runs still; what it had to tell is printed when it has ended.
+        """Whether the process still runs; its messages are printed when it has ended.
 
         Raises:
             EndedError: It has failed.

@@ -78,7 +78,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Place:
-    """A row of a table in which a user's runs stand too.
+    """A row of a leaderboard that includes a user's runs.
 
     Attributes:
         place: From 1; rows that agree to three decimals, as published, share a place.

@@ -74,7 +74,7 @@ class Measure:
 
     @property
     def of_the_retrieved(self) -> bool:
-        """Whether it counts documents whether judged or not."""
+        """Whether it counts the retrieved documents, judged or unjudged."""
         return read_notation(self.text).name in _OF_THE_RETRIEVED
 
     def __call__(self, run: Run, qrels: Qrels) -> Values:

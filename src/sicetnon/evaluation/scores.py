@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class EvaluationWarning(UserWarning):
-    """A score can be computed, but may not say what it seems to say."""
+    """A score that can be computed, but that may mislead."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Score:
 
 @dataclass(frozen=True)
 class _Scored:
-    """A score, and what a comparison needs besides."""
+    """A score with the values per topic that a comparison needs."""
 
     score: Score
     confusions: dict[str, NDArray[np.int64]] | None = None

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.records import Run
+from sicetnon.values import check_path
 
 
 class Loaded:
@@ -67,7 +68,7 @@ def each_source(sources: Sources) -> list[tuple[str | None, Source]]:
 
 
 def _is_nested(sources: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is one source, `{topic: {document: number}}`, and not named sources."""
+    """Whether a mapping is one source (`{topic: {document: number}}`) instead of named sources."""
     first = next(iter(sources.values()), None)
     return isinstance(first, Mapping) and not isinstance(next(iter(first.values()), {}), Mapping)
 
@@ -81,8 +82,10 @@ def of_dataset(source: Any, entity: Literal["queries", "qrels", "scoreddocs"]) -
     Raises:
         UsageError: The source cannot be read, as a dataset without such records.
     """
-    if isinstance(source, str) and source != "-" and not Path(source).exists():
-        source = _dataset_called(source)
+    if isinstance(source, str):
+        check_path(source, "a source")
+        if source != "-" and not Path(source).exists():
+            source = _dataset_called(source)
     if records := getattr(source, f"{entity}_iter", None):
         return records()
     if isinstance(source, str | Path | Iterable) or is_frame(source):

@@ -12,9 +12,10 @@ from pathlib import Path
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats import argsme, datasets, entries, html, passages, processed, tirex, webpages
 from sicetnon.formats.entries import EntryFields
-from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes, refuse_pipe
+from sicetnon.formats.files import Reading, open_bytes, refuse_pipe
 from sicetnon.formats.page_scores import SideFiles, side_files_in
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
+from sicetnon.values import check_path
 
 Reader = Callable[[Path | str, Reading], Iterator[Record]]
 
@@ -78,8 +79,7 @@ class Corpus:
             digest.update(os.fsencode(Path(file).name) + b"\0")
             if Path(file).is_file():
                 with Path(file).open("rb") as opened:
-                    while data := opened.read(CHUNK_BYTES):
-                        digest.update(data)
+                    hashlib.file_digest(opened, lambda: digest)
             digest.update(b"\0")
         return digest.hexdigest()
 
@@ -143,6 +143,7 @@ def _pages(
 
 
 def _files(source: Path | str) -> list[Path | str]:
+    check_path(source, "a source")
     path = Path(source)
     if path.is_dir():
         return list(_files_of_directory(path))
@@ -164,8 +165,9 @@ def _files_of_directory(directory: Path) -> list[Path]:
         return argsme.portal_files(directory)
     if pages := webpages.page_files(directory):
         return pages
+    found = "holds no corpus" if any(directory.iterdir()) else "is empty and holds no corpus"
     raise DataError(
-        f"holds no corpus; expected {', '.join(f'{portal}.json' for portal in argsme.PORTALS)}, or "
+        f"{found}; expected {', '.join(f'{portal}.json' for portal in argsme.PORTALS)}, or "
         f"one of {argsme.SINGLE_FILE}, {', '.join(processed.FILE_NAMES)}, passages.jsonl.gz, "
         f"{tirex.DOCUMENTS}, or web pages in WARC or HTML files; {_advice(directory)}",
         directory,

@@ -22,7 +22,7 @@ _FORM = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _FORMS.items
 
 
 def check_identifier(identifier: str) -> None:
-    """Refuse an id that could not stand in a run.
+    """Refuse an id that a run cannot hold.
 
     Raises:
         ValueError: The id is empty or holds white space.
@@ -57,7 +57,7 @@ def form_of(identifier: str) -> str | None:
 
 
 def all_pairs(identifiers: Iterable[str]) -> bool:
-    """Whether there are ids and every one is a pair's."""
+    """Whether all ids are of pairs; false if there is no id."""
     found = False
     for identifier in identifiers:
         if not is_pair(identifier):

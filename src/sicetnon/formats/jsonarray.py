@@ -86,7 +86,11 @@ def _shared(part: bytes, key: bytes, shared: int) -> int:
     return shared + len(part)
 
 
-@compiled(plain=_plainly_scanned, seconds=lambda data, *_: _SCANNING * data.size)
+@compiled(
+    plain=_plainly_scanned,
+    seconds=lambda data, *_: _SCANNING * data.size,
+    allocates=False,
+)
 def _scan(  # noqa: C901 - one small state machine
     data: NDArray[np.uint8],
     key: NDArray[np.uint8],

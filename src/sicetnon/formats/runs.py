@@ -145,7 +145,7 @@ def distinct(ranking: Ranking) -> Ranking:
 
 
 def check_tag(tag: str) -> str:
-    """The tag, if it can stand in a run.
+    """The tag, if a run can hold it.
 
     Raises:
         UsageError: It is empty or holds white space.

@@ -84,7 +84,7 @@ def _page_names(sources: Sequence[Path | str]) -> dict[Path, str]:
 
 
 def _page_name(path: Path) -> str:
-    """A path without its ending, and without white space, which cannot stand in a run."""
+    """A path without its ending and without white space, which an id cannot hold."""
     return _SPACE.sub(lambda space: quote(space[0]), path.with_suffix("").as_posix())
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import Literal
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from numbers import Real
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +33,16 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
         At most 1; 0 is chance. NaN where there is no label, or both give one label throughout.
 
     Raises:
-        UsageError: The numbers of labels differ.
+        UsageError: The numbers of labels differ, or one is no list of labels.
     """
+    own, others = _counted(first), _counted(second)
     if len(first) != len(second):
         raise UsageError(f"found {len(first)} and {len(second)} labels; expected as many of both")
     count = len(first)
     if not count:
         return math.nan
     observed = sum(a == b for a, b in zip(first, second, strict=True)) / count
-    chance = sum(
-        (list(first).count(label) / count) * (list(second).count(label) / count)
-        for label in set(first) | set(second)
-    )
+    chance = sum((own[label] / count) * (others[label] / count) for label in own | others)
     return math.nan if chance == 1 else (observed - chance) / (1 - chance)
 
 
@@ -60,8 +60,13 @@ def krippendorff_alpha(units: Sequence[Sequence[float]], level: Level = "nominal
 
     Returns:
         At most 1; 0 is chance. NaN where no document has two labels, or all labels are equal.
+
+    Raises:
+        UsageError: A label is no number, or there is no such level.
     """
-    paired = [unit for unit in units if len(unit) > 1]
+    if level not in get_args(Level):
+        raise UsageError(f"found the level {level!r}; expected of {', '.join(get_args(Level))}")
+    paired = [unit for unit in map(_numbers, _each(units)) if len(unit) > 1]
     values = sorted({value for unit in paired for value in unit})
     if len(values) < 2:
         return math.nan
@@ -76,6 +81,27 @@ def krippendorff_alpha(units: Sequence[Sequence[float]], level: Level = "nominal
     size = totals.sum()
     expected = (np.outer(totals, totals) * differences).sum() / (size - 1)
     return float(1 - (coincidences * differences).sum() / expected)
+
+
+def _counted(labels: object) -> Counter[Hashable]:
+    try:
+        return Counter(_each(labels))
+    except TypeError:  # one is a list
+        raise UsageError("found a list among the labels; expected words or numbers") from None
+
+
+def _numbers(unit: object) -> list[float]:
+    values = [float(value) if isinstance(value, Real) else math.nan for value in _each(unit)]
+    if not all(map(math.isfinite, values)):
+        raise UsageError(f"found {unit!r:.80} as labels of a document; expected numbers")
+    return values
+
+
+def _each(values: Any) -> Sequence[Any]:
+    """A list, refused if it is something else."""
+    if isinstance(values, str | Mapping) or not isinstance(values, Collection):
+        raise UsageError(f"found {type(values).__name__}; expected a list of labels")
+    return list(values)
 
 
 def _differences(

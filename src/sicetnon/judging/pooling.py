@@ -12,7 +12,7 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import Sources, each_source
 from sicetnon.evaluation.topics import TopicSource, load_topics
-from sicetnon.formats.identifiers import all_pairs
+from sicetnon.formats.identifiers import all_pairs, check_identifier
 from sicetnon.formats.runs import unordered
 from sicetnon.judging.scales import scales_of
 from sicetnon.judging.schema import Plan, create
@@ -94,6 +94,12 @@ def _gathered(
             if number not in pool:
                 message = f"found the topic {number}, which is not among the topics; give its file"
                 raise DataError(message, run.name)
+            try:
+                for each in (number, *documents):
+                    check_identifier(each)
+            except ValueError as error:
+                # its judgments could not be exported
+                raise DataError(str(error), run.name) from None
             pool[number].update(documents)
     return tuple(names), pool
 
@@ -106,7 +112,7 @@ def pooled(run: Run, depth: int) -> Mapping[str, tuple[str, ...]]:
 
 
 def _shuffled(documents: set[str], seed: int, topic: str) -> list[str]:
-    """Documents in an order that tells nothing of ranks and runs."""
+    """Documents in an order that reveals neither ranks nor runs."""
     return sorted(documents, key=lambda each: place_of(seed, topic, each))
 
 

@@ -53,12 +53,12 @@ class Scale:
 
     @property
     def is_graded(self) -> bool:
-        """Whether the labels are numbers, which have an order."""
+        """Whether the labels are grades, which have an order."""
         return self.dimension not in ("stance", "side")
 
     @property
     def without_argument(self) -> str:
-        """The label of a text that is no argument, which nobody is asked for; empty for none."""
+        """The label that a text without an argument gets without a vote; empty if there is none."""
         return _WITHOUT_ARGUMENT.get(self.dimension, "")
 
 

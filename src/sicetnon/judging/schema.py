@@ -83,7 +83,7 @@ class NotSavedError(SicetnonError):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How a pool is judged.
+    """The rules of a pool: dimensions, depth, votes per document.
 
     Attributes:
         task: The task-year; the empty string for none.

@@ -18,7 +18,7 @@ from sicetnon.judging.store import JudgingFile
 
 
 class Vote(msgspec.Struct, frozen=True):
-    """A vote that stands.
+    """A vote that was not undone or replaced.
 
     Attributes:
         assessor: Who gave it.
@@ -139,7 +139,7 @@ class Disagreement:
 
 
 def standing_votes(file: JudgingFile) -> list[Vote]:
-    """The votes that stand: topic by topic, then by document, dimension and assessor.
+    """The votes that were not undone or replaced, by topic, document, dimension and assessor.
 
     Raises:
         DataError: The file holds a label that is on no scale of it.

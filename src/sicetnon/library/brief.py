@@ -11,8 +11,9 @@ import numpy as np
 
 from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.library.answers import Answer
-from sicetnon.library.index import LONGEST_QUESTION, Index, check_index
+from sicetnon.library.index import Index, check_index
 from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
+from sicetnon.library.searching import LONGEST_QUESTION
 from sicetnon.text.analysis import Analyzer, named_analysis
 from sicetnon.values import check_text
 
@@ -94,7 +95,7 @@ class Brief:
         return markdown(self)
 
     def as_html(self) -> str:
-        """The brief as an HTML page that needs nothing but itself, and prints on one page."""
+        """The brief as an HTML page in one file, which prints on one page."""
         from sicetnon.library.brief_page import page
 
         return page(self)

@@ -1,4 +1,4 @@
-"""A brief as a page: HTML that needs nothing but itself, and Markdown."""
+"""A brief as a page: HTML in one file, or Markdown."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _missing_of(reasons: Sequence[Reason]) -> str:
 
 
 def _claim_words(reason: Reason) -> str:
-    """How an argument relates to the claim that is shown with it; empty where it has none."""
+    """The words before the shown claim: for it or against it; empty if there is no claim."""
     answer = reason.answer
     if not answer.heading:
         return ""

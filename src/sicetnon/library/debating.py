@@ -122,7 +122,7 @@ def _text(content: str | list[Any] | None) -> str:
 
 
 def respond(index: Index, messages: Sequence[Message]) -> Turn:
-    """The next turn: an argument against what the user holds, about what the user said last.
+    """The next turn: an argument against the user's position, about the user's last message.
 
     The user holds what the first of the user's messages claims. Nothing is said twice.
 

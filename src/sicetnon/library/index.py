@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from sicetnon.checks import check_number
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.answers import Answer, answers, with_snippets
-from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
+from sicetnon.library.answers import Answer, answers
+from sicetnon.library.searching import checked_question, nearest_headings, shown_answers
 from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
@@ -29,11 +27,6 @@ if TYPE_CHECKING:
     from sicetnon.retrieval.feedback import Feedback
     from sicetnon.retrieval.searcher import LocalRetriever
     from sicetnon.retrieval.weighting import WeightingModel
-
-LONGEST_QUESTION = 10_000
-"""Characters of a question that are read; a longer one would take the model seconds."""
-# results that are read for each answer, since near duplicates are folded, and that have sides
-_MOST_FOLDED, _BALANCED = 4, 2
 
 
 class Index(IndexReader):
@@ -63,7 +56,7 @@ class Index(IndexReader):
             partial: Whether answers of a cluster may lack the documents of shards that do not
                 answer in time; `missing` then says so. Such an answer is an error otherwise.
             postings_memory: Bytes for postings of a folder that queries unpacked, which are kept
-                for the next queries; 512 MB, or a quarter of the memory where that is less, when
+                for the next queries; a quarter of the memory of the machine or container when
                 left out.
 
         An index in a folder stays readable as it is, even if writers change the folder. One on a
@@ -276,30 +269,13 @@ class Index(IndexReader):
             UsageError: The question is no text, k is below 1, or there is no such system or stance
                 classifier for this index.
         """
-        check_text(question, "the question")
-        check_number(k, "k", 1)
-        question = question[:LONGEST_QUESTION]
-        if system is not None:
-            chosen = system if isinstance(system, System) else self.system(system, stance=stance)
-            best = answers(self, chosen.retrieve([Topic("1", question)], k)[0], snippets)
-            return with_sides(question, best) if sides else best
-        found = self._shown(question, k, stance).best(_BALANCED * k if balance else k).answers()
-        first, rest = found[:k], found[k:]
-        if sides:
-            first = with_sides(question, first)
-            # to judge a side takes time: those of the rest count only where one side is short
-            rest = with_sides(question, rest) if is_one_sided(first, k) else rest
-        best = balanced(first + rest, k) if balance else first
-        return with_snippets(question, best, self.analysis.analyzer()) if snippets else best
-
-    def _shown(self, question: str, k: int, stance: str | None) -> Shown:
-        """The results for a question that a person is shown."""
-        chosen = self.system(shown_system(self), stance=stance)
-        finder = replace(chosen, labelling=None)
-        ranking = finder.retrieve([Topic("1", question)], _MOST_FOLDED * k)[0]
-        shown = folded(ranking, self.records_of(ranking)).arguing().on_topic()
-        # the classifier may take a while for each result
-        return shown if chosen.labelling is None else shown.best(k).labelled(chosen.labelling)
+        question = checked_question(question, k)
+        if system is None:
+            chosen = self.system(shown_system(self), stance=stance)
+            return shown_answers(self, chosen, question, k, sides, balance, snippets)
+        chosen = system if isinstance(system, System) else self.system(system, stance=stance)
+        best = answers(self, chosen.retrieve([Topic("1", question)], k)[0], snippets)
+        return with_sides(question, best) if sides else best
 
     def nearest_topics(self, question: str, k: int = 5) -> list[str]:
         """Headings of the documents nearest to a question, each once, the nearest first.
@@ -311,14 +287,8 @@ class Index(IndexReader):
         Raises:
             UsageError: The question is no text, or k is below 1.
         """
-        check_text(question, "the question")
-        check_number(k, "k", 1)
-        topic = Topic("1", question[:LONGEST_QUESTION])
-        ranking = self.system(shown_system(self)).retrieve([topic], _MOST_FOLDED * k)[0]
-        found = answers(self, ranking, snippets=False)
-        found.sort(key=lambda answer: -(answer.reasons or {}).get("on_topic", 0.0))
-        headings = (answer.heading for answer in found if argues(answer.record))
-        return list(dict.fromkeys(filter(None, headings)))[:k]
+        question = checked_question(question, k)
+        return nearest_headings(self, self.system(shown_system(self)), question, k)
 
     def system(self, name: str = "default", *, stance: str | None = None) -> System:
         """A system by its name, such as `default`, `bm25`, `dirichlet`, `dense` or `hybrid`.

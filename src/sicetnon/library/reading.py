@@ -33,7 +33,7 @@ class ReadSentence:
 
     @property
     def is_argument(self) -> bool:
-        """Whether it is more likely to argue than not."""
+        """Whether the sentence probably argues (probability above one half)."""
         return self.argues is not None and self.argues >= _ARGUES
 
 

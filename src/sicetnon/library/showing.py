@@ -79,7 +79,7 @@ class Shown(NamedTuple):
 
 
 def argues(record: Record) -> bool:
-    """Whether a document says anything; all but arguments are taken to do so."""
+    """Whether a document is no spam and no housekeeping; only arguments are checked."""
     if not isinstance(record, Argument | ProcessedArgument):
         return True
     text = said(record)

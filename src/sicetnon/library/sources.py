@@ -16,7 +16,7 @@ Source: TypeAlias = str | Path | Iterable[Document] | Iterable[Path]
 
 
 def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None = None) -> Corpus:
-    """The corpus of what `Index.build` takes.
+    """The corpus of a source of `Index.build`.
 
     Raises:
         DataError: A path leads to nothing that can be read.

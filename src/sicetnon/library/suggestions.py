@@ -94,7 +94,7 @@ def _as(form: str, word: str) -> str:
 
 
 def _counts(word: str) -> bool:
-    """Whether a word says what a question is about."""
+    """Whether a word is a content word of a question."""
     return word.lower() not in stop_list("snowball")
 
 
@@ -107,7 +107,7 @@ def _replaced(question: str, words: dict[str, str]) -> str:
 def _shorter(
     index: Index, question: str, asked: Sequence[str], unknown: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """The question without what no document holds, or else without one of its words."""
+    """The question without the words that no document holds, else without one of its words."""
     some = [[*unknown]] if unknown else [[word] for word in asked[:_MOST_DROPPED]]
     found = []
     for dropped in some:
@@ -121,7 +121,7 @@ def _shorter(
 
 
 def _names_one(question: str, dropped: Sequence[str]) -> bool:
-    """Whether a word names an object of a comparison, which is none without it."""
+    """Whether one of some words names an object of a comparison."""
     parsed = parse_question(question)
     objects = words_of(f"{parsed.first or ''} {parsed.second or ''}".lower())
     return any(word.lower() in objects for word in dropped)

@@ -1,4 +1,4 @@
-"""Words for what answers carry: reasons for their place, and how sure their sides are."""
+"""Words for the ranks of answers and for the probabilities of their sides."""
 
 from __future__ import annotations
 

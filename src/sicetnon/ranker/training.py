@@ -63,7 +63,7 @@ def fit(
 
 
 class Folds:
-    """Rankers that each learnt from all questions but one, and what they say of that one."""
+    """Rankers that each learnt from all questions but one, and their scores for that one."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Where a text has the words of a question: coverage, proximity, density."""
+"""Features of the words of a question in a text: coverage, proximity, density."""
 
 from __future__ import annotations
 

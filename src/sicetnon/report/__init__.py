@@ -1,4 +1,4 @@
-"""A report of scores: one HTML page that needs nothing but itself."""
+"""A report of scores: an HTML page in one file."""
 
 from sicetnon.report.page import script_of, sections_of, style_of, write_report
 

@@ -34,7 +34,7 @@ class ShownHit:
 
     @property
     def is_judged(self) -> bool:
-        """Whether a file of judgments has a label for it."""
+        """Whether any judgments have a label for the document."""
         return _is_judged(self.labels)
 
 

@@ -1,4 +1,4 @@
-"""A cache of the services' answers on disk, so that nothing is asked for twice."""
+"""A cache of the services' answers on disk, so that no request is sent twice."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_text
 from sicetnon.formats.topics import read_topics
+from sicetnon.index.folder import refuse_inside_index
 from sicetnon.index.manifest import MANIFEST
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress
@@ -97,7 +98,8 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     Raises:
         DataError: The input cannot be used.
         MissingExtraError: The stance classifier needs an extra that is not installed.
-        UsageError: Task, system, stance classifier or tag are not legal.
+        UsageError: Task, system, stance classifier or tag are not legal, or the target lies in the
+            folder of an index.
         OSError: The output cannot be written. None of its files has changed then.
     """
     start = time.monotonic()
@@ -110,7 +112,7 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
             "there is no such input directory" if not source.exists() else "is no directory", source
         )
     topics = read_topics(source / "topics.xml")
-    with _documents(task, source, target, options) as (documents, index):
+    with _output(target), _documents(task, source, target, options) as (documents, index):
         system = replace(system_for(documents), progress=options.callbacks.labelling)
         rankings = system.retrieve(topics, options.k)
         run = run_text(rankings, tag)
@@ -119,13 +121,28 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
         metadata = run_metadata(task, options.system, tag, index, seconds, stance_method)
         if index is not None and index.missing:
             options.callbacks.message(f"partial: {index.missing}")
-    write_whole({target / RUN: run, target / METADATA: metadata})
+        write_whole({target / RUN: run, target / METADATA: metadata})
     # a task of one's own may have no rules for runs
     if task_id in CONTRACTS:
         report = validate(run.splitlines(keepends=True), task_id, topics, name=str(target / RUN))
         for finding in report.findings:
             options.callbacks.message(str(finding))
     return rankings
+
+
+@contextlib.contextmanager
+def _output(target: Path) -> Iterator[None]:
+    """Make the output folder; an empty one is removed if the block fails."""
+    refuse_inside_index(target / RUN)
+    made = [folder for folder in (target, *target.parents) if not folder.exists()]
+    make_folder(target)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for folder in made:
+                folder.rmdir()
+        raise
 
 
 @contextlib.contextmanager
@@ -139,11 +156,9 @@ def _documents(
             index = stack.enter_context(open_index(folder, partial=options.partial))
             yield index, index
         elif options.index is not None:
-            make_folder(target)
             index = stack.enter_context(open_index(options.index, partial=options.partial))
             yield from_index(index), index
         else:
-            make_folder(target)
             service = stack.enter_context(contextlib.closing(_chatnoir(target, options)))
             yield from_chatnoir(service), None
 
@@ -169,7 +184,6 @@ def _corpus_index(
     corpus = open_corpus([source])
     if corpus.records != task.records:
         raise DataError(f"holds {corpus.records}; {task.id} reads {task.records}", source)
-    make_folder(target)
     checksum, analysis = corpus.checksum(), named_analysis(task.analysis_for(options.system))
     places: tuple[Place | None, ...] = (options.index, _beside(target, "index"))
     for folder in (place for place in places if place is not None):

@@ -72,7 +72,7 @@ def show_answers(
 
 
 def _show_nearest(nearest: Sequence[str], screen: Console) -> None:
-    """Say that there is no answer, and what comes nearest."""
+    """Print that there is no answer, and the nearest topics."""
     if not nearest:
         said = "Nothing was found: no document holds a word of the question, common words apart."
         print_paragraph(Text(said), screen, 0)

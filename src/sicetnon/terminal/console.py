@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +23,12 @@ _NARROW = 40
 def console(stderr: bool = False, quiet: bool = False) -> Console:
     """A console for results, or on standard error for notices and progress.
 
-    It has 80 columns and no colour where there is no terminal.
+    Where there is no terminal, it has no colour and as many columns as the variable COLUMNS says,
+    or 80.
     """
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else PLAIN_WIDTH
+    is_terminal = stream.isatty()
+    width = None if is_terminal else shutil.get_terminal_size((PLAIN_WIDTH, 0)).columns
     return Console(
         stderr=stderr,
         quiet=quiet,
@@ -33,7 +36,7 @@ def console(stderr: bool = False, quiet: bool = False) -> Console:
         emoji=False,
         markup=False,
         width=width,
-        no_color=True if width else None,
+        no_color=None if is_terminal else True,
     )
 
 

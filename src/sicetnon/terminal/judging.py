@@ -54,11 +54,22 @@ def show_agreement(found: Sequence[DimensionAgreement], screen: Console) -> None
 
 
 def show_disagreements(
-    found: Sequence[Disagreement], topics: Mapping[str, Topic], screen: Console
+    found: Sequence[Disagreement],
+    documents: int,
+    topics: Mapping[str, Topic],
+    screen: Console,
 ) -> None:
-    """Print the documents on which assessors differ."""
+    """Print the documents on which assessors differ.
+
+    Args:
+        found: The documents.
+        documents: How many documents have votes of two assessors.
+        topics: The topics, by number.
+        screen: Where they are printed.
+    """
     if not found:
-        print_paragraph(Text("No two assessors differ on a document."), screen)
+        why = "" if documents else ": no document has votes of two assessors"
+        print_paragraph(Text(f"No two assessors differ on a document{why}."), screen)
     for each in found:
         title = topics[each.topic].title if each.topic in topics else ""
         head = f"{each.dimension} · topic {each.topic} · {each.document}"

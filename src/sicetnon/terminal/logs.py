@@ -11,7 +11,7 @@ from sicetnon.text.printable import one_line
 
 
 class _Lines(logging.Handler):
-    """Prints to the standard error of the moment, which a progress bar may have replaced."""
+    """Prints to the present standard error, which a progress bar may have replaced."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print(one_line(self.format(record)), file=sys.stderr)  # noqa: T201

@@ -113,7 +113,7 @@ class Checker:
             self._log.note(rules.TOO_FEW, line, found, f"at least {minimum}", len(few))
         missing = [name for name in expected if name not in self._topics]
         if missing:
-            found = f"no line for topic {listed(missing)}"
+            found = f"no line for {counted(len(missing), 'topic')}: {listed(missing)}"
             wanted = f"results for all {counted(len(expected), 'topic')}"
             self._log.note(rules.MISSING_TOPICS, None, found, wanted, len(missing))
 

@@ -147,7 +147,8 @@ TOO_FEW = Rule(
 MISSING_TOPICS = Rule(
     "missing-topics",
     "error",
-    "Retrieve something for every topic; to check a part of the topics, name a file with those.",
+    "Retrieve documents for every topic. If the run is for some topics alone, check it with a file "
+    "of these topics (--topics).",
 )
 # scorers gather a topic's lines from anywhere, but some tools read one topic at a time
 SPLIT_TOPICS = Rule("split-topics", "warning", "Write all lines of a topic together.")

@@ -1,4 +1,4 @@
-"""Who may judge and upload: everybody on this machine; elsewhere, who has the token.
+"""The right to judge and upload: every client on this machine, others with the token.
 
 A form carries a second token that belongs to the browser's session, so that no other site can make
 a browser send one.

@@ -95,7 +95,7 @@ def _compare(state: State) -> Tool:
         aspect: Annotated[str, Field(description="in which respect, such as: battery life")] = "",
         k: _Count = 20,
     ) -> Json:
-        """What speaks for each of two objects: passages by the object that they favour."""
+        """Passages for each of two objects, by the object that they favour."""
         one, other, respect = (" ".join(text.split()) for text in (first, second, aspect))
         if not one or not other:
             raise Problem(422, "found an empty object; expected two objects")

@@ -1,4 +1,4 @@
-"""What the fields of requests may hold, as the OpenAPI document says it.
+"""Limits on the fields of requests, as in the OpenAPI document.
 
 The routes check texts themselves, after white space is folded, with messages of their own.
 """

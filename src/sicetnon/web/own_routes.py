@@ -76,7 +76,7 @@ async def document(served: Served, identifier: str) -> Response:
 
 @router.get("/parse")
 async def parse(served: Served, q: Question) -> Json:
-    """What a question asks: its kind, objects and aspects."""
+    """The kind, objects and aspects of a question."""
     found: Json = msgspec.to_builtins(parse_question(served.question(q)))
     return found
 
@@ -90,7 +90,7 @@ async def annotate(
     ],
     question: Annotated[str, Body(description="for side", examples=[EXAMPLE])] = "",
 ) -> Json:
-    """What the model says of texts: a score from 0 to 1 each, or a side with probabilities."""
+    """The labels of texts by the model: a score from 0 to 1 each, or a side with probabilities."""
     checked = [served.text(text) for text in texts]
     if task == "side":
         asked = served.question(question)
@@ -130,7 +130,7 @@ async def write_reply(
 
 @router.get("/health")
 async def health(served: Served) -> Json:
-    """Whether the server answers, over what, and whether the model is loaded (`ready`)."""
+    """The state of the server: its index, and whether the model is loaded (`ready`)."""
     index, _ = served.shelf.current()
     ready = served.ready.is_set()
     return {"status": "ok", "ready": ready, "version": VERSION, "documents": len(index)}

@@ -98,7 +98,16 @@ class _Classifier:
             )
 
     def labels(self, probabilities: Floats) -> list[str]:
-        """The most probable class of each row."""
+        """The most probable class of each row.
+
+        Raises:
+            UsageError: This is no array with a column for each class.
+        """
+        if np.shape(probabilities)[1:] != (len(self.classes),):
+            raise UsageError(
+                f"found {type(probabilities).__name__}; expected an array of shape "
+                f"(texts, {len(self.classes)}) with a probability for each class"
+            )
         return [self.classes[place] for place in probabilities.argmax(axis=1)]
 
 

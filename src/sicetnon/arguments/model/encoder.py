@@ -371,7 +371,7 @@ def _described(folder: Path) -> Description:
 
 
 def _crc32(path: Path, before: int = 0) -> int:
-    """The checksum of a file, read in parts; it goes on from that of what stands before it."""
+    """The checksum of a file, read in parts; it continues a given checksum."""
     found = before
     try:
         with path.open("rb") as file:

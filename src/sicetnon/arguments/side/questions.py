@@ -31,7 +31,7 @@ def matter_of(question: str) -> str:
 
 
 def has_sides(question: str) -> bool:
-    """Whether a text can be for or against what a question asks.
+    """Whether a question has two sides: a text can be for or against its claim.
 
     "What is insider trading?" has no sides; yes/no questions, claims, noun phrases, "X or Y" and
     questions for arguments ("What are the pros and cons of fracking?") have them.

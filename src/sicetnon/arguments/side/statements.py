@@ -14,7 +14,7 @@ def is_name(statement: str) -> bool:
 
 
 def is_point(conclusion: str, title: str) -> bool:
-    """Whether a conclusion is a point of a debate on another resolution, which a title states.
+    """Whether a conclusion is a point in a debate whose title states another resolution.
 
     On debatewise.org the stance of an argument is towards the title, and its text supports the
     point. A title that is a noun phrase states nothing.

@@ -138,7 +138,7 @@ class AskPage:
 
     @property
     def are_objects(self) -> bool:
-        """Whether the sides are objects of a choice."""
+        """Whether the question compares two objects, which then are its sides."""
         return self.columns[0].name != "For"
 
     @property
@@ -195,7 +195,7 @@ def ask_page(asked: Asked, found: Found) -> AskPage:
 
 
 def _passes(card: Card, asked: Asked, but: str = "") -> bool:
-    """Whether an answer passes all filters but one."""
+    """Whether an answer passes all filters except a given one."""
     chosen = all(
         name == but or not getattr(asked, name) or value(card) == getattr(asked, name)
         for name, _, value in _FILTERS

@@ -64,7 +64,7 @@ class DocumentPage:
 
     @property
     def is_marked(self) -> bool:
-        """Whether some sentences argue and some do not."""
+        """Whether sentences that argue are marked: some argue and some do not."""
         argues = {each.is_argument for part in self.paragraphs for each in part}
         return len(argues) == 2
 

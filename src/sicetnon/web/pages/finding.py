@@ -102,7 +102,7 @@ def _found(index: Index, question: str, n: int) -> tuple[Found, bool]:
 
 
 def _has_neighbours(index: Index, identifier: str) -> bool:
-    """Whether more of the debate or page of a document is in the index."""
+    """Whether the index has other documents of the same debate or page."""
     # the nearest one is nearly always there; deleted ones may lie between
     return bool(neighbours(index, identifier, 1) or neighbours(index, identifier))
 

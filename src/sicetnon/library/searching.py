@@ -1,0 +1,68 @@
+"""The answers to a question that a person is shown, and the topics nearest to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sicetnon.checks import check_number
+from sicetnon.index.reader import IndexReader
+from sicetnon.library.answers import Answer, answers, with_snippets
+from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
+from sicetnon.library.sides import with_sides
+from sicetnon.ranking.system import System
+from sicetnon.records import Topic
+from sicetnon.values import check_text
+
+LONGEST_QUESTION = 10_000
+"""Characters of a question that are read; a longer one would take the model seconds."""
+# results that are read for each answer, since near duplicates are folded, and that have sides
+_MOST_FOLDED, _BALANCED = 4, 2
+
+
+def checked_question(question: str, k: int) -> str:
+    """The part of a question that is read.
+
+    Raises:
+        UsageError: The question is no text, or k is below 1.
+    """
+    check_text(question, "the question")
+    check_number(k, "k", 1)
+    return question[:LONGEST_QUESTION]
+
+
+def shown_answers(
+    index: IndexReader,
+    system: System,
+    question: str,
+    k: int,
+    sides: bool,
+    balance: bool,
+    snippets: bool,
+) -> list[Answer]:
+    """The best answers to a question; `Index.search` describes them and the arguments."""
+    found = _shown(index, system, question, k).best(_BALANCED * k if balance else k).answers()
+    first, rest = found[:k], found[k:]
+    if sides:
+        first = with_sides(question, first)
+        # to judge a side takes time: those of the rest count only where one side is short
+        rest = with_sides(question, rest) if is_one_sided(first, k) else rest
+    best = balanced(first + rest, k) if balance else first
+    return with_snippets(question, best, index.analysis.analyzer()) if snippets else best
+
+
+def _shown(index: IndexReader, system: System, question: str, k: int) -> Shown:
+    """The results for a question that a person is shown."""
+    finder = replace(system, labelling=None)
+    ranking = finder.retrieve([Topic("1", question)], _MOST_FOLDED * k)[0]
+    shown = folded(ranking, index.records_of(ranking)).arguing().on_topic()
+    # the classifier may take a while for each result
+    return shown if system.labelling is None else shown.best(k).labelled(system.labelling)
+
+
+def nearest_headings(index: IndexReader, system: System, question: str, k: int) -> list[str]:
+    """The k headings of the documents nearest to a question, each once, the nearest first."""
+    ranking = system.retrieve([Topic("1", question)], _MOST_FOLDED * k)[0]
+    found = answers(index, ranking, snippets=False)
+    found.sort(key=lambda answer: -(answer.reasons or {}).get("on_topic", 0.0))
+    headings = (answer.heading for answer in found if argues(answer.record))
+    return list(dict.fromkeys(filter(None, headings)))[:k]
