@@ -79,7 +79,7 @@ def overtime(work: Callable[[], object], seconds: float) -> float | None:
 
 
 def print_stops() -> None:
-    """How long after its limit each work ends."""
+    """Print how long after its time limit each kind of work ends."""
     index = sicetnon.Index.build(
         documents(), fields=["text"], stance_field="side", claim_field="claim"
     )

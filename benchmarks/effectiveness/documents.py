@@ -88,7 +88,7 @@ class Documents:
         }
 
     def system(self, point: Values, depth: int = task.DEPTH) -> System:
-        """As `task.weighed`, with measures that were taken once."""
+        """As `task.weighed`, with precomputed measures."""
         measures = [(self._kept(n), w) for n, w in point.items() if n != "objects"]
         assert self.pages.local is not None
         found = ObjectsRetriever(self.pages.local, objects_of, point.get("objects", 0.0))

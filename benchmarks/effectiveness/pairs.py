@@ -4,7 +4,7 @@
 
 Reads SICETNON_DATA (default: ../shared/data). Two tables of condensed nDCG@5 with linear gain:
 
-- *runs*: what is written, 1,000 pairs a topic. A run holds few judged pairs, since there are
+- *runs*: what is written, 1,000 pairs per topic. A run holds few judged pairs, since there are
   millions of pairs and other systems chose those that were judged; this table favours what picks
   pairs as they did.
 - *order*: all judged pairs whose text is at hand, put in order by what a pair is worth.
@@ -161,7 +161,7 @@ def runs(bench: Bench, index: IndexReader, found: Sequence[Ranking]) -> None:
         sum(one_order(name) in bench.qrels[0].grades[ranking.topic.number] for name in ranking.ids)
         for ranking in rankings
     ]
-    print(f"judged pairs in the default: {statistics.mean(judged):.1f} a topic")
+    print(f"judged pairs in the default: {statistics.mean(judged):.1f} per topic")
 
 
 def shuffled(topics: Sequence[Judged], seed: int) -> Names:

@@ -19,7 +19,7 @@ Rows = NDArray[np.float32] | Features
 
 
 class Predicting(Protocol):
-    """What the tables need of a predictor."""
+    """A classifier or ranker that is trained."""
 
     def predict(self, features: Rows) -> Features:
         """A number for each row, shape (n,)."""

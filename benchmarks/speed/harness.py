@@ -50,7 +50,7 @@ class ProcessFigures(msgspec.Struct):
 
 
 def available(names: Sequence[str]) -> list[str]:
-    """Those peers that can run here; for the others a line says what is missing."""
+    """The peers that can run here; prints what the others lack."""
     missing = {name: PEERS[name].unavailable() for name in names}
     for name, reason in missing.items():
         if reason:

@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.speed.peers import IDS, K1, THREADS, B, Peer, analyzer, read_corpus
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
-from support.cluster_nodes import HOME, java
+from support.engine import HOME, java
 
 _PROGRAM = Path(__file__).with_name("Lucene.java")
 _FLAGS = (
@@ -39,7 +39,7 @@ class Lucene(Peer):
 
     @classmethod
     def unavailable(cls) -> str | None:
-        """What is missing."""
+        """The missing requirement; None if Lucene can run."""
         if not list(HOME.glob("lib/lucene-core-*.jar")):
             return f"no Lucene in {HOME / 'lib'}; set SICETNON_OPENSEARCH"
         return None if java() else "no JDK of 21 or newer; set JAVA_HOME"

@@ -65,7 +65,7 @@ class Peer(ABC):
 
     @classmethod
     def unavailable(cls) -> str | None:
-        """What is missing on this machine; None where the peer can run."""
+        """The requirement that this machine lacks; None if the peer can run."""
         return None
 
     def prepare(self) -> None:  # noqa: B027  # most peers have nothing to prepare
