@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from support.patience import HANGS
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDE, MIDDLE, NARROW = 1440, 768, 390
 LOOKS = ((WIDE, "light"), (MIDDLE, "dark"), (NARROW, "dark"))
@@ -30,6 +32,17 @@ def executable() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+def expect(found: Any) -> Any:
+    """What is expected of a page, or of a place on it; each assertion waits until it holds.
+
+    What a click, a key or an address brings is there later than the call returns, so nothing is
+    counted or read behind one of these unless something that came with it was expected before.
+    """
+    from playwright.sync_api import expect as expected
+
+    return expected(found)
+
+
 class Browser:
     """A running browser that keeps its windows, since a new one costs what three pages cost.
 
@@ -43,7 +56,9 @@ class Browser:
 
     def new_page(self, scripts: bool) -> Any:
         """A page in a window of its own, with or without scripts."""
-        return self.engine.new_context(java_script_enabled=scripts).new_page()
+        context = self.engine.new_context(java_script_enabled=scripts)
+        context.set_default_timeout(1000 * HANGS)
+        return context.new_page()
 
     @contextmanager
     def page(self, scripts: bool) -> Iterator[Any]:
@@ -72,12 +87,16 @@ class Browser:
 @contextmanager
 def started() -> Iterator[Browser]:
     """A running browser."""
+    from playwright.sync_api import expect as expected
     from playwright.sync_api import sync_playwright
 
+    expected.set_options(timeout=1000 * HANGS)
     # a container's root has no sandbox of its own
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as driver:
-        engine = driver.chromium.launch(executable_path=executable(), args=options)
+        engine = driver.chromium.launch(
+            executable_path=executable(), args=options, timeout=1000 * HANGS
+        )
         try:
             yield Browser(engine)
         finally:
@@ -102,6 +121,21 @@ class Visitor:
         wider = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
         return bool(self.page.evaluate(wider))
 
+    def resize(self, width: int, scheme: str = "light") -> None:
+        """Give the window a width in pixels and a colour scheme, and wait until the page has both.
+
+        Args:
+            width: The width.
+            scheme: The colours that they prefer: `light` or `dark`.
+        """
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.wait_for_function(
+            "([width, scheme]) => innerWidth === width"
+            " && matchMedia(`(prefers-color-scheme: ${scheme})`).matches",
+            arg=[width, scheme],
+        )
+
     def findings(self) -> list[str]:
         """What is wrong with the page, at each width and in each colour scheme.
 
@@ -110,8 +144,7 @@ class Visitor:
         """
         found = []
         for width, scheme in LOOKS:
-            self.page.set_viewport_size({"width": width, "height": 900})
-            self.page.emulate_media(color_scheme=scheme)
+            self.resize(width, scheme)
             found += [f"{width} {scheme}: {each}" for each in self._faults()]
             if self.overflows:
                 found.append(f"{width} {scheme}: wider than the window")
@@ -155,10 +188,10 @@ def visitor(
         "console": lambda said: complaints.append(said.text) if said.type == "error" else None,
     }
     with (browser.own_page if own else browser.page)(scripts) as page:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=scheme)
+        visitor = Visitor(page, complaints)
+        visitor.resize(width, scheme)
         for event, hear in heard.items():
             page.on(event, hear)
-        yield Visitor(page, complaints)
+        yield visitor
         for event, hear in heard.items():
             page.remove_listener(event, hear)

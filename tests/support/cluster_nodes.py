@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from support.engine import HOME, class_path, loaded_classes, required_java
+from support.ports import free_ports
 
 QUICK = ("-Xms384m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """Options of Java for nodes that live for a minute: compiled quickly rather than well."""
@@ -34,18 +34,6 @@ appender.console.layout.pattern = [%d{ISO8601}][%p][%c{1}] %m%n
 rootLogger.level = warn
 rootLogger.appenderRef.console.ref = console
 """
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nothing listens on."""
-    held = [socket.socket() for _ in range(count)]
-    try:
-        for each in held:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in held]
-    finally:
-        for each in held:
-            each.close()
 
 
 @dataclass

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import urllib3
@@ -62,10 +65,18 @@ class Client:
             return pool.request(method, self.url + path, headers=headers, **more)
 
 
+def patient(settings: Settings) -> Settings:
+    """Settings whose limits in seconds are the tests' own, except those that a test has set."""
+    usual = Settings()
+    limits = ("seconds", "head_seconds")
+    kept = [name for name in limits if getattr(settings, name) == getattr(usual, name)]
+    return replace(settings, **dict.fromkeys(kept, HANGS))
+
+
 @contextmanager
 def served(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[Client]:
     """A running server over an index."""
-    settings = settings or Settings()
+    settings = patient(settings or Settings())
     with _running(application(index, settings), settings) as url:
         yield Client(url)
 
@@ -75,7 +86,7 @@ def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Ite
     """A running server of tools for assistants over an index, by its address."""
     from sicetnon.web.assistant_server import assistant_application
 
-    settings = settings or Settings()
+    settings = patient(settings or Settings())
     with _running(assistant_application(index, settings), settings) as url:
         yield url + PATH
 
@@ -92,3 +103,18 @@ def _running(app: ASGIApp, settings: Settings) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join(HANGS)
+
+
+@contextmanager
+def program(index: Path, pool: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    """A running `sicetnon serve` over an index and a pool, in a process of its own."""
+    command = [sys.executable, "-m", "sicetnon", "serve", "--port", str(port), "--judge", str(pool)]
+    with subprocess.Popen(
+        [*command, "--index", str(index)], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        assert "answers" in process.stderr.readline()
+        try:
+            yield process
+        finally:
+            process.kill()

@@ -13,7 +13,7 @@ import pytest
 
 import sicetnon
 from support import browser as browsers
-from support.browser import NARROW, WIDE, Browser, Visitor
+from support.browser import NARROW, WIDE, Browser, Visitor, expect
 from support.passages import QUESTION as BOATS
 from support.passages import boats
 from support.served import served
@@ -94,20 +94,21 @@ class TestAsking:
         page = visit("first visit", width=width, scripts=scripts).page
         page.get_by_label("A question or a claim").fill(QUESTION)
         page.keyboard.press("Enter")
-        page.get_by_role("heading", name=QUESTION).wait_for()
-        assert page.locator("#for .card").count() >= 1
+        expect(page.get_by_role("heading", name=QUESTION)).to_be_visible()
+        expect(page.locator("#for .card")).not_to_have_count(0)
         card = page.locator("#against .card").first
-        assert card.locator("blockquote").inner_text()
+        expect(card.locator("blockquote")).to_have_text(re.compile(r"\S"), use_inner_text=True)
         claim = card.get_by_role("heading").get_by_role("link")
         name = claim.inner_text()
         said = card.locator("blockquote bdi").inner_text().strip("… ")
         claim.click()
-        page.get_by_role("heading", name=name, level=1).wait_for()
+        expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
         link = page.locator(".question .source a")
-        assert link.get_attribute("href").startswith("https://")
-        assert link.get_attribute("rel") == "noopener noreferrer"
+        expect(link).to_have_attribute("href", re.compile("^https://"))
+        expect(link).to_have_attribute("rel", "noopener noreferrer")
         # the sentence of the answer is marked, and in sight
         marked = page.locator(".text :target")
+        expect(marked).to_be_in_viewport(ratio=1)
         assert marked.inner_text().strip() in said or said in marked.inner_text()
         assert 0 <= marked.bounding_box()["y"] < 900
 
@@ -116,14 +117,16 @@ class TestAsking:
         example = page.locator(".examples a").first
         asked = example.inner_text()
         example.click()
-        assert page.get_by_label("A question or a claim").input_value() == asked
-        assert page.locator(".card").count() >= 1
+        expect(page.get_by_label("A question or a claim")).to_have_value(asked)
+        expect(page.locator(".card")).not_to_have_count(0)
 
     def test_two_columns_when_wide_and_one_when_narrow(self, visit: Visit) -> None:
-        page = visit("answers").page
+        visitor = visit("answers")
         for width, apart in ((WIDE, True), (NARROW, False)):
-            page.set_viewport_size({"width": width, "height": 900})
-            left, right = (page.locator(name).bounding_box() for name in ("#for", "#against"))
+            visitor.resize(width)
+            left, right = (
+                visitor.page.locator(name).bounding_box() for name in ("#for", "#against")
+            )
             assert (right["x"] > left["x"] + left["width"]) == apart
             assert (right["y"] > left["y"] + left["height"]) != apart
 
@@ -148,14 +151,15 @@ class TestAsking:
         page.get_by_text("Filter and sort").click()
         page.get_by_role("navigation", name="Side").get_by_role("link", name="Against").click()
         page.wait_for_url(re.compile("side=against"))
-        page.locator('#answers [aria-current="true"]', has_text="Against").wait_for()
+        chosen = page.locator('#answers [aria-current="true"]', has_text="Against")
+        expect(chosen).to_be_visible()
+        expect(page.locator("#for .card")).to_have_count(0)
         after = page.locator("#answers .card").count()
         assert 0 < after < before
-        assert page.locator("#for .card").count() == 0
-        assert f"{after} of {before}" in page.locator("#status").inner_text()
+        expect(page.locator("#status")).to_contain_text(f"{after} of {before}")
         page.go_back()
         page.wait_for_url(re.compile(r"tenure%3F$"))
-        page.locator("#for .card").first.wait_for()
+        expect(page.locator("#for .card").first).to_be_visible()
 
     @pytest.mark.parametrize("scripts", [True, False])
     def test_a_side_that_is_chosen_takes_the_full_width(self, visit: Visit, scripts: bool) -> None:
@@ -169,7 +173,7 @@ class TestAsking:
         address = page.url
         page.locator("#against .card h3 a").first.click()
         page.get_by_role("link", name="All answers to").click()
-        page.locator("#against .card").first.wait_for()
+        expect(page.locator("#against .card").first).to_be_visible()
         assert sorted(page.url.split("&")) == sorted(address.split("&"))
 
     @pytest.mark.parametrize("scripts", [True, False])
@@ -177,8 +181,8 @@ class TestAsking:
         page = visit("filtered", scripts=scripts).page
         page.get_by_role("link", name="Clear filters").click()
         page.wait_for_url(re.compile(r"/\?q=[^&]*&sort=strongest$"))
-        page.locator("#for .card").first.wait_for()
-        assert page.get_by_role("link", name="Clear filters").count() == 0
+        expect(page.locator("#for .card").first).to_be_visible()
+        expect(page.get_by_role("link", name="Clear filters")).to_have_count(0)
 
     def test_a_filter_loads_no_page_where_scripts_run(self, visit: Visit) -> None:
         page = visit("answers").page
@@ -186,12 +190,14 @@ class TestAsking:
         page.get_by_text("Filter and sort").click()
         page.get_by_role("link", name="longest first").click()
         page.wait_for_url(re.compile("sort=longest"))
-        page.locator('#answers [aria-current="true"]', has_text="longest").wait_for()
+        chosen = page.locator('#answers [aria-current="true"]', has_text="longest")
+        expect(chosen).to_be_visible()
         assert page.evaluate("window.isSamePage")
         # the page in other forms is the filtered one
-        assert "sort=longest" in page.get_by_text("This page as JSON").get_attribute("href")
+        near = page.get_by_text("This page as JSON")
+        expect(near).to_have_attribute("href", re.compile("sort=longest"))
         # who goes on by keyboard stands where they were
-        assert "longest" in page.evaluate("document.activeElement.textContent")
+        expect(chosen).to_be_focused()
 
     def test_a_part_that_cannot_be_loaded_says_why(self, visit: Visit) -> None:
         page = visit("answers").page
@@ -202,7 +208,7 @@ class TestAsking:
         page.route("**/*side=against*", refuse)
         page.get_by_text("Filter and sort").click()
         page.get_by_role("navigation", name="Side").get_by_role("link", name="Against").click()
-        page.get_by_role("heading", name="Service Unavailable").wait_for()
+        expect(page.get_by_role("heading", name="Service Unavailable")).to_be_visible()
 
     @pytest.mark.parametrize("scripts", [True, False])
     def test_reply_and_debate(self, visit: Visit, scripts: bool) -> None:
@@ -210,11 +216,11 @@ class TestAsking:
         card = page.locator("#against .card").first
         card.get_by_role("link", name="Replies to this").click()
         replies = (card if scripts else page).locator(".replies li")
-        replies.first.wait_for()
+        expect(replies.first).to_be_visible()
         if not scripts:
             page.go_back()
         card.get_by_role("link", name="More from this debate").click()
-        (card if scripts else page).locator(".beside li").first.wait_for()
+        expect((card if scripts else page).locator(".beside li").first).to_be_visible()
         assert ("document" in page.url) != scripts
 
     def test_the_reasons_open_by_keyboard(self, visit: Visit) -> None:
@@ -222,19 +228,21 @@ class TestAsking:
         summary = page.locator(".why summary").first
         summary.focus()
         page.keyboard.press("Enter")
-        assert "on topic" in page.locator(".why .reasons").first.inner_text()
+        reasons = page.locator(".why .reasons").first
+        expect(reasons).to_contain_text("on topic", use_inner_text=True)
 
     def test_the_first_tab_leads_to_the_content(self, visit: Visit) -> None:
         page = visit("answers").page
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        focused = page.locator(":focus")
+        expect(focused).to_have_text("Skip to the content")
         page.keyboard.press("Enter")
-        assert page.evaluate("document.activeElement.id") == "main"
+        expect(focused).to_have_id("main")
 
     def test_a_slip_of_the_pen_is_a_click_away(self, visit: Visit) -> None:
         page = visit("no answer").page
         page.locator(".meant").get_by_role("link", name="Should homework be abolished?").click()
-        assert page.locator(".card").count() >= 1
+        expect(page.locator(".card")).not_to_have_count(0)
 
     def test_a_question_is_answered_with_its_words_corrected(self, visit: Visit) -> None:
         page = visit("misspelt").page
@@ -242,7 +250,8 @@ class TestAsking:
         assert page.locator(".card").count() >= 1
         page.get_by_role("link", name="Shuold homewrok be abolished?").click()
         page.wait_for_url(re.compile("spelling=kept"))
-        assert page.locator(".card").count() == 0
+        expect(page.locator(".nothing")).to_be_visible()
+        expect(page.locator(".card")).to_have_count(0)
 
     @pytest.mark.parametrize("form", ["JSON", "Markdown"])
     def test_other_forms(self, visit: Visit, form: str) -> None:
@@ -260,19 +269,23 @@ class TestComparing:
         bar = page.locator(".bars details.for")
         assert bar.locator("summary").inner_text().split() == ["kayak", "2"]
         bar.locator("summary").click()
-        assert "A kayak is faster than a canoe." in bar.inner_text()
+        expect(bar).to_contain_text("A kayak is faster than a canoe.", use_inner_text=True)
         bar.locator("a").first.click()
-        page.get_by_role("heading", level=1, name="A kayak is faster").wait_for()
-        assert "A kayak is faster" in page.locator(".text :target").inner_text()
+        expect(page.get_by_role("heading", level=1, name="A kayak is faster")).to_be_visible()
+        marked = page.locator(".text :target")
+        expect(marked).to_contain_text("A kayak is faster", use_inner_text=True)
 
     @pytest.mark.parametrize("scripts", [True, False])
     def test_an_aspect_filters_bars_and_passages(self, visit: Visit, scripts: bool) -> None:
         page = visit("comparison", scripts=scripts).page
         page.get_by_role("navigation", name="Aspects").get_by_text("price").click()
         page.wait_for_url(re.compile("aspect=price"))
-        page.locator('.chips [aria-current="true"]', has_text="price").wait_for()
-        assert page.locator(".bars .count").all_inner_texts()[:3] == ["1", "1", "0"]
-        assert page.locator(".card").count() == 2
+        chosen = page.locator('.chips [aria-current="true"]', has_text="price")
+        expect(chosen).to_be_visible()
+        counts = page.locator(".bars .count")
+        for at, count in enumerate(["1", "1", "0"]):
+            expect(counts.nth(at)).to_have_text(count, use_inner_text=True)
+        expect(page.locator(".card")).to_have_count(2)
 
     def test_more_passages_on_demand(self, visit: Visit) -> None:
         page = visit("comparison").page
@@ -280,8 +293,8 @@ class TestComparing:
         page.locator("#more").scroll_into_view_if_needed()
         before = page.evaluate("scrollY")
         page.locator("#more").click()
-        page.locator(".card >> nth=4").wait_for()
-        assert page.url.endswith("n=15")
+        expect(page.locator(".card >> nth=4")).to_be_visible()
+        expect(page).to_have_url(re.compile("n=15$"))
         # the reader stays where the new answers begin
         assert page.evaluate("scrollY") == before
 
@@ -296,8 +309,9 @@ class TestPaper:
     def test_a_brief_prints_on_one_page(self, visit: Visit) -> None:
         page = visit("brief").page
         page.emulate_media(media="print")
-        assert not page.locator("form").is_visible()
-        assert not page.locator("nav").first.is_visible()
+        page.wait_for_function("matchMedia('print').matches")
+        expect(page.locator("form")).not_to_be_visible()
+        expect(page.locator("nav").first).not_to_be_visible()
         assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1
 
 

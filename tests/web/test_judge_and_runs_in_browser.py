@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import socket
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +16,20 @@ from sicetnon.judging import Action, JudgingFile
 from sicetnon.judging.votes import events, standing_votes
 from sicetnon.web.settings import Settings
 from support import browser as browsers
-from support.browser import NARROW, WIDE, Browser, Visitor
+from support.browser import NARROW, WIDE, Browser, Visitor, expect
 from support.debates import both_sides
 from support.judging_cases import key
+from support.judging_in_browser import (
+    another,
+    asks_for,
+    document,
+    expect_document,
+    judge,
+    waits_until_saved,
+)
 from support.judging_pages import sample_pool
-from support.served import served
+from support.ports import free_ports
+from support.served import program, served
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
@@ -61,20 +67,6 @@ def saved(pool: Path) -> list[tuple[str, str, str]]:
         return [(each.document, each.dimension, each.label) for each in standing_votes(file)]
 
 
-def document(page: Any) -> str:
-    """Topic and id of the document on the page."""
-    title = page.locator(".judged h1").inner_text()
-    return f"{title} {page.locator('.judged .text code').inner_text()}"
-
-
-def waits_until_saved(page: Any) -> None:
-    """Wait until nothing waits on the device."""
-    page.wait_for_function(
-        "() => Object.entries(localStorage)"
-        ".every(([name, kept]) => kept === '[]' || !/(anna|bert)$/.test(name))"
-    )
-
-
 class TestEachState:
     @pytest.mark.parametrize("state", ["start", "card", "end", "overview", "agreement", "token"])
     def test_it_is_accessible_and_fits_the_window(
@@ -107,21 +99,20 @@ class TestKeys:
         page = visit().page
         first = document(page)
         page.keyboard.press("2")
+        asks_for(page, "side")
         assert document(page) == first
-        assert page.locator(".step.now").get_attribute("data-dimension") == "side"
         page.keyboard.press("1")
-        assert document(page) != first
-        page.get_by_text("1 of 16 judged").wait_for()
-        assert sorted(label for _, _, label in saved(pool)) == ["2", "FOR"]
+        another(page, first)
         # the heading of the next document is where a screen reader goes on
-        assert page.evaluate("document.activeElement.tagName") == "H1"
+        expect(page.locator(".judged h1")).to_be_focused()
+        expect(page.get_by_text("1 of 16 judged")).to_be_visible()
+        assert sorted(label for _, _, label in saved(pool)) == ["2", "FOR"]
 
     def test_the_question_that_is_asked_is_seen_at_once(self, visit: Visit) -> None:
         page = visit().page
         for asked, key_of_label in (("relevance", "2"), ("side", "1")):
+            asks_for(page, asked)
             steps = page.locator(".step")
-            now = page.locator('.step[aria-current="step"]')
-            assert now.get_attribute("data-dimension") == asked
             colours = steps.evaluate_all(
                 "all => all.map(each => getComputedStyle(each).backgroundColor)"
             )
@@ -144,42 +135,35 @@ class TestKeys:
 
     def test_the_whole_pool_by_keys(self, visit: Visit, pool: Path) -> None:
         page = visit().page
-        seen = []
-        for _ in range(16):
-            seen.append(document(page))
-            page.keyboard.press("1")
-            page.keyboard.press("2")
-        page.get_by_role("heading", name="Nothing left for you").wait_for()
+        seen = [judge(page, "1", "2") for _ in range(16)]
+        expect(page.get_by_role("heading", name="Nothing left for you")).to_be_visible()
         waits_until_saved(page)
         assert len(set(seen)) == 16
         assert len(saved(pool)) == 32
-        topics = [each.rpartition(" ")[0] for each in seen]
+        topics = [each.partition(" ")[2].rpartition(" ")[0] for each in seen]
         assert topics == sorted(topics, key=topics.index)
 
     def test_undo_skip_and_note(self, visit: Visit, pool: Path) -> None:
         page = visit().page
         first = document(page)
         page.keyboard.press("s")
-        second = document(page)
-        assert second != first
-        page.keyboard.press("1")
-        page.keyboard.press("2")
-        third = document(page)
+        second = another(page, first)
+        judge(page, "1", "2")
+        another(page, second)
         # a document is undone whole
         page.keyboard.press("u")
-        assert document(page) == second
-        assert page.locator(".step.now").get_attribute("data-dimension") == "relevance"
+        expect_document(page, second)
+        asks_for(page, "relevance")
         waits_until_saved(page)
         assert saved(pool) == []
         page.keyboard.press("u")
-        assert document(page) == first
+        expect_document(page, first)
         page.keyboard.press("n")
+        expect(page.get_by_label("For the discussion with other assessors")).to_be_focused()
         page.keyboard.type("u1s is no shortcut here")
         page.get_by_role("button", name="Save the note").click()
-        page.keyboard.press("0")
-        page.keyboard.press("4")
-        assert document(page) == second
-        assert third != second
+        judge(page, "0", "4")
+        expect_document(page, second)
         waits_until_saved(page)
         assert sorted(label for _, _, label in saved(pool)) == ["0", "NONE"]
         with JudgingFile(pool) as file:
@@ -195,9 +179,10 @@ class TestKeys:
         waits_until_saved(page)
         page.reload()
         page.wait_for_load_state("networkidle")
-        assert page.locator(".step.now").get_attribute("data-dimension") == "side"
+        asks_for(page, "side")
         page.keyboard.press("u")
         page.wait_for_url("**item=*")
+        asks_for(page, "relevance")
         assert document(page) == first
         assert saved(pool) == []
 
@@ -208,7 +193,7 @@ class TestKeys:
         for letter in "2su":
             page.keyboard.press(letter)
         page.reload()
-        assert not page.get_by_label("Keyboard shortcuts").is_checked()
+        expect(page.get_by_label("Keyboard shortcuts")).not_to_be_checked()
         page.get_by_role("button", name="Highly relevant").click()
         waits_until_saved(page)
         assert len(saved(pool)) == 1
@@ -221,13 +206,22 @@ def test_from_a_name_to_votes(visit: Visit, pool: Path, scripts: bool, width: in
     page = visit("/judge", scripts=scripts, width=width).page
     page.get_by_label("Your name").fill("bert")
     page.keyboard.press("Enter")
-    for _ in range(documents):
+    expect(page.locator("#judging.live" if scripts else "#judging")).to_be_visible()
+    for number in range(documents):
+        judged = document(page)
         page.get_by_role("button", name="Highly relevant").click()
+        relevance = page.locator('.step[data-dimension="relevance"]')
+        expect(relevance).to_have_attribute("data-label", "2")
+        assert document(page) == judged
         page.get_by_role("button", name=re.compile("^3?\\s*Both")).click()
-    page.get_by_text(f"{documents} of 16 judged").wait_for()
+        another(page, judged)
+        if not scripts:
+            expect(page.locator("#count")).to_have_text(f"{number + 1} of 16 judged")
+    expect(page.get_by_text(f"{documents} of 16 judged")).to_be_visible()
     page.get_by_role("button", name="Skip").click()
-    page.get_by_text("1 skipped").wait_for()
+    expect(page.get_by_text("1 skipped")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Undone: what you said of this document")).to_be_visible()
     if scripts:
         waits_until_saved(page)
     with JudgingFile(pool) as file:
@@ -244,14 +238,14 @@ class TestLostConnections:
         page.reload()
         page.wait_for_load_state("networkidle")
         page.context.set_offline(True)
-        for _ in range(8):
-            page.keyboard.press("2")
-            page.keyboard.press("1")
+        judged = [judge(page, "2", "1") for _ in range(8)]
         # both votes on the last document
         page.keyboard.press("u")
+        expect_document(page, judged[-1])
         # a minute of tries that fail
         page.clock.run_for(60_000)
-        page.get_by_text("No connection: 18 actions wait on this device").wait_for()
+        waiting = page.get_by_text("No connection: 18 actions wait on this device")
+        expect(waiting).to_be_visible()
         assert saved(pool) == []
         page.context.set_offline(False)
         waits_until_saved(page)
@@ -263,22 +257,22 @@ class TestLostConnections:
         page = visit(own=True).page
         page.wait_for_load_state("networkidle")
         page.context.set_offline(True)
-        for _ in range(20):
-            page.keyboard.press("2")
-            page.keyboard.press("1")
-        page.get_by_text("Your votes wait on this device").wait_for()
+        for _ in range(16):
+            judge(page, "2", "1")
+        # keys behind the last one do nothing
+        for each in "21" * 4:
+            page.keyboard.press(each)
+        expect(page.get_by_text("Your votes wait on this device")).to_be_visible()
         page.context.set_offline(False)
+        expect(page.get_by_text("You have judged every document")).to_be_visible()
         waits_until_saved(page)
         assert len(saved(pool)) == 32
-        page.get_by_text("You have judged every document").wait_for()
 
     def test_a_page_that_is_closed_keeps_its_votes(self, visit: Visit, pool: Path) -> None:
         page = visit(own=True).page
         page.wait_for_load_state("networkidle")
         page.context.set_offline(True)
-        first = document(page)
-        page.keyboard.press("2")
-        page.keyboard.press("1")
+        first = judge(page, "2", "1")
         context, address = page.context, page.url
         page.close()
         assert saved(pool) == []
@@ -286,7 +280,7 @@ class TestLostConnections:
         page = context.new_page()
         page.goto(address)
         waits_until_saved(page)
-        assert document(page) != first
+        another(page, first)
         assert len(saved(pool)) == 2
 
     def test_an_answer_that_is_lost(self, visit: Visit, pool: Path) -> None:
@@ -301,8 +295,7 @@ class TestLostConnections:
                 route.continue_()
 
         page.route("**/judge/actions", lose)
-        page.keyboard.press("2")
-        page.keyboard.press("1")
+        judge(page, "2", "1")
         waits_until_saved(page)
         assert len(lost) == 3
         assert len(saved(pool)) == 2
@@ -314,6 +307,7 @@ class TestLostConnections:
         page.wait_for_load_state("networkidle")
         page.context.set_offline(True)
         page.keyboard.press("2")
+        asks_for(page, "side")
         item = int(page.locator(".judged").get_attribute("data-item"))
         with JudgingFile(pool, hold_seconds=0) as file:
             with file.reading() as database:
@@ -321,30 +315,15 @@ class TestLostConnections:
             for name in ("bert", "cleo"):
                 file.record(name, [Action(key(), "vote", item, "relevance", "0")])
         page.context.set_offline(False)
-        page.get_by_text("has all its votes from others meanwhile").wait_for()
+        expect(page.get_by_text("has all its votes from others meanwhile")).to_be_visible()
         waits_until_saved(page)
         assert [label for _, _, label in saved(pool)] == ["0", "0"]
-
-
-@contextmanager
-def program(index: Path, pool: Path, port: int) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "sicetnon", "serve", "--port", str(port), "--judge", str(pool)]
-    with subprocess.Popen(
-        [*command, "--index", str(index)], stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr
-        assert "answers" in process.stderr.readline()
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def test_a_server_that_is_killed_and_started_again(
     browser: Browser, index: sicetnon.Index, pool: Path
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
+    (port,) = free_ports(1)
     with browsers.visitor(browser) as visitor:
         page = visitor.page
         with program(index.folder, pool, port):
@@ -352,9 +331,11 @@ def test_a_server_that_is_killed_and_started_again(
             page.wait_for_load_state("networkidle")
             page.keyboard.press("2")
             waits_until_saved(page)
+        first = document(page)
         page.keyboard.press("1")
+        another(page, first)
         page.keyboard.press("0")
-        page.get_by_text("No connection: 2 actions wait on this device").wait_for()
+        expect(page.get_by_text("No connection: 2 actions wait on this device")).to_be_visible()
         assert len(saved(pool)) == 1
         with program(index.folder, pool, port):
             waits_until_saved(page)
@@ -385,21 +366,24 @@ class TestRuns:
         page.get_by_label("Runs, up to 20").set_input_files([files["one.txt"], files["two.txt"]])
         page.get_by_label("Judgments").set_input_files(files["relevance.qrels"])
         page.get_by_role("button", name="Score").click()
-        page.get_by_role("heading", name="2 runs, 2 topics").wait_for()
+        expect(page.get_by_role("heading", name="2 runs, 2 topics")).to_be_visible()
         # a width is one of the page only once its style sheet has come
         page.wait_for_load_state()
-        assert page.locator("table.leaders tbody tr").count() == 2
+        expect(page.locator("table.leaders tbody tr")).to_have_count(2)
         assert not visitor.overflows
         assert findings() == []
         page.get_by_role("button", name="Side by side").click()
-        page.get_by_role("heading", name="Topic by topic").wait_for()
+        expect(page.get_by_role("heading", name="Topic by topic")).to_be_visible()
+        page.wait_for_load_state()
         assert findings() == []
         page.locator(".topics-of a").first.click()
+        expect(page.get_by_role("heading", name="Topic 1")).to_be_visible()
         page.wait_for_load_state()
-        assert page.locator(".pair-of-runs li").count() == 16
+        expect(page.locator(".pair-of-runs li")).to_have_count(16)
         assert not visitor.overflows
         assert findings() == []
         page.get_by_role("link", name="→").click()
+        expect(page.get_by_role("heading", name="Topic 2")).to_be_visible()
         page.wait_for_load_state()
-        assert page.locator(".pair-of-runs li").count() == 16
+        expect(page.locator(".pair-of-runs li")).to_have_count(16)
         assert visitor.complaints == []
