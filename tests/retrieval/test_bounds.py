@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sicetnon.retrieval import bounds
-from sicetnon.retrieval.ranges import BLOCK_BITS, RANGE_BITS
+from sicetnon.retrieval.range_bounds import BLOCK_BITS, RANGE_BITS
 
 DOCUMENTS = 1 << BLOCK_BITS
 

@@ -65,7 +65,7 @@ class Kernel(Generic[Parameters, Result]):
 
         _plainness.is_over = True
         if not self._is_stored:
-            return compiler.inlined_dispatcher(self.function)
+            return compiler.inlined_dispatcher(self.function, self._allocates)
         return compiler.dispatcher(self.function, self._allocates)
 
     @property
@@ -122,8 +122,27 @@ class Inlined(Kernel[Parameters, Result]):
         return self.function(*arguments, **named)
 
 
-def inlined(function: Callable[Parameters, Result]) -> Inlined[Parameters, Result]:
-    """Let kernels call a plain function."""
+@overload
+def inlined(function: Callable[Parameters, Result]) -> Inlined[Parameters, Result]: ...
+
+
+@overload
+def inlined(
+    *, allocates: bool
+) -> Callable[[Callable[Parameters, Result]], Inlined[Parameters, Result]]: ...
+
+
+def inlined(function: Any = None, *, allocates: bool = True) -> Any:
+    """Make a plain function part of the kernels that call it.
+
+    A call that hands over several arrays takes longer than the work on a word.
+
+    Args:
+        function: The function.
+        allocates: As in `compiled`.
+    """
+    if function is None:
+        return functools.partial(Inlined, is_stored=False, allocates=allocates)
     return Inlined(function, is_stored=False)
 
 

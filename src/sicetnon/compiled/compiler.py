@@ -130,6 +130,7 @@ def dispatcher(function: Callable[..., Any], allocates: bool = True) -> Any:
     return made
 
 
-def inlined_dispatcher(function: Callable[..., Any]) -> Any:
-    """The dispatcher of a function that other kernels call, kept with their machine code."""
-    return njit(nogil=True, error_model="numpy")(function)
+def inlined_dispatcher(function: Callable[..., Any], allocates: bool = True) -> Any:
+    """The dispatcher of a function whose machine code becomes part of that of its callers."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
+    return njit(forceinline=True, **options)(function)

@@ -51,8 +51,7 @@ def count_terms(
     """
     position = 0
     for text in range(ends.size):
-        document, field = first_document + text // fields, text % fields
-        length = 0
+        document, field, length = first_document + text // fields, text % fields, 0
         while position < ends[text]:
             term = term_of_word[words[position]]
             position += 1
@@ -61,11 +60,8 @@ def count_terms(
             length += 1
             row = last_row[term]  # stale where the row is another document's or term's
             if row >= filled or row_documents[row] != document or row_terms[row] != term:
-                row = filled
-                filled += 1
-                last_row[term] = row
-                row_terms[row] = term
-                row_documents[row] = document
+                row, filled = filled, filled + 1
+                last_row[term], row_terms[row], row_documents[row] = row, term, document
                 frequencies[row, :] = 0
             if frequencies[row, field] < MAX_FREQUENCY:
                 frequencies[row, field] += np.uint16(1)

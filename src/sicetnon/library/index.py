@@ -94,9 +94,8 @@ class Index(IndexReader):
             source: An iterable of texts, of dictionaries with named fields, or of records; or a
                 path (`str` or `Path`) or an iterable of `Path`s in any format that `sicetnon index
                 build` reads; or an id of ir_datasets.
-            folder: Where the index is kept, in place of the one that may be there. Left out, it is
-                kept in a temporary folder until it is closed or no longer used. Or an address on
-                a cluster: `opensearch+https://host:9200/NAME`.
+            folder: Where the index is kept, in place of the one that may be there; or an address
+                on a cluster: `opensearch+https://host:9200/NAME`. Left out, a temporary folder.
             cluster: How documents are loaded into a cluster.
             analysis: How texts become terms; the one that suits the documents when left out.
             fields: For dictionaries, JSON Lines and CSV: the fields to index; all texts but links
@@ -104,8 +103,7 @@ class Index(IndexReader):
             id_field: Likewise: the field with the id.
             stance_field: Likewise: the field with the side, `PRO` or `for`, `CON` or `against`.
             claim_field: Likewise: the field with the claim that a document is for or against.
-            on_error: Called with the error of each document that cannot be used. It raises the
-                error when left out.
+            on_error: Called with the error of a document that cannot be used, else it is raised.
 
         Raises:
             DataError: The documents cannot be read, or there is none.
@@ -119,9 +117,7 @@ class Index(IndexReader):
         from sicetnon.index.writing import BuildOptions
         from sicetnon.library.sources import corpus_of
 
-        if isinstance(fields, str):
-            raise UsageError(f"found the text {fields!r}; expected a list of fields: [{fields!r}]")
-        check_texts(fields, "fields")
+        _check_fields(fields)
         _check_names(id_field=id_field, stance_field=stance_field, claim_field=claim_field)
         if analysis is not None:
             check_text(analysis, "the analysis")
@@ -352,6 +348,13 @@ class Index(IndexReader):
         changed = self.open(self.folder)
         changed._temporary = self._temporary
         return changed
+
+
+def _check_fields(fields: Sequence[str]) -> None:
+    """Refuse anything but a list of names."""
+    if isinstance(fields, str):
+        raise UsageError(f"found the text {fields!r}; expected a list of fields: [{fields!r}]")
+    check_texts(fields, "fields")
 
 
 def _check_names(**names: str | None) -> None:

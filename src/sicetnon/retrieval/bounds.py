@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sicetnon.index.pairs import PAIRED_FROM
 from sicetnon.index.segment import Segment
 from sicetnon.index.unpacked import usual_bytes
-from sicetnon.retrieval import ranges
-from sicetnon.retrieval.ranges import BLOCK_BITS, RANGE_BITS, Bounds
+from sicetnon.retrieval import range_bounds
+from sicetnon.retrieval.range_bounds import BLOCK_BITS, RANGE_BITS, Bounds
 from sicetnon.retrieval.tables import Postings, Terms
 
 MOST_BYTES, _SHARE = 1 << 29, 8
@@ -108,7 +108,7 @@ class _SegmentBounds:
         if row == len(self._rows):
             row = self._row_of.pop(next(iter(self._row_of)))
         documents = len(self._segment)
-        is_sound = ranges.bound_term(
+        is_sound = range_bounds.bound_term(
             postings, scores, begin, end, documents, self._rows[row], self._starts[row]
         )
         if not is_sound:

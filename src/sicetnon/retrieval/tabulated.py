@@ -15,7 +15,7 @@ from sicetnon.retrieval.exhaustive import Best
 from sicetnon.retrieval.formulas import FORMULAS, UNSEEN
 from sicetnon.retrieval.lengths import DocumentValues
 from sicetnon.retrieval.postings import ALL_LIVE
-from sicetnon.retrieval.ranges import Bounds
+from sicetnon.retrieval.range_bounds import Bounds
 
 Reals: TypeAlias = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
+from sicetnon.compiled import compiled, inlined
 from sicetnon.text.characters import (
     APOSTROPHE,
     IDEOGRAPH,
@@ -26,95 +26,24 @@ from sicetnon.text.characters import (
     table_for,
 )
 from sicetnon.text.plain_words import MAX_WORD_BYTES, CompactWords
+from sicetnon.text.word_arrays import (
+    EMPTY,
+    KEY_BITS,
+    KEY_BYTES,
+    WordArrays,
+    fill_slots,
+    insert_words,
+    known_number,
+    mixed,
+    number_last,
+    number_of,
+)
 
-EMPTY = -1
-"""A slot without a word."""
-
-_PRIME = np.uint64(0x9E3779B97F4A7C15)
-_KEY_BYTES, _KEY_BITS = 7, np.uint64(56)
 # 8 bytes that are each the same
 _ONES = np.uint64(0x0101010101010101)
 _HIGH, _CASE = _ONES * np.uint64(0x80), _ONES * np.uint64(0x20)
 _TO_A, _PAST_Z = _ONES * np.uint64(0x80 - ord("a")), _ONES * np.uint64(0x7F - ord("z"))
 _TO_0, _PAST_9 = _ONES * np.uint64(0x80 - ord("0")), _ONES * np.uint64(0x7F - ord("9"))
-
-
-class _Table(NamedTuple):
-    """The arrays of a table of words, some with room to spare; `counts` holds the one number.
-
-    A key is the first 7 bytes of a word with its size above them (255 at most).
-    """
-
-    slots: NDArray[np.int32]
-    keys: NDArray[np.uint64]
-    offsets: NDArray[np.int64]
-    letters: NDArray[np.uint8]
-    counts: NDArray[np.int64]
-
-
-@compiled(allocates=False)
-def _mixed(value: np.uint64, chunk: np.uint64) -> np.uint64:
-    """A hash with 8 bytes more."""
-    value = (value ^ chunk) * _PRIME
-    return value ^ (value >> np.uint64(32))
-
-
-@compiled(allocates=False)
-def _key(letters: NDArray[np.uint8], begin: int, size: int) -> tuple[np.uint64, np.uint64]:
-    """The key and the hash of a word."""
-    key = np.uint64(min(size, 255)) << _KEY_BITS
-    for place in range(min(size, _KEY_BYTES)):
-        key |= np.uint64(letters[begin + place]) << np.uint64(8 * place)
-    value, chunk = _mixed(np.uint64(0), key), np.uint64(0)
-    for place in range(_KEY_BYTES, size):
-        chunk = chunk << np.uint64(8) | np.uint64(letters[begin + place])
-        if place & 7 == 7:
-            value = _mixed(value, chunk)
-    return key, _mixed(value, chunk) if size > _KEY_BYTES else value
-
-
-@compiled(allocates=False)
-def _known(
-    key: np.uint64, value: np.uint64, slots: NDArray[np.int32], keys: NDArray[np.uint64]
-) -> int:
-    """The number of a short word; `EMPTY` for a new one."""
-    mask = np.uint64(slots.size - 1)
-    slot = value & mask
-    number = slots[slot]
-    while number != EMPTY and keys[np.uint64(number)] != key:
-        slot = (slot + np.uint64(1)) & mask
-        number = slots[slot]
-    return int(number)
-
-
-@compiled(allocates=False)
-def _number(
-    size: int, key: np.uint64, value: np.uint64, slots: NDArray[np.int32],
-    keys: NDArray[np.uint64], offsets: NDArray[np.int64], letters: NDArray[np.uint8],
-    counts: NDArray[np.int64],
-) -> int:  # fmt: skip
-    """The number of a word, new or known; the bytes of a long one stand at the end of `letters`."""
-    words = counts[0]
-    begin = offsets[words]
-    mask = np.uint64(slots.size - 1)
-    slot = value & mask
-    while slots[slot] != EMPTY:
-        known = np.uint64(slots[slot])
-        if keys[known] == key:
-            if size <= _KEY_BYTES:
-                return int(known)
-            start = offsets[known]
-            same, place = offsets[known + np.uint64(1)] - start == size, _KEY_BYTES
-            while same and place < size:
-                same = letters[start + place] == letters[begin + place]
-                place += 1
-            if same:
-                return int(known)
-        slot = (slot + np.uint64(1)) & mask
-    for place in range(min(size, _KEY_BYTES)):
-        letters[begin + place] = key >> np.uint64(8 * place) & np.uint64(0xFF)
-    slots[slot], keys[words], offsets[words + 1], counts[0] = words, key, begin + size, words + 1
-    return int(words)
 
 
 @compiled(allocates=False)
@@ -134,24 +63,14 @@ def _begin_of_word(chunks: NDArray[np.uint64], position: int, end: int) -> tuple
     inside = (lower + _TO_A & ~(lower + _PAST_Z)) | (low + _TO_0 & ~(low + _PAST_9))
     stop = (~inside | found) & _HIGH
     before = ((stop & (~stop + np.uint64(1))) >> np.uint64(7)) - np.uint64(1)
-    size = (before & _ONES) * _ONES >> _KEY_BITS
-    return int(size), lower & before | size << _KEY_BITS
-
-
-@compiled(allocates=False)
-def _number_end(
-    size: int, slots: NDArray[np.int32], keys: NDArray[np.uint64], offsets: NDArray[np.int64],
-    letters: NDArray[np.uint8], counts: NDArray[np.int64],
-) -> int:  # fmt: skip
-    """The number of the word whose bytes stand at the end of `letters`, new or known."""
-    key, value = _key(letters, offsets[counts[0]], size)
-    return int(_number(size, key, value, slots, keys, offsets, letters, counts))
+    size = (before & _ONES) * _ONES >> KEY_BITS
+    return int(size), lower & before | size << KEY_BITS
 
 
 @compiled(allocates=False)
 def _fits(
     size: int,
-    table: _Table,
+    table: WordArrays,
 ) -> bool:
     """Whether the buffers certainly hold the words of a text of `size` bytes."""
     words = table.counts[0] + size + 1
@@ -202,39 +121,61 @@ def _take_plain(
     return position, SEPARATOR
 
 
-@compiled(allocates=False)
-def _scan_text(  # noqa: C901 - one state machine
+@inlined(allocates=False)
+def _scan_short(
     data: NDArray[np.uint8],
     chunks: NDArray[np.uint64],
     position: int,
     end: int,
     plain: NDArray[np.uint8],
-    characters: CharacterTable,
-    table: _Table,
+    table: WordArrays,
     words: NDArray[np.int32],
     written: int,
-) -> int:
-    """Number the words of one text, for which there is room; how many are written then."""
+) -> tuple[int, int]:
+    """Number words of ASCII letters and digits as long as they are short.
+
+    Returns:
+        Where another word begins, and how many words are written then.
+    """
+    slots, keys, offsets, letters, counts = table
+    while position < end:
+        size, key = _begin_of_word(chunks, position, end)
+        if size > KEY_BYTES or (
+            position + size < end and plain[data[position + size]] != SEPARATOR
+        ):
+            break
+        if size:
+            value = mixed(np.uint64(0), key)
+            number = known_number(key, value, slots, keys)
+            if number == EMPTY:
+                number = number_of(size, key, value, slots, keys, offsets, letters, counts)
+            words[written] = number
+            written += 1
+        position += size + 1
+    return position, written
+
+
+@inlined(allocates=False)
+def _scan_word(
+    data: NDArray[np.uint8],
+    position: int,
+    end: int,
+    plain: NDArray[np.uint8],
+    characters: CharacterTable,
+    table: WordArrays,
+    words: NDArray[np.int32],
+    written: int,
+) -> tuple[int, int]:
+    """Number a word of any size and script, with what ends it.
+
+    Returns:
+        Where the next word may begin, and how many words are written then.
+    """
     size, apostrophe = 0, False
     classes, fold_offsets, folded = characters
     slots, keys, offsets, letters, counts = table
-    begin = offsets[counts[0]]
-    while position <= end:
-        if not size and position < end:
-            short, key = _begin_of_word(chunks, position, end)
-            if short <= _KEY_BYTES and (
-                position + short == end or plain[data[position + short]] == SEPARATOR
-            ):
-                if short:
-                    value = _mixed(np.uint64(0), key)
-                    number = _known(key, value, slots, keys)
-                    if number == EMPTY:
-                        number = _number(short, key, value, slots, keys, offsets, letters, counts)
-                        begin = offsets[counts[0]]
-                    words[written] = number
-                    written += 1
-                position += short + 1
-                continue
+    begin, ended = offsets[counts[0]], False
+    while not ended and position <= end:
         start = position
         position, kind = _take_plain(data, start, end, plain, letters, begin + size)
         size += position - start
@@ -249,22 +190,20 @@ def _scan_text(  # noqa: C901 - one state machine
         if kind == IGNORED or (kind == APOSTROPHE and size and not apostrophe):
             apostrophe = apostrophe or kind == APOSTROPHE
             continue
-        apostrophe = False
-        inside = kind == LETTER
-        if size and not inside:
-            if size <= MAX_WORD_BYTES:
-                words[written] = _number_end(size, slots, keys, offsets, letters, counts)
-                written += 1
-            size, begin = 0, offsets[counts[0]]
-        if inside or kind == IDEOGRAPH:
+        apostrophe, ended = False, kind != LETTER
+        if ended and 0 < size <= MAX_WORD_BYTES:
+            words[written] = number_last(size, slots, keys, offsets, letters, counts)
+            written += 1
+        if kind == IDEOGRAPH:
+            begin, size = offsets[counts[0]], 0
+        if kind in (LETTER, IDEOGRAPH):
             for place in range(fold_offsets[point], fold_offsets[point + 1]):
                 letters[begin + size] = folded[place]
                 size += 1
         if kind == IDEOGRAPH:
-            words[written] = _number_end(size, slots, keys, offsets, letters, counts)
+            words[written] = number_last(size, slots, keys, offsets, letters, counts)
             written += 1
-            size, begin = 0, offsets[counts[0]]
-    return written
+    return position, written
 
 
 @compiled(allocates=False)
@@ -274,7 +213,7 @@ def _scan(
     first: int,
     plain: NDArray[np.uint8],
     characters: CharacterTable,
-    table: _Table,
+    table: WordArrays,
     words: NDArray[np.int32],
     word_ends: NDArray[np.int64],
 ) -> int:
@@ -284,46 +223,19 @@ def _scan(
     """
     written, data = word_ends[first - 1] if first else 0, chunks.view(np.uint8)
     for text in range(first, ends.size):
-        begin = ends[text - 1] if text else 0
-        if not _fits(ends[text] - begin, table):
+        position, end = ends[text - 1] if text else 0, ends[text]
+        if not _fits(end - position, table):
             return text
-        written = _scan_text(
-            data, chunks, begin, ends[text], plain, characters, table, words, written
-        )
+        while position < end:
+            position, written = _scan_short(
+                data, chunks, position, end, plain, table, words, written
+            )
+            if position < end:
+                position, written = _scan_word(
+                    data, position, end, plain, characters, table, words, written
+                )
         word_ends[text] = written
     return ends.size
-
-
-@compiled(allocates=False)
-def _insert(
-    data: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    table: _Table,
-    numbers: NDArray[np.int32],
-) -> None:
-    """Number whole words as they stand."""
-    slots, keys, offsets, letters, counts = table
-    position = 0
-    for word in range(ends.size):
-        begin = offsets[counts[0]]
-        size = ends[word] - position
-        for place in range(size):
-            letters[begin + place] = data[position + place]
-        numbers[word] = _number_end(size, slots, keys, offsets, letters, counts)
-        position = ends[word]
-
-
-@compiled(allocates=False)
-def _fill_slots(
-    slots: NDArray[np.int32], offsets: NDArray[np.int64], letters: NDArray[np.uint8], words: int
-) -> None:
-    mask = np.uint64(slots.size - 1)
-    for word in range(words):
-        _, value = _key(letters, offsets[word], offsets[word + 1] - offsets[word])
-        slot = value & mask
-        while slots[slot] != EMPTY:
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = word
 
 
 def join(texts: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -340,7 +252,7 @@ class CompiledWords:
     """
 
     def __init__(self) -> None:
-        self._table = _Table(
+        self._table = WordArrays(
             np.full(1 << 10, EMPTY, dtype=np.int32),
             np.zeros(1 << 9, dtype=np.uint64),
             np.zeros((1 << 9) + 1, dtype=np.int64),
@@ -374,7 +286,7 @@ class CompiledWords:
         if len(words):
             data, ends = join(words)
             self._make_room(len(words), int(ends[-1]))
-            _insert(data, ends, self._table, numbers)
+            insert_words(data, ends, self._table, numbers)
         return numbers
 
     def words(self, first: int = 0) -> list[str]:
@@ -401,8 +313,8 @@ class CompiledWords:
             letters = _grown(letters, max(needed, 2 * letters.size))
         if slots.size < 2 * words:
             slots = np.full(1 << (2 * words - 1).bit_length(), EMPTY, dtype=np.int32)
-            _fill_slots(slots, offsets, letters, len(self))
-        self._table = _Table(slots, keys, offsets, letters, counts)
+            fill_slots(slots, offsets, letters, len(self))
+        self._table = WordArrays(slots, keys, offsets, letters, counts)
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
