@@ -39,6 +39,7 @@ from support.cluster_faults import (
     write_documents,
 )
 from support.cluster_nodes import Cluster
+from support.patience import HANGS
 
 COPIES = ClusterOptions(shards=3, replicas=1, lease=1.0)
 SMALL_BATCHES = replace(COPIES, batch_bytes=1 << 14)
@@ -98,7 +99,7 @@ def loading(site: Site, corpus_file: Path) -> Iterator[tuple[str, Future[BulkCou
             yield name, built
         finally:
             site.mend()
-            built.exception(240)
+            built.exception(HANGS)
             site.cluster.remove(name)
 
 
@@ -145,7 +146,7 @@ def test_searches_and_a_build_go_on_without_the_manager(
         assert met.right > 3, met
         assert met.slowest < limit, met
         site.mend()
-        is_whole(breakable, name, built.result(240), expected)
+        is_whole(breakable, name, built.result(HANGS), expected)
 
 
 @pytest.mark.parametrize("mode", ["hang", "drop"])
@@ -173,7 +174,7 @@ def test_a_build_goes_on_where_one_host_fails(
 ) -> None:
     with site_of(cluster) as site, loading(site, corpus_file) as (name, built):
         site.proxy.turn(mode)
-        is_whole(cluster, name, built.result(240), expected)
+        is_whole(cluster, name, built.result(HANGS), expected)
 
 
 def test_a_build_waits_while_disks_are_full(
@@ -186,7 +187,7 @@ def test_a_build_waits_while_disks_are_full(
         time.sleep(1)
         assert not built.done()
         cluster.ask(f"{name}.*/_settings?expand_wildcards=all", "PUT", {block: None})
-        is_whole(cluster, name, built.result(240), expected)
+        is_whole(cluster, name, built.result(HANGS), expected)
 
 
 def test_a_cluster_that_makes_no_index_says_so(breakable: Cluster) -> None:

@@ -15,6 +15,7 @@ from sicetnon.cluster.credentials import read_credentials
 from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.library.index import Index
 from support.engine import required_java
+from support.patience import HANGS
 from support.secured_nodes import PASSWORD, SecuredCluster, start_secured
 
 ROLES = Path(__file__).parents[2] / "docs" / "how-to" / "cluster" / "roles.json"
@@ -95,7 +96,7 @@ def test_secrets_show_nowhere(secured: SecuredCluster, enter: Enter, tmp_path: P
     Index.build(ROWS, address, cluster=LOADING).close()
     words = [sys.executable, "-m", "sicetnon", "index", "info", address, "-vv"]
     words = [word for word in words if word != "-vv"] + ["--verbose", "--verbose"]
-    told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
+    told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=HANGS)
     assert "20 entries" in told.stdout
     assert PASSWORD not in told.stdout + told.stderr
     credentials = read_credentials(parse_address(address))

@@ -154,6 +154,8 @@ def overwritten(segment: Segment, change: Callable[[NDArray[np.uint64]], None]) 
     """Put other bits into postings, as if their file had been overwritten."""
     words = segment.postings._words.copy()
     change(words)
+    # as those of a file: numba would compile what reads them once more
+    words.flags.writeable = False
     segment.postings._words = words
 
 

@@ -101,6 +101,8 @@ class TestFaults:
         setting.patience, double.faults = IMPATIENT, [["slow"] * 4]
         with pytest.raises(ServiceError, match=r"did not answer within 0.2 s, 4 times; what it"):
             setting.chatnoir(double).retrieve([TEA], 10)
+        # each meets its fault; none is left for the next request
+        double.wait_for("POST", 4)
         setting.patience = QUICK
         assert len(setting.chatnoir(double).retrieve([TEA], 10)[0]) == 10
         assert double.asked("POST") == 5

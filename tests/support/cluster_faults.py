@@ -118,7 +118,10 @@ def fill_queues(site: Site, threads: int = 12) -> None:
             if number % 2:
                 path, data = "_bulk", (document * 200).encode()
             request = urllib.request.Request(f"http://{host}/{path}", data, headers)
-            with contextlib.suppress(OSError), urllib.request.urlopen(request, timeout=30) as got:
+            with (
+                contextlib.suppress(OSError),
+                urllib.request.urlopen(request, timeout=HANGS) as got,
+            ):
                 got.read()
 
     noise = [
@@ -136,7 +139,7 @@ def fill_queues(site: Site, threads: int = 12) -> None:
     site.undo.append(stop)
 
 
-def wait_until(is_so: Callable[[], bool], seconds: float = 90) -> None:
+def wait_until(is_so: Callable[[], bool], seconds: float = HANGS) -> None:
     """Wait for something."""
     end = time.monotonic() + seconds
     while not is_so():

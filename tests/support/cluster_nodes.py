@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from support.engine import HOME, class_path, loaded_classes, required_java
+from support.patience import HANGS
 from support.ports import free_ports
 
 QUICK = ("-Xms384m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """Options of Java for nodes that live for a minute: compiled quickly rather than well."""
-_START_SECONDS = 150
 _STARTED: list[subprocess.Popen[bytes]] = []
 """Kept until the end, since other processes may still use the nodes."""
 
@@ -102,7 +102,7 @@ class Node:
             return
         os.kill(self.pid, signal.SIGCONT)
         os.kill(self.pid, how)
-        end = time.monotonic() + 60
+        end = time.monotonic() + HANGS
         while self.is_running:
             if time.monotonic() > end:
                 os.kill(self.pid, signal.SIGKILL)
@@ -139,7 +139,7 @@ class Cluster:
             {"Content-Type": "application/json"},
             method=method,
         )
-        with self.open(request, timeout=60) as answer:
+        with self.open(request, timeout=HANGS) as answer:
             return json.loads(answer.read() or b"null")
 
     def remove(self, name: str) -> None:
@@ -147,7 +147,7 @@ class Cluster:
         for physical in self.ask(f"{name}.*?expand_wildcards=all"):
             self.ask(physical, "DELETE")
 
-    def wait(self, status: str = "green", seconds: float = _START_SECONDS) -> None:
+    def wait(self, status: str = "green", seconds: float = HANGS) -> None:
         """Wait until all nodes are there and all copies of all shards."""
         path = f"_cluster/health?wait_for_status={status}&wait_for_nodes={len(self.nodes)}"
         end = time.monotonic() + seconds

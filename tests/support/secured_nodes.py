@@ -15,6 +15,7 @@ import trustme
 
 from support.cluster_nodes import Cluster, start_cluster
 from support.engine import HOME
+from support.patience import HANGS
 
 PASSWORD = "Tall-Birch-41-quietly"
 
@@ -48,7 +49,7 @@ class SecuredCluster:
 
     def wait(self) -> None:
         """Wait until users can be made; a request before that would hang for ten seconds."""
-        end = time.monotonic() + 120
+        end = time.monotonic() + HANGS
         while True:
             try:
                 self.cluster.ask("_plugins/_security/health")

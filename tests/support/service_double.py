@@ -16,6 +16,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import NAMESPACE_URL, uuid5
 
+from support.patience import HANGS
+
 Fault = str | bytes | dict[str, Any]
 
 
@@ -62,7 +64,7 @@ class ServiceDouble:
     requests: list[tuple[str, str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
         self.closing = threading.Event()
         self._dealt: dict[tuple[str, str, str], list[Fault]] = {}
 
@@ -85,10 +87,16 @@ class ServiceDouble:
     def asked(self, method: str) -> int:
         return sum(request[0] == method for request in self.requests)
 
+    def wait_for(self, method: str, count: int) -> None:
+        """Wait until so many requests were noted: who gives one up does not know when."""
+        with self.lock:
+            assert self.lock.wait_for(lambda: self.asked(method) >= count, HANGS)
+
     def note(self, method: str, path: str, body: Any) -> Fault | None:
         """Note a request; the fault that it meets."""
         with self.lock:
             self.requests.append((method, path, body))
+            self.lock.notify_all()
             name = method, path, json.dumps(body)
             if name not in self._dealt:
                 self._dealt[name] = list(self.faults.pop(0)) if self.faults else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
@@ -33,9 +34,10 @@ def index() -> sicetnon.Index:
 
 @pytest.fixture(scope="module")
 def quick(index: sicetnon.Index) -> Iterator[Client]:
-    with served(index, Settings(seconds=1, head_seconds=0.3)) as client:
-        # the model is loaded, which is no part of what is measured
-        client.get("/api/v1/search", q=QUESTION)
+    # the model is loaded, which is no part of what is measured
+    with served(index) as client:
+        client.json("/api/v1/search", q=QUESTION)
+    with served(index, Settings(seconds=1)) as client:
         yield client
 
 
@@ -68,8 +70,10 @@ def head(path: str, length: int) -> bytes:
 
 def read_to_the_end(open_one: socket.socket) -> bytes:
     parts = []
-    while part := open_one.recv(1 << 16):
-        parts.append(part)
+    # what comes after the other end has closed is answered with a reset
+    with contextlib.suppress(ConnectionResetError):
+        while part := open_one.recv(1 << 16):
+            parts.append(part)
     return b"".join(parts)
 
 
@@ -118,8 +122,12 @@ def test_who_stays_gets_the_answer_that_another_did_not_wait_for(index: Any) -> 
         assert stays.recv(12) == b"HTTP/1.1 200"
 
 
-def test_a_head_that_does_not_end_closes_the_connection(quick: Client) -> None:
-    with connected(quick) as silent, connected(quick) as slow:
+def test_a_head_that_does_not_end_closes_the_connection(index: sicetnon.Index) -> None:
+    with (
+        served(index, Settings(head_seconds=0.3)) as client,
+        connected(client) as silent,
+        connected(client) as slow,
+    ):
         slow.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: loc")
         assert read_to_the_end(silent) == b""
         assert read_to_the_end(slow) == b""

@@ -29,6 +29,8 @@ _COUNT_SECONDS = 50e-9
 
 ALL_LIVE = np.empty(0, dtype=np.uint8)
 """The mask of a segment without deleted documents."""
+# as the masks that are read: numba would compile all kernels twice
+ALL_LIVE.flags.writeable = False
 
 
 NO_POSTINGS: WindowPostings = np.empty(0, np.int32), np.empty((0, 1), np.uint16), (1.0,)
