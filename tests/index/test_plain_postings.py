@@ -61,7 +61,7 @@ def test_terms_are_counted_alike(
     rows = len(words) + filled
     known: list[Any] = [
         int32(*words), int32(*terms), np.array(ends), FIELDS, 7,
-        np.full(TERMS, rows), np.zeros(rows, np.int32), np.zeros(rows, np.int32),
+        np.full(TERMS, -1), np.zeros(rows, np.int32), np.zeros(rows, np.int32),
         np.zeros((rows, FIELDS), np.uint16), np.zeros((texts // FIELDS, FIELDS), np.int32), filled,
     ]  # fmt: skip
     plain, compiled = [known_copy(known) for _ in range(2)]
@@ -87,7 +87,7 @@ def test_frequencies_end_where_they_do_not_fit() -> None:
     for way in (kernel.plain, kernel.dispatcher):
         frequencies = np.zeros((1, 1), np.uint16)
         way(
-            np.zeros(many, np.int32), int32(0), np.array([many]), 1, 0, np.full(1, 9),
+            np.zeros(many, np.int32), int32(0), np.array([many]), 1, 0, np.full(1, -1),
             np.zeros(1, np.int32), np.zeros(1, np.int32), frequencies,
             np.zeros((1, 1), np.int32), 0,
         )  # fmt: skip

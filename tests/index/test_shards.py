@@ -282,6 +282,26 @@ class TestParts:
                 if of == 2:
                     assert min(map(len, ids)) > 0.2 * len(whole)
 
+    def test_an_unusable_record_belongs_to_one_part(self, tmp_path: Path) -> None:
+        array, table = tmp_path / "a.json", tmp_path / "a.jsonl"
+        rows = [
+            {"id": f"a{n}", "conclusion": "c", "premises": [{"text": "t" * 50}] if n % 9 else []}
+            for n in range(700)
+        ]
+        array.write_text(json.dumps({"arguments": rows}))
+        entries_of = ({"id": str(n), "text": "t" if n % 9 < 8 else [n]} for n in range(3000))
+        table.write_text("".join(json.dumps(each) + "\n" for each in entries_of))
+        for source in (array, table):
+            corpus, errors = open_corpus([source]), []
+            parts = [CorpusPart(corpus, number, 3) for number in (1, 2, 3)]
+            ids = [read(part.corpus, errors.append) for part in parts]
+            whole_errors: list[DataError] = []
+            assert [each for part in ids for each in part] == read(corpus, whole_errors.append)
+            assert list(map(str, errors)) == list(map(str, whole_errors))
+            entries_ = [part.entry("x") for part in parts]
+            assert [each.first for each in entries_[1:]] == [each.end for each in entries_[:-1]]
+            assert len(errors) > 70
+
     def test_parts_are_merged_in_their_order(self, source: Path, tmp_path: Path) -> None:
         assert cli.main(["index", "build", str(source), "-o", str(tmp_path / "whole")]) == 0
         parts = self.build(source, tmp_path, 3)
@@ -333,8 +353,8 @@ def lines(texts: Iterable[str]) -> bytes:
     return b"".join(b'{"id": "p%d", "text": "%s"}\n' % (n, t.encode()) for n, t in enumerate(texts))
 
 
-def read(corpus: Corpus) -> list[str]:
-    reading = Reading()
+def read(corpus: Corpus, on_error: Callable[[DataError], None] | None = None) -> list[str]:
+    reading = Reading(on_error) if on_error else Reading()
     return [record.id for file in corpus.files for record in corpus.read(file, reading)]
 
 

@@ -82,6 +82,7 @@ def test_a_path_or_several(tmp_path: Path) -> None:
         ([7], "found int; expected a text, dictionary or record"),
         ("no/such/file.jsonl", "there is no such file or directory"),
         (Path("no-such-folder"), "there is no such file or directory"),
+        ("Tenure protects academic freedom. " * 200, "or a list of texts, such as"),
     ],
 )
 def test_what_cannot_be_indexed_is_one_line(source: Any, message: str) -> None:

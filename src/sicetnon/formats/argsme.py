@@ -56,6 +56,8 @@ def read_arguments(path: Path | str, reading: Reading | None = None) -> Iterator
     reading = reading or Reading()
     array = JsonArray(path, "arguments", reading)
     for count, (offset, data) in enumerate(array, start=1):
+        if reading.passes_over():
+            continue
         try:
             argument = decode_argument(data)
         except ValueError as error:

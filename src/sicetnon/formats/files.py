@@ -40,12 +40,14 @@ class Reading:
         bytes_read: Bytes taken from the disk so far, over all files.
         chunk_bytes: Bytes of a file that are read at a time.
         limits: Limits on records and on what is unpacked; those of the environment when left out.
+        passes_over: A reader may ask it before each record, and leaves the record out when told to.
     """
 
     on_error: Callable[[DataError], None] = _refuse
     bytes_read: int = field(default=0)
     chunk_bytes: int = CHUNK_BYTES
     limits: Limits = field(default_factory=Limits.from_environment)
+    passes_over: Callable[[], bool] = lambda: False
 
 
 class DamagedGzipError(DataError):

@@ -27,10 +27,11 @@ def check_identifier(identifier: str) -> None:
     Raises:
         ValueError: The id is empty or holds white space.
     """
+    if identifier and identifier.isprintable() and " " not in identifier:
+        return  # of all that is printable, a blank alone is white space
     if identifier.split() != [identifier]:
         raise ValueError(f"the id {identifier!r} is empty or holds white space")
-    if not identifier.isprintable():
-        raise ValueError(f"the id {identifier!r} holds characters that do not print")
+    raise ValueError(f"the id {identifier!r} holds characters that do not print")
 
 
 def argument_of(identifier: str) -> str:

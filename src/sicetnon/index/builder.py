@@ -111,7 +111,7 @@ class SegmentBuilder:
         row_bytes = (8 + 2 * fields) + (4 + 2 * fields)
         self._capacity = min(max(memory // row_bytes, 1), _MAX_ROWS)
         self._rows = _Rows(self._capacity, fields)
-        self._last_row = np.zeros(0, dtype=np.int64)
+        self._last_seen = np.zeros(0, dtype=np.int64)
         self._lengths: list[NDArray[np.int32]] = []
         self._runs: list[dict[str, StoredFile]] = []
         self._store = DocumentWriter(folder)
@@ -192,13 +192,13 @@ class SegmentBuilder:
             if len(words) > len(rows.terms):
                 self._rows = rows = _Rows(len(words), self._fields)
         terms = len(self._analyzer.terms)
-        if terms > len(self._last_row):
-            grown = np.zeros(max(terms, 2 * len(self._last_row)), dtype=np.int64)
-            grown[: len(self._last_row)] = self._last_row
-            self._last_row = grown
+        if terms > len(self._last_seen):
+            grown = np.full(max(terms, 2 * len(self._last_seen)), -1)
+            grown[: len(self._last_seen)] = self._last_seen
+            self._last_seen = grown
         lengths = np.zeros((len(texts) // self._fields, self._fields), dtype=np.int32)
         rows.filled = count_terms(
-            words, self._analyzer.term_of_word, ends, self._fields, first, self._last_row,
+            words, self._analyzer.term_of_word, ends, self._fields, first, self._last_seen,
             rows.terms, rows.documents, rows.frequencies, lengths, rows.filled,
         )  # fmt: skip
         self._lengths.append(lengths)

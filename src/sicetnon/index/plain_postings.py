@@ -18,14 +18,14 @@ def count_terms(
     ends: NDArray[np.int64],
     fields: int,
     first_document: int,
-    last_row: NDArray[np.int64],
+    last_seen: NDArray[np.int64],
     row_terms: NDArray[np.int32],
     row_documents: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
     lengths: NDArray[np.int32],
     filled: int,
 ) -> int:
-    """Count the terms of a batch of documents into rows; `last_row` is not used."""
+    """Count the terms of a batch of documents into rows; `last_seen` is not used."""
     terms = term_of_word[words]
     texts = np.repeat(np.arange(ends.size), np.diff(ends, prepend=0))
     terms, texts = terms[terms >= 0], texts[terms >= 0]

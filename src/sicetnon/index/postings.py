@@ -11,6 +11,7 @@ from sicetnon.index.plain_postings import MAX_FREQUENCY
 
 # what the plain way takes, in seconds per word and per posting
 _WORD, _POSTING = 2e-7, 2e-7
+_ROW_BITS, _ROW = 32, (1 << 32) - 1
 
 
 @compiled(
@@ -24,7 +25,7 @@ def count_terms(
     ends: NDArray[np.int64],
     fields: int,
     first_document: int,
-    last_row: NDArray[np.int64],
+    last_seen: NDArray[np.int64],
     row_terms: NDArray[np.int32],
     row_documents: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
@@ -39,7 +40,7 @@ def count_terms(
         ends: The end of the words of each text, by document and field.
         fields: Number of fields per document.
         first_document: Number of the first document.
-        last_row: For each term the last row written for it; it may be stale.
+        last_seen: For each term the last document with it, times 2^32, and its row; -1 for none.
         row_terms: Rows, written from `filled` on.
         row_documents: Likewise.
         frequencies: Likewise, shape (rows, fields).
@@ -58,10 +59,12 @@ def count_terms(
             if term < 0:
                 continue
             length += 1
-            row = last_row[term]  # stale where the row is another document's or term's
-            if row >= filled or row_documents[row] != document or row_terms[row] != term:
+            row = last_seen[term] & _ROW
+            # to look at the row itself would wait for memory, word after word
+            if last_seen[term] >> _ROW_BITS != document:
                 row, filled = filled, filled + 1
-                last_row[term], row_terms[row], row_documents[row] = row, term, document
+                last_seen[term] = document << _ROW_BITS | row
+                row_terms[row], row_documents[row] = term, document
                 frequencies[row, :] = 0
             if frequencies[row, field] < MAX_FREQUENCY:
                 frequencies[row, field] += np.uint16(1)

@@ -12,6 +12,7 @@ import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +83,11 @@ class DocumentWriter:
 
     def add(self, records: Iterable[bytes]) -> None:
         """Add the records of the next documents."""
-        for record in records:
-            self._waiting.append(record)
-            self._waiting_bytes += len(record)
-            self._offsets.append(self._offsets[-1] + len(record))
+        new = list(records)
+        ends = list(accumulate(map(len, new), initial=self._offsets[-1]))
+        self._waiting += new
+        self._waiting_bytes += ends[-1] - ends[0]
+        self._offsets.extend(ends[1:])
         if self._compressor is None and self._waiting_bytes >= self._sampled_bytes:
             self._train()
         if self._compressor is not None:

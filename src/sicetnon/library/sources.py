@@ -22,6 +22,11 @@ def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None =
         DataError: A path leads to nothing that can be read.
         UsageError: It is no iterable of documents.
     """
+    if isinstance(source, str) and " " in source.strip() and not _is_there(source):
+        raise UsageError(
+            f"found {source!r:.60}, and no file has this name; expected a path that is there, or a "
+            "list of texts, such as ['Tenure protects academic freedom.']"
+        )
     if isinstance(source, str | Path):
         return open_corpus([source], named)
     if hasattr(source, "columns"):
@@ -43,8 +48,12 @@ def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None =
 
 
 def _is_file(text: str) -> bool:
+    return _is_there(text) and Path(text).is_file()
+
+
+def _is_there(text: str) -> bool:
     try:
-        return Path(text).is_file()
+        return Path(text).exists()
     except (OSError, ValueError):  # a text that is too long for a name
         return False
 

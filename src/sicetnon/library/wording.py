@@ -43,11 +43,11 @@ def guess(answers: Sequence[Answer]) -> str:
     """A notice that the sides are guesses; empty where none is."""
     # all NO is also what a system says that judges no sides
     if any(answer.objects and answer.stance != "NO" for answer in answers):
-        return "Which object a passage favours is a program's guess."
+        return "Which object a passage favours is a program's guess, with its probability."
     if all(answer.side_probability is None for answer in answers):
         return ""
     if any(all(claimed(answer.record)) for answer in answers):
-        return "Which side an answer takes is a program's guess."
+        return "Which side an answer takes is a program's guess, with its probability."
     return "Which side an answer takes is a guess from its text alone, which is often wrong."
 
 
