@@ -83,6 +83,7 @@ PROGRAMS = (
     Program("answers", "The system `answers`, its parts and its cost", ("--cost",)),
     Program("twenty_questions", "Twenty questions of our own"),
     Program("sides", "Sides of questions", (), FOLDS),
+    Program("loaded", "Sides of loaded questions"),
     Program("claims", "Stance towards held-out claims"),
     Program("sentences", "The sentence that carries a reason"),
     Program("replies", "Replies"),

@@ -16,6 +16,7 @@ from sicetnon.arguments.model.classifiers import Floats, Model
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.argument_evidence import read_arguments
 from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals
+from sicetnon.arguments.side.plain import plain
 from sicetnon.arguments.side.weights import SHIPPED, Weights, side_weights
 from sicetnon.errors import UsageError, counted
 from sicetnon.records import PremiseStance, QuestionSide
@@ -51,7 +52,8 @@ class Side:
 
     The side of a conclusion is judged by the debate model and by words. The stance of a text
     towards its conclusion is used where it is known; where it is not, the text decides, which is
-    right less often, so that its probabilities are lower.
+    right less often, so that its probabilities are lower. Loaded questions ("Isn't it cruel to keep
+    animals in zoos?") are read in plain words: see `plain`.
 
     Args:
         model: The shipped model when left out, or a folder of its kind.
@@ -83,11 +85,8 @@ class Side:
             questions: A question for each, or one for all.
         """
         check_texts(conclusions, "conclusions")
-        asked = _each(questions, len(conclusions), "")
-        if not asked:
-            return np.zeros((0, len(SIDES)), np.float32)
-        evidence = self._reader.conclusions(conclusions, asked)
-        return self._of_conclusions(evidence, conclusions, asked).astype(np.float32)
+        asked, turned = _in_plain_words(_each(questions, len(conclusions), ""))
+        return _turned(self._of_statements(conclusions, asked), turned)
 
     def probabilities(
         self,
@@ -112,7 +111,7 @@ class Side:
         """
         check_texts(texts, "texts")
         count = len(texts)
-        asked = _each(questions, count, "")
+        asked, turned = _in_plain_words(_each(questions, count, ""))
         concluded = [text or "" for text in _each(conclusions, count, None)]
         tags = np.array(list(map(_tag, _each(stances, count, None))), dtype=np.float64)
         named = [title or "" for title in _each(titles, count, None)]
@@ -124,7 +123,7 @@ class Side:
             dtype=bool,
         )
         if statements.any():
-            found[statements] = self.conclusion_probabilities(
+            found[statements] = self._of_statements(
                 list(compress(texts, statements)), list(compress(asked, statements))
             )
         arguments = ~statements
@@ -132,7 +131,7 @@ class Side:
             columns = (texts, asked, concluded, named, resolved)
             chosen = (list(compress(column, arguments)) for column in columns)
             found[arguments] = self._of_arguments(tags[arguments], *chosen)
-        return found
+        return _turned(found, turned)
 
     def classify(
         self,
@@ -148,6 +147,12 @@ class Side:
             texts, questions, conclusions, stances, titles, resolutions
         ).tolist()
         return [SideAnswer(SIDES[row.index(max(row))], tuple(row)) for row in rows]
+
+    def _of_statements(self, statements: Sequence[str], questions: Sequence[str]) -> Floats:
+        if not statements:
+            return np.zeros((0, len(SIDES)), np.float32)
+        evidence = self._reader.conclusions(statements, questions)
+        return self._of_conclusions(evidence, statements, questions).astype(np.float32)
 
     def _of_conclusions(
         self, evidence: Evidence, conclusions: Sequence[str], questions: Sequence[str]
@@ -207,6 +212,18 @@ def sides_of(evidence: Evidence, weights: Weights, weighing: NDArray[np.bool_]) 
     both = np.where(weighing, _WEIGHING, _SELDOM) * 4 * favours * (1 - favours)
     rest = sided * (1 - both)
     return np.stack([rest * favours, rest * (1 - favours), sided * both, 1 - sided], axis=1)
+
+
+def _in_plain_words(questions: Sequence[str]) -> tuple[list[str], NDArray[np.bool_]]:
+    """Questions in plain words, and which of them a yes to these words denies."""
+    found = list(map(plain, questions))
+    return [each.text for each in found], np.array([each.turned for each in found], dtype=bool)
+
+
+def _turned(sides: Floats, turned: NDArray[np.bool_]) -> Floats:
+    """Probabilities of `SIDES` with FOR and AGAINST exchanged in some rows."""
+    sides[turned, :2] = sides[turned, 1::-1]
+    return sides
 
 
 def _is_short(text: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from sicetnon.arguments.side.plain import plain
+
 _ASKS_FOR_A_FACT = re.compile(
     r"^\W*(?:what|who|whom|whose|when|where|which|how|why)\b(?!\s+about\b)", re.IGNORECASE
 )
@@ -34,8 +36,10 @@ def has_sides(question: str) -> bool:
     """Whether a question has two sides: a text can be for or against its claim.
 
     "What is insider trading?" has no sides; yes/no questions, claims, noun phrases, "X or Y" and
-    questions for arguments ("What are the pros and cons of fracking?") have them.
+    questions for arguments ("What are the pros and cons of fracking?") have them. "Why is the sky
+    blue?" has none, "Why should zoos be closed?" has those of "Should zoos be closed?".
     """
     if not any(map(str.isalpha, question)):
         return False
-    return not _ASKS_FOR_A_FACT.match(question) or bool(_ASKS_FOR_ARGUMENTS.search(question))
+    asks_for_a_fact = _ASKS_FOR_A_FACT.match(plain(question).text)
+    return not asks_for_a_fact or bool(_ASKS_FOR_ARGUMENTS.search(question))

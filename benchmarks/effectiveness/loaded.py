@@ -1,0 +1,140 @@
+"""The side of texts on claims in loaded words: "Don't you think that …?", "It is a myth that …".
+
+    python -m benchmarks.effectiveness.loaded [--threads N]
+
+Prints how often the network of short conclusions reads the side right of 350 texts on claims that
+no training saw (Perspectrum, ArgKP-2021 and ArgQ-Rank-30k, at random): on the claim alone, on the
+claim in other words as they stand, and on these words made plain by `arguments.side.plain`. Reads
+SICETNON_DATA (default: ../shared/data); takes two minutes of one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe.augmentation import question_of
+from recipe.corpus import examples
+from recipe.examples import Example
+from sicetnon.arguments.model.classifiers import ConclusionStance
+from sicetnon.arguments.side.plain import plain
+
+SETS = ("perspectrum", "ibm", "argkp", "key-points")
+PAIRS = 350
+_MODAL = re.compile(r"^(.+?) (should|is|are|will|can) (?!not\b)(.+)$")
+_NEGATED = {"can": "can't", "will": "won't"}
+LEADS = {
+    "Don't you think that …?": 1,
+    "Wouldn't you agree that …?": 1,
+    "Isn't it true that …?": 1,
+    "Isn't it obvious that …?": 1,
+    "Do you think that …?": 1,
+    "Everyone knows that …": 1,
+    "Whether …": 1,
+    "It is a myth that …": -1,
+    "It is wrong to believe that …": -1,
+    "I doubt that …": -1,
+    "It is not true that …": -1,
+    "I don't think that …": -1,
+}
+"""Words around a claim, and whether who agrees with it agrees with them (1) or not (-1)."""
+
+Worded = tuple[str, int] | None
+
+
+def negated(verb: str) -> str:
+    """The short negation of an auxiliary verb."""
+    return _NEGATED.get(verb, f"{verb}n't")
+
+
+def wordings() -> dict[str, Callable[[str], Worded]]:
+    """Each wording by its name: from a claim, the words and their sign."""
+    found: dict[str, Callable[[str], Worded]] = {
+        "the claim": lambda claim: (claim, 1),
+        "as a question": lambda claim: (question_of(claim) or claim, 1),
+        "Isn't …?, Shouldn't …?": _expecting_yes,
+        "…, isn't it?": _tagged,
+        "… shouldnt …": _unmarked,
+    }
+    for lead, sign in LEADS.items():
+        found[lead] = lambda claim, lead=lead, sign=sign: (lead.replace("…", _small(claim)), sign)  # type: ignore[misc]
+    return found
+
+
+def _expecting_yes(claim: str) -> Worded:
+    verb, _, rest = (question_of(claim) or "").partition(" ")
+    return (f"{negated(verb.lower()).capitalize()} {rest}", 1) if rest else None
+
+
+def _tagged(claim: str) -> Worded:
+    found = _MODAL.match(claim.rstrip(". "))
+    if found is None:
+        return None
+    who = "we" if found[1] == "We" else "they" if found[2] == "are" else "it"
+    return f"{found[0]}, {negated(found[2])} {who}?", 1
+
+
+def _unmarked(claim: str) -> Worded:
+    found = _MODAL.match(claim.rstrip(". "))
+    if found is None:
+        return None
+    return f"{found[1]} {negated(found[2]).replace(chr(39), '')} {found[3]}", -1
+
+
+def _small(claim: str) -> str:
+    claim = claim.rstrip(". ")
+    return claim if re.match(r"[A-Z]{2}|I\b", claim) else claim[:1].lower() + claim[1:]
+
+
+def held_out() -> list[Example]:
+    """Texts for or against claims that have a question's form too."""
+    found = [
+        each
+        for each in examples(0)
+        if each.head == "stance" and each.dataset in SETS and each.split == "held-out"
+    ]
+    sided = [each for each in found if each.label in (0, 1) and question_of(each.context)]
+    return random.Random(5).sample(sided, PAIRS)
+
+
+def right(
+    model: ConclusionStance, pairs: list[Example], said: list[tuple[str, bool]]
+) -> NDArray[np.bool_]:
+    """Whether the side of each text is right on words that may be turned, shape (pairs,)."""
+    read = model.probabilities([each.text for each in pairs], [words for words, _ in said])
+    favours = (read[:, 0] > read[:, 1]) ^ np.array([turned for _, turned in said])
+    found: NDArray[np.bool_] = favours == np.array([each.label == 0 for each in pairs])
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--threads", type=int)
+    model, pairs = ConclusionStance(threads=parser.parse_args().threads), held_out()
+    print("| wording | pairs | as it stands | made plain | mended | broken |")
+    print("|---|---|---|---|---|---|")
+    for name, worded in wordings().items():
+        rows = [(each, found) for each in pairs if (found := worded(each.context))]
+        own = [each for each, _ in rows]
+        meant = [plain(words) for _, (words, _) in rows]
+        before = right(model, own, [(words, sign < 0) for _, (words, sign) in rows])
+        after = right(
+            model,
+            own,
+            [
+                (made.text, made.turned ^ (sign < 0))
+                for made, (_, (_, sign)) in zip(meant, rows, strict=True)
+            ],
+        )
+        changes = f"{(after & ~before).sum()} | {(before & ~after).sum()}"
+        print(f"| {name} | {len(own)} | {before.mean():.3f} | {after.mean():.3f} | {changes} |")
+
+
+if __name__ == "__main__":
+    main()
