@@ -4,16 +4,23 @@
 
 Prints how often the network of short conclusions reads the side right of 350 texts on claims that
 no training saw (Perspectrum, ArgKP-2021 and ArgQ-Rank-30k, at random): on the claim alone, on the
-claim in other words as they stand, and on these words made plain by `arguments.side.plain`. Reads
-SICETNON_DATA (default: ../shared/data); takes two minutes of one core.
+claim in other words as they stand, and on these words made plain by `arguments.side.plain`. A
+second table has the right side of the arguments of the odd topics under loaded questions of our own
+(`loaded-questions.tsv`, with 1 where who agrees says yes to the topic), by the weights as they are
+shipped, which these arguments took part in. Their labels were read by a large language model.
+
+Reads SICETNON_DATA (default: ../shared/data); takes three minutes of one core.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import random
 import re
 from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +28,17 @@ from numpy.typing import NDArray
 from recipe.augmentation import question_of
 from recipe.corpus import examples
 from recipe.examples import Example
+from recipe.side_labels import ODD, LabelledArgument, labelled_arguments
+from recipe.sources import data_folder
 from sicetnon.arguments.model.classifiers import ConclusionStance
-from sicetnon.arguments.side.plain import plain
+from sicetnon.arguments.side.classifier import Side
+from sicetnon.arguments.side.plain import Plain, plain
+from sicetnon.formats.topics import read_topics
 
+QUESTIONS = Path(__file__).with_name("loaded-questions.tsv")
 SETS = ("perspectrum", "ibm", "argkp", "key-points")
 PAIRS = 350
+SIGNS = ("FOR", "AGAINST")
 _MODAL = re.compile(r"^(.+?) (should|is|are|will|can) (?!not\b)(.+)$")
 _NEGATED = {"can": "can't", "will": "won't"}
 LEADS = {
@@ -112,11 +125,58 @@ def right(
     return found
 
 
+def asked() -> list[tuple[LabelledArgument, str, bool]]:
+    """The sided arguments of the odd topics, each loaded question, and whether FOR is a yes."""
+    topics = read_topics(data_folder() / "touche-2020-task-1/input/topics.xml")
+    titles = {topic.number: topic.title for topic in topics}
+    with QUESTIONS.open(encoding="utf-8", newline="") as file:
+        questions = list(csv.DictReader(file, delimiter="\t"))
+    sided = [each for each in labelled_arguments() if each.set == ODD and each.side in SIGNS]
+    return [
+        (each, row["question"], row["agrees"] == "1")
+        for row in questions
+        for each in sided
+        if each.question == titles[row["topic"]]
+    ]
+
+
+def right_sides(judge: Side, known: bool) -> float:
+    """The share of arguments whose side is right on loaded questions.
+
+    Args:
+        judge: The judge.
+        known: Whether the stances of the arguments are.
+    """
+    rows = asked()
+    own = [each for each, _, _ in rows]
+    found = judge.probabilities(
+        [each.text for each in own],
+        [question for _, question, _ in rows],
+        [each.conclusion for each in own],
+        [each.stance if known else None for each in own],
+        [each.title for each in own],
+        [each.resolution for each in own],
+    )
+    wanted = [(each.side == "FOR") == agrees for each, _, agrees in rows]
+    return float(((found[:, 0] > found[:, 1]) == np.array(wanted)).mean())
+
+
+def show_arguments(judge: Side) -> None:
+    """Print the second table."""
+    print("\n| arguments | as they stand | made plain |\n|---|---|---|")
+    for name, known in (("all that is known", True), ("stances withheld", False)):
+        # to read the words as they stand, nothing is made plain
+        with mock.patch("sicetnon.arguments.side.classifier.plain", Plain):
+            before = right_sides(judge, known)
+        print(f"| {name} | {before:.3f} | {right_sides(judge, known):.3f} |", flush=True)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--threads", type=int)
-    model, pairs = ConclusionStance(threads=parser.parse_args().threads), held_out()
+    threads = parser.parse_args().threads
+    model, pairs = ConclusionStance(threads=threads), held_out()
     print("| wording | pairs | as it stands | made plain | mended | broken |")
     print("|---|---|---|---|---|---|")
     for name, worded in wordings().items():
@@ -134,6 +194,7 @@ def main() -> None:
         )
         changes = f"{(after & ~before).sum()} | {(before & ~after).sum()}"
         print(f"| {name} | {len(own)} | {before.mean():.3f} | {after.mean():.3f} | {changes} |")
+    show_arguments(Side(threads=threads))
 
 
 if __name__ == "__main__":
