@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import hashlib
 import json
@@ -16,6 +17,7 @@ from recipe.sources import data_folder, plain, rows
 from sicetnon.arguments.side.evidence import END_WORDS
 from sicetnon.arguments.side.words import ends, overlap
 from sicetnon.formats.topics import read_topics
+from sicetnon.records import Argument
 
 _LABELS = {"PRO": 0, "CON": 1, "NONE": 2}
 _SIDES = {"FOR": 0, "AGAINST": 1, "BOTH": 2, "NONE": 2}
@@ -55,8 +57,7 @@ def further_conclusions() -> Iterator[Example]:
 
     `conclusion-labels.tsv` names the argument that has the conclusion.
     """
-    folder = data_folder() / "touche-2020-task-1/input"
-    stated = {record.id: record.conclusion for record in arguments_of(folder)}
+    stated = {record.id: record.conclusion for record in _arguments(data_folder())}
     path = Path(__file__).with_name("conclusion-labels.tsv")
     for row in rows(path, "\t", quoted=False):
         label, text = _SIDES[row["side"]], plain(stated[row["id"]])
@@ -156,7 +157,7 @@ def portal_arguments() -> Iterator[Example]:
     topics = [topic.title for topic in read_topics(folder / "input/topics.xml")]
     unknown = set((folder / "unknown-stance-ids.txt").read_text(encoding="utf-8").split())
     debates = {_debate(identifier) for identifier in judged}
-    for record in arguments_of(folder / "input"):
+    for record in _arguments(data_folder()):
         if record.id in unknown or _debate(record.id) in debates or record.stance is None:
             continue
         text = plain(record.premise)
@@ -173,6 +174,12 @@ def portal_arguments() -> Iterator[Example]:
         label = _LABELS[record.stance]
         read = ends(text, END_WORDS, "…")
         yield Example("stance", "argsme", read, label, group, claim, split=split)
+
+
+@functools.cache
+def _arguments(folder: Path) -> tuple[Argument, ...]:
+    """The arguments of the portals, which three sources read."""
+    return tuple(arguments_of(folder / "touche-2020-task-1" / "input"))
 
 
 def _judged_ids() -> set[str]:

@@ -10,14 +10,12 @@ _WORD = re.compile(r"\w+")
 _LENGTH = 4
 
 
-def shingles(text: str) -> frozenset[str]:
-    """All runs of four words of a text; of a shorter text, the text."""
+def shingles(text: str) -> frozenset[tuple[str, ...]]:
+    """All runs of four words of a text; of a shorter text, its words."""
     words = _WORD.findall(text.lower())
     if len(words) <= _LENGTH:
-        return frozenset([" ".join(words)])
-    return frozenset(
-        " ".join(words[start : start + _LENGTH]) for start in range(len(words) - _LENGTH + 1)
-    )
+        return frozenset([tuple(words)])
+    return frozenset(zip(*(words[start:] for start in range(_LENGTH)), strict=False))
 
 
 def near_duplicates(
@@ -28,14 +26,14 @@ def near_duplicates(
     Returns:
         The share, of every such text's place.
     """
-    holders: dict[str, list[int]] = defaultdict(list)
+    holders: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, reference in enumerate(set(references)):
         for shingle in shingles(reference):
             holders[shingle].append(number)
     found = {}
     for place, text in enumerate(texts):
         own = shingles(text)
-        hits = Counter(number for shingle in own for number in holders.get(shingle, ()))
+        hits = Counter(number for shingle in holders.keys() & own for number in holders[shingle])
         most = max(hits.values(), default=0) / len(own)
         if most >= share:
             found[place] = most

@@ -51,7 +51,9 @@ def empty_environment(folder: Path, wheel: Path) -> Path:
     """An environment with the wheel alone; it borrows the packages that the wheel needs."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     pip = [sys.executable, "-m", "pip", "--quiet", "--python", folder / "bin" / "python"]
-    subprocess.run([*pip, "install", "--no-deps", "--no-index", wheel], check=True)
+    # most modules are not imported here, so that their bytecode would be made for nothing
+    options = ["--no-deps", "--no-index", "--no-compile"]
+    subprocess.run([*pip, "install", *options, wheel], check=True)
     packages = next(folder.glob("lib/python*/site-packages"))
     (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return folder / "bin" / "sicetnon"
