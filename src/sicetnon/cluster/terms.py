@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.cluster.connection import Connection, Patience, lines
+from sicetnon.cluster.connection import ClusterError, Connection, Patience, lines
 from sicetnon.cluster.counting import stored_values
 from sicetnon.cluster.layout import terms_field
 from sicetnon.cluster.shards import WHOLE, Tolerance
@@ -111,26 +112,51 @@ class TermCounts:
             self.fetch([wanted])
 
     def fetch(self, wanted: Iterable[WantedTerm]) -> None:
-        """Fetch statistics, many in one request."""
+        """Fetch statistics, many in one request.
+
+        Raises:
+            ClusterError: Some could not be fetched; those that could are kept.
+        """
         self._make_room()
         asked: list[tuple[Any, dict[str, Any]]] = []
-        sums: dict[tuple[int, tuple[str, ...]], int] = {}
+        sums: dict[tuple[int, tuple[str, ...]], list[int]] = {}
         for each in dict.fromkeys(wanted):
             if each.fields and each not in self._documents:
                 asked.append((each, self._counting(each)))
             for key in ((place, forms) for place in each.fields for forms in each.groups):
                 if key not in self._occurrences and key not in sums:
-                    sums[key] = 0
+                    sums[key] = []
                     asked += [(key, body) for body in self._summing(*key)]
+        bodies = Counter(key for key, _ in asked)
+        self._occurrences |= {key: 0 for key in sums if not bodies[key]}
         for first in range(0, len(asked), _AT_ONCE):
             part = asked[first : first + _AT_ONCE]
-            answers = self._answers([body for _, body in part])
-            for (key, _), answer in zip(part, answers, strict=True):
-                if isinstance(key, WantedTerm):
-                    self._documents[key] = answer["hits"]["total"]["value"]
+            errors: list[ClusterError] = []
+            for (key, _), answer in zip(part, self._answers([b for _, b in part]), strict=True):
+                try:
+                    found = checked(answer, self.connection, self.tolerance)
+                except ClusterError as error:
+                    errors.append(error)
                 else:
-                    sums[key] += int(answer["aggregations"]["sum"]["value"])
-        self._occurrences |= sums
+                    self._keep(key, found, sums, bodies)
+            if errors:
+                # an error that does not pass says more than one that may
+                raise min(errors, key=lambda error: error.may_pass)
+
+    def _keep(
+        self,
+        key: Any,
+        found: dict[str, Any],
+        sums: dict[tuple[int, tuple[str, ...]], list[int]],
+        bodies: Mapping[Any, int],
+    ) -> None:
+        """Keep a statistic, once all of its parts are there."""
+        if isinstance(key, WantedTerm):
+            self._documents[key] = found["hits"]["total"]["value"]
+            return
+        sums[key].append(int(found["aggregations"]["sum"]["value"]))
+        if len(sums[key]) == bodies[key]:
+            self._occurrences[key] = sum(sums[key])
 
     def _make_room(self) -> None:
         if len(self._documents) + len(self._occurrences) > _MOST_KNOWN:
@@ -158,7 +184,8 @@ class TermCounts:
         header = {"index": self.index, "allow_partial_search_results": is_partial}
         data = lines([part for body in bodies for part in (header, body)])
         found = self.connection.ask("POST", "/_msearch", data, patience=self.patience)
-        return [checked(each, self.connection, self.tolerance) for each in found["responses"]]
+        answers: list[dict[str, Any]] = found["responses"]
+        return answers
 
     def _read_forms(self, stems: list[str]) -> dict[str, tuple[str, ...]]:
         found: dict[str, list[str]] = {stem: [] for stem in stems}
@@ -179,8 +206,6 @@ def checked(answer: dict[str, Any], connection: Connection, tolerance: Tolerance
     Raises:
         ClusterError: It is an error, or lacks shards and must not.
     """
-    from sicetnon.cluster.connection import ClusterError
-
     if "error" in answer:
         reason = str(answer["error"].get("reason"))[:300]
         kind = str(answer["error"].get("type", ""))
