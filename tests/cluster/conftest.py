@@ -117,7 +117,7 @@ def new_address(cluster: Cluster) -> Iterator[Callable[[], str]]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _patient() -> Iterator[None]:
-    """Let busy machines take their time; the tests of faults take three seconds."""
+    """Let busy machines take their time; the tests of faults take the usual limit."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SICETNON_CLUSTER_SECONDS", "60")
         yield

@@ -6,13 +6,15 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 import pytest
 
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.connection import Connection, Patience
+from sicetnon.cluster.connection import ClusterError, Connection, Patience
 
 pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
 
@@ -25,8 +27,9 @@ class SlowHost(ThreadingHTTPServer):
     """A host that works on a search for a while.
 
     Attributes:
-        searches: Number of searches that it was asked for.
+        paths: The paths of the searches that it was asked for.
         hangs: Whether it answers nothing at all.
+        seconds: The time that a search takes.
         end: Set when the test ends.
     """
 
@@ -34,7 +37,13 @@ class SlowHost(ThreadingHTTPServer):
 
     def __init__(self, hangs: bool):
         super().__init__(("127.0.0.1", 0), Answering)
-        self.searches, self.hangs, self.end = 0, hangs, threading.Event()
+        self.paths: list[str] = []
+        self.hangs, self.seconds, self.end = hangs, SLOW, threading.Event()
+
+    @property
+    def searches(self) -> int:
+        """Number of searches that it was asked for."""
+        return len(self.paths)
 
     def handle_error(self, *_: object) -> None:
         """Say nothing of clients that went away."""
@@ -47,12 +56,12 @@ class Answering(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.searches += 1
-        time.sleep(SLOW)
+        self.server.paths.append(self.path)
+        self.server.end.wait(self.server.seconds)
         self._answer(FOUND)
 
     def do_GET(self) -> None:
-        self._answer({"nodes": {"a": {"name": "node"}}})
+        self._answer({"nodes": {f"node-{self.server.server_address[1]}": {"name": "node"}}})
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -97,3 +106,61 @@ def test_where_a_host_hangs_another_one_is_asked() -> None:
             assert answer == FOUND
         assert servers[1].searches == 2
         assert servers[0].searches <= 1, "a host that hangs is left for a while"
+
+
+def test_a_host_that_lives_is_not_left_because_it_is_late() -> None:
+    with hosts(False, False) as (servers, connection):
+        for server in servers:
+            server.seconds = 60.0
+        with pytest.raises(ClusterError, match="no answer"):
+            connection.ask("POST", "/index/_search", {}, patience=Patience(0.1, 1.2, True))
+        time.sleep(0.3)  # the requests end a little later than the wait for them
+        assert not connection._hosts.left()
+
+
+def test_a_host_that_answers_again_is_asked_again() -> None:
+    with hosts(True, False) as (servers, connection):
+        connection.ask("POST", "/index/_search", {}, patience=PATIENCE)
+        assert len(connection._hosts.left()) == 1
+        servers[0].hangs = False
+        time.sleep(0.5)  # what a probe found is kept for a while
+        with ThreadPoolExecutor(2) as threads:
+            assert connection._hosts.probe(threads)
+        assert not connection._hosts.left()
+
+
+def test_after_half_of_the_time_another_host_is_asked() -> None:
+    # the first host answers probes, and waits for a node that is no host of the address
+    patience = Patience(attempt=0.1, total=6.0, is_hedged=True)
+    with hosts(False, False) as (servers, connection):
+        servers[0].seconds, servers[1].seconds = 60.0, 0.0
+        begin = time.monotonic()
+        assert connection.ask("POST", "/index/_search", {}, patience=patience) == FOUND
+        assert time.monotonic() - begin > 3
+        assert [server.searches for server in servers] == [1, 1]
+        names = ",".join(f"node-{server.server_address[1]}" for server in servers)
+        assert unquote(servers[1].paths[0]).endswith(f"?preference=_prefer_nodes:{names}")
+        assert "preference" not in servers[0].paths[0]
+        # a while after, the nodes of the hosts are preferred at once
+        assert connection._hosts.preference() == f"_prefer_nodes:{names}"
+
+
+@pytest.mark.parametrize(("status", "seconds"), [(429, 0.0), (200, 1.0)])
+def test_while_a_cluster_is_busy_no_second_host_is_asked(status: int, seconds: float) -> None:
+    with hosts(False, False) as (servers, connection):
+        connection._hosts.note(status, seconds)
+        for server in servers:
+            server.seconds = 2.0
+        patience = Patience(attempt=0.1, total=3.0, is_hedged=True)
+        assert connection.ask("POST", "/index/_search", {}, patience=patience) == FOUND
+        assert sum(server.searches for server in servers) == 1
+
+
+def test_requests_share_the_time_that_they_wait() -> None:
+    with hosts(True, True) as (_, connection):
+        begin = time.monotonic()
+        with connection.waiting(1.5):
+            for _ in range(3):
+                with pytest.raises(ClusterError, match="no answer"):
+                    connection.ask("POST", "/index/_search", {}, patience=PATIENCE)
+        assert 1.4 < time.monotonic() - begin < 1.9, "a probe must not outlast the limit"

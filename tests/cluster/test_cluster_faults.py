@@ -56,8 +56,8 @@ def longest(index: Index, expected: Answers) -> float:
 
 
 @pytest.fixture(autouse=True)
-def _three_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SICETNON_CLUSTER_SECONDS", "3")
+def _usual_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SICETNON_CLUSTER_SECONDS")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import random
 import subprocess
 import sys
@@ -98,7 +97,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--busy-seconds", type=float, default=60, help="that queues are full")
     parser.add_argument("--faults", nargs="+", choices=[*FAULTS, KILLED], default=[*FAULTS, KILLED])
     given = parser.parse_args(arguments)
-    os.environ.setdefault("SICETNON_CLUSTER_SECONDS", "3")
     rows = {fault: _Row() for fault in given.faults}
     with tempfile.TemporaryDirectory() as folder:
         corpus = write_documents(Path(folder) / "documents.jsonl", _DOCUMENTS)
@@ -112,6 +110,8 @@ def main(arguments: Sequence[str]) -> int:
                     corpus, site.address("searched"), analysis="porter-stop", cluster=_LOADING
                 ) as index,
             ):
+                # a build does not wait for copies, and without them a lost node is missed
+                cluster.wait()
                 for number in range(given.trials):
                     for fault, row in rows.items():
                         busy = fault == "queues are full"

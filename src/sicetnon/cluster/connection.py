@@ -17,7 +17,14 @@ import msgspec
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.answers import is_expected
 from sicetnon.cluster.credentials import PREFIX, Credentials, read_credentials
-from sicetnon.cluster.hosts import MOST_ANSWER_BYTES, AnswerTooLongError, Host, Hosts, client
+from sicetnon.cluster.hosts import (
+    LONGEST_PROBE,
+    MOST_ANSWER_BYTES,
+    AnswerTooLongError,
+    Host,
+    Hosts,
+    client,
+)
 from sicetnon.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -56,7 +63,7 @@ class Patience(msgspec.Struct, frozen=True):
     """Time limits of a request.
 
     Attributes:
-        attempt: Seconds for one host; then another one is asked.
+        attempt: Seconds for one host, until another one is asked.
         total: Seconds for all attempts.
         is_hedged: Whether the first host may still answer while another one is asked; for requests
             that change nothing.
@@ -126,7 +133,11 @@ class Connection:
         request = _Request(method, path, data, dict(params or {}))
         try:
             if patience.is_hedged:
-                return self._hedged(request, patience)
+                begin = time.monotonic()
+                try:
+                    return self._hedged(request, patience)
+                finally:
+                    self._limits.left = self._left - (time.monotonic() - begin)
             return self._in_turn(request, patience)
         except ClusterError as error:
             if error.status == 404 and is_missing_fine:
@@ -135,13 +146,29 @@ class Connection:
 
     @contextlib.contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Limit the seconds of all hedged requests of this thread together."""
+        """Limit the seconds until the last hedged request of this thread has ended."""
         before = getattr(self._limits, "end", math.inf)
         self._limits.end = min(before, time.monotonic() + seconds)
         try:
             yield
         finally:
             self._limits.end = before
+
+    @contextlib.contextmanager
+    def waiting(self, seconds: float) -> Iterator[None]:
+        """Limit the seconds that this thread waits for hedged requests, all of them together."""
+        before = self._left
+        self._limits.left = min(before, seconds)
+        try:
+            yield
+        finally:
+            self._limits.left = before
+
+    @property
+    def _left(self) -> float:
+        """Seconds that this thread may wait."""
+        left: float = getattr(self._limits, "left", math.inf)
+        return left
 
     def close(self) -> None:
         """Close all connections."""
@@ -167,38 +194,56 @@ class Connection:
 
     def _hedged(self, request: _Request, patience: Patience) -> Any:
         """Ask one host, and another one when it takes long; the first answer counts."""
-        end = min(time.monotonic() + patience.total, getattr(self._limits, "end", math.inf))
+        begin = time.monotonic()
+        limit = getattr(self._limits, "end", math.inf)
+        end = min(begin + min(patience.total, self._left), limit)
         waiting: set[Future[Any]] = set()
-        is_wanted, least = True, 0.0
+        last_resort: Future[Any] | None = None
+        is_wanted, is_late, least, pause = True, False, 0.0, patience.attempt
         last = ClusterError(f"{self.address}: gave no answer in {patience.total:g} s")
         while (left := end - time.monotonic()) > (0.0 if waiting else least):
             if is_wanted and left > least and len(waiting) <= len(self.address.hosts):
                 # an attempt that has no time would hide why those before it failed
                 least = min(_LEAST_SECONDS, patience.total / 4)
                 host, known = self._hosts.next(), self._hosts.left()
-                asked = request.at(self._hosts.preference())
-                waiting.add(self._threads.submit(self._once, host, asked, left))
-            done, waiting = wait(waiting, min(patience.attempt, left), return_when=FIRST_COMPLETED)
+                asked = request.at(self._hosts.preference(is_late))
+                waiting.add(sent := self._threads.submit(self._once, host, asked, left, True))
+                last_resort = sent if is_late else None
+            done, waiting = wait(waiting, min(pause, left), return_when=FIRST_COMPLETED)
             for future in done:
                 try:
-                    return future.result()
+                    answer = future.result()
                 except ClusterError as error:
                     if not error.may_pass:
                         raise
                     last = error
+                else:
+                    if future is last_resort:
+                        self._hosts.keep_to_hosts()
+                    return answer
             if done:
                 is_wanted = True
                 time.sleep(min(paused(0), max(end - time.monotonic(), 0.0)))
-            else:
-                # where no other host is gone since, they are busy, and would become busier; where
-                # none answers, nobody knows
-                some_answer = self._hosts.probe(self._threads)
-                is_wanted = not some_answer or not self._hosts.left() <= known
+                continue
+            # what a probe finds must leave time for another attempt
+            has_time = end - time.monotonic() > LONGEST_PROBE + least
+            is_wanted, pause = has_time and self._has_news(known), patience.attempt / 2
+            if not is_wanted and not is_late and not self._hosts.are_busy:
+                # a node that is no host of the address may be gone
+                is_wanted = is_late = time.monotonic() > (begin + end) / 2
         raise last
 
-    def _once(self, host: Host, request: _Request, seconds: float) -> Any:
-        from opensearchpy.exceptions import SerializationError, TransportError
+    def _has_news(self, known: frozenset[Host]) -> bool:
+        """Whether other hosts than the known ones are gone, or none answers.
 
+        Where neither is so, hosts are busy, and would become busier by another request.
+        """
+        return not self._hosts.probe(self._threads) or not self._hosts.left() <= known
+
+    def _once(self, host: Host, request: _Request, seconds: float, is_hedged: bool = False) -> Any:
+        from opensearchpy.exceptions import ConnectionTimeout, SerializationError, TransportError
+
+        begin = time.monotonic()
         try:
             answer = host.client.transport.perform_request(
                 request.method, request.path, params=dict(request.params), body=request.body,
@@ -206,7 +251,9 @@ class Connection:
             )  # fmt: skip
         except TransportError as error:
             translated = self._translated(error)
-            if translated.status == 0:
+            self._hosts.note(translated.status)
+            # a host that waits for another node is late, too: a probe tells which one is gone
+            if translated.status == 0 and not (is_hedged and isinstance(error, ConnectionTimeout)):
                 host.leave()
             raise translated from None
         except (SerializationError, RecursionError):
@@ -220,6 +267,8 @@ class Connection:
                 "et Non; is something else running at this address?",
                 status=-1,
             )
+        if is_hedged:
+            self._hosts.note(200, time.monotonic() - begin)
         return answer
 
     def _translated(self, error: TransportError) -> ClusterError:

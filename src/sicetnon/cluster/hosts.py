@@ -24,7 +24,11 @@ MOST_ANSWER_BYTES = 1 << 30
 """Bytes of an answer; the engine sends far less for any request of this package."""
 
 _LEFT_SECONDS = 10.0
+_SLOW_SECONDS = 0.7
 _PROBE_SECONDS = 0.4
+LONGEST_PROBE = _PROBE_SECONDS + 0.1
+"""Seconds that `Hosts.probe` takes at most."""
+
 _LOG = logging.getLogger("sicetnon.cluster")
 
 
@@ -52,6 +56,10 @@ class Host:
     def leave(self) -> None:
         """Ask it no more for a while."""
         self._left_until = time.monotonic() + _LEFT_SECONDS
+
+    def welcome(self) -> None:
+        """Ask it again."""
+        self._left_until = 0.0
 
     def probe(self) -> bool:
         """Whether the host answers; the id of its node is kept."""
@@ -90,6 +98,7 @@ class Hosts:
         self._turn = itertools.count()
         self._lock = threading.Lock()
         self._probed, self._some_answer = 0.0, True
+        self._busy_until, self._kept_until = 0.0, 0.0
 
     def next(self) -> Host:
         """The host that is asked next: by turns, those that are left last."""
@@ -99,29 +108,63 @@ class Hosts:
         ]
         return next((host for host in hosts if not host.is_left), hosts[0])
 
-    def preference(self) -> str:
-        """The preferred nodes of a search while some hosts are avoided; empty if none is."""
+    def preference(self, is_wanted: bool = False) -> str:
+        """The preferred nodes of a search.
+
+        They are those of the hosts that are not avoided: while some are, and after `keep_to_hosts`.
+        Empty otherwise, and where a node is not known.
+
+        Args:
+            is_wanted: Whether nodes are preferred anyway.
+        """
         nodes = [host.node for host in self._hosts if not host.is_left]
-        if len(nodes) == len(self._hosts) or not all(nodes) or not nodes:
+        is_wanted = is_wanted or len(nodes) < len(self._hosts) or self._keeps_to_hosts
+        if not is_wanted or not all(nodes) or not nodes:
             return ""
         return f"_prefer_nodes:{','.join(nodes)}"
+
+    @property
+    def _keeps_to_hosts(self) -> bool:
+        return time.monotonic() < self._kept_until
+
+    def keep_to_hosts(self) -> None:
+        """Prefer the nodes of the hosts for a while, since others seem to be gone."""
+        self._kept_until = time.monotonic() + _LEFT_SECONDS
 
     def left(self) -> frozenset[Host]:
         """The hosts that requests avoid for a while."""
         return frozenset(host for host in self._hosts if host.is_left)
 
+    @property
+    def are_busy(self) -> bool:
+        """Whether the cluster has lately refused a request, or answered one slowly."""
+        return time.monotonic() < self._busy_until
+
+    def note(self, status: int, seconds: float = 0.0) -> None:
+        """Remember whether the cluster is busy.
+
+        Args:
+            status: The status of its answer.
+            seconds: The time that the answer took.
+        """
+        if status == 429 or seconds > _SLOW_SECONDS:
+            self._busy_until = time.monotonic() + _LEFT_SECONDS
+
     def probe(self, threads: Executor) -> bool:
-        """Leave the hosts that do not answer for a while; whether any host answers."""
+        """Leave the hosts that do not answer for a while, and no others; whether any answers."""
         with self._lock:
             if time.monotonic() - self._probed >= _PROBE_SECONDS:
                 futures = {threads.submit(host.probe): host for host in self._hosts}
-                done, late = wait(futures, _PROBE_SECONDS + 0.1)
+                done, late = wait(futures, LONGEST_PROBE)
                 gone = [futures[future] for future in late]
                 gone += [futures[future] for future in done if not future.result()]
                 # where none answers, this machine or the network is slow
-                for host in gone if len(gone) < len(self._hosts) else ():
-                    _LOG.info("a host does not answer, and is left for %g s", _LEFT_SECONDS)
-                    host.leave()
+                for host in self._hosts if len(gone) < len(self._hosts) else ():
+                    if host in gone:
+                        _LOG.info("a host does not answer, and is left for %g s", _LEFT_SECONDS)
+                        host.leave()
+                    else:
+                        host.welcome()
                 self._probed = time.monotonic()
                 self._some_answer = len(gone) < len(self._hosts)
             return self._some_answer

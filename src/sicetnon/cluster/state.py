@@ -102,7 +102,8 @@ def physical_index(connection: Connection, patience: Patience = USUAL) -> str | 
     found = connection.ask("GET", path, is_missing_fine=True, patience=patience)
     names: list[str] = sorted(found or {})
     if not names:
-        if connection.ask("GET", f"/{address.name}", is_missing_fine=True) is not None:
+        path = f"/{address.name}"
+        if connection.ask("GET", path, is_missing_fine=True, patience=patience) is not None:
             raise BrokenIndexError(f"{address}: is an index that sicetnon has not made")
         return None
     if len(names) > 1 or not _PHYSICAL.fullmatch(names[0]):
