@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Self, TypeVar, cast
 
 import msgspec
@@ -23,6 +24,7 @@ from sicetnon.cluster.state import finished_state, read_state, required_index
 from sicetnon.cluster.terms import ClusterPostings
 from sicetnon.cluster.verifying import verify_cluster
 from sicetnon.cluster.view import View
+from sicetnon.cluster.worker import ClusterWorker
 from sicetnon.errors import BrokenIndexError, DataError, SicetnonError
 from sicetnon.index.annotations import Annotation
 from sicetnon.index.documents import RECORD_TYPES
@@ -32,7 +34,7 @@ from sicetnon.records import Record
 from sicetnon.retrieval.scoring import Scoring
 from sicetnon.values import check_text, check_texts
 
-_HEDGE_SECONDS, _PAUSE_SECONDS = 1.0, 0.1
+_HEDGE_SECONDS, _PAUSE_SECONDS = 0.7, 0.1
 _MOST_IDS = 500_000
 _AT_ONCE = 1000
 _ATTEMPTS = 5
@@ -104,9 +106,9 @@ class ClusterReader(IndexReader):
         """See `HasPostings.postings`."""
         return self._view_now.postings(fields, other_forms)
 
-    def search_worker(self, scores: Sequence[Scoring]) -> _ClusterWorker:
+    def search_worker(self, scores: Sequence[Scoring]) -> ClusterWorker:
         """See `SearchesItself.search_worker`."""
-        return _ClusterWorker(self, tuple(scores))
+        return ClusterWorker(self, tuple(scores))
 
     def prepare_search(
         self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]]
@@ -115,20 +117,35 @@ class ClusterReader(IndexReader):
         self.check_open()
         self._answered(lambda view: view.prepare(scores, queries))
 
-    def searched(self, scores: Sequence[Scoring], query: Mapping[str, float], k: int) -> Found:
-        """The k best documents for weighted terms; see `LocalRetriever.search`."""
+    def searched(
+        self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]], k: int
+    ) -> list[Found]:
+        """The k best documents for the weighted terms of each query, all of one state."""
         self.check_open()
+        seen: View | None = None
+        found: list[Found] = []
 
-        def work(view: View) -> Found:
-            view.prepare(scores, [query])
-            search = CandidateSearch(self._connection, view, self._patience)
-            found, fetched = search.search(scores, query, k)
-            self.candidates += fetched.candidates
-            self.ways[fetched.way] += 1
-            self._keep_ids(fetched.ids)
+        def work(view: View) -> list[Found]:
+            nonlocal seen, found
+            if view is not seen:
+                seen, found = view, []
+            view.prepare(scores, queries)
+            # after an error the search goes on behind what was found
+            for query in queries[len(found) :]:
+                found.append(self._best(view, scores, query, k))
             return found
 
-        return self._answered(work)
+        return self._answered(work, len(queries))
+
+    def _best(
+        self, view: View, scores: Sequence[Scoring], query: Mapping[str, float], k: int
+    ) -> Found:
+        search = CandidateSearch(self._connection, view, self._patience)
+        found, fetched = search.search(scores, query, k)
+        self.candidates += fetched.candidates
+        self.ways[fetched.way] += 1
+        self._keep_ids(fetched.ids)
+        return found
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""
@@ -212,6 +229,10 @@ class ClusterReader(IndexReader):
         self.check_open()
         verify_cluster(self._connection)
 
+    def waiting_once(self) -> AbstractContextManager[None]:
+        """Let all requests of this thread together wait as long as one search may."""
+        return self._connection.waiting(self._patience.total)
+
     def close(self) -> None:
         """Close the connections."""
         self._is_closed = True
@@ -249,17 +270,18 @@ class ClusterReader(IndexReader):
         with contextlib.suppress(SicetnonError):
             self._refresh()
 
-    def _answered(self, work: Callable[[View], Result]) -> Result:
-        """A whole answer, or a partial one where that is allowed."""
+    def _answered(self, work: Callable[[View], Result], count: int = 1) -> Result:
+        """A whole answer, or a partial one where that is allowed; of so many searches."""
+        seconds = self._seconds * count
         if time.monotonic() > self._partial_until:
             try:
-                return self._of_one_state(work, self._seconds)
+                return self._of_one_state(work, seconds)
             except ClusterError as error:
                 if not (self._is_partial and error.may_pass):
                     raise
         tolerance = Tolerance(is_partial=True)
         view = self._view_now.tolerating(tolerance)
-        with self._connection.within(self._seconds):
+        with self._connection.within(seconds):
             result = work(view)
         if tolerance.lacking:
             if time.monotonic() > self._partial_until:
@@ -290,7 +312,7 @@ class ClusterReader(IndexReader):
                     # the index was built anew, and the old one is gone
                     if error.status == 404 and self._refresh():
                         changes += 1
-                    elif error.status not in BUSY or time.monotonic() > end:
+                    elif error.status not in BUSY or time.monotonic() + _PAUSE_SECONDS > end:
                         raise
                     else:
                         # shards move to other nodes, where one is gone
@@ -375,19 +397,3 @@ class ClusterReader(IndexReader):
             raise DataError(
                 f"has no document {unknown!r}; expected ids that this index gave", str(self.folder)
             )
-
-
-class _ClusterWorker:
-    """Searches with some scores; threads may share it."""
-
-    def __init__(self, index: ClusterReader, scores: tuple[Scoring, ...]):
-        self._index, self._scores = index, scores
-
-    @property
-    def statistics(self) -> ClusterPostings:
-        """Statistics of terms over all fields."""
-        return self._index.postings({}, 1.0)
-
-    def search(self, query: Mapping[str, float], k: int) -> Found:
-        """See `LocalRetriever.search`."""
-        return self._index.searched(self._scores, query, k)

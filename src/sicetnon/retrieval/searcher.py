@@ -31,6 +31,9 @@ _PLAIN_POSTING_SECONDS = 500e-9
 _PLAIN_FOUND_SECONDS = 200e-9
 """Seconds that `plain` takes for a posting, and for a document found."""
 
+_MOST_IN_BATCH = 8
+"""Topics of a batch; where an index changes meanwhile, the batch is searched again."""
+
 
 class SearchWorker(Protocol):
     """Searches an index for one thread at a time.
@@ -47,6 +50,15 @@ class SearchWorker(Protocol):
         """See `LocalRetriever.search`."""
 
 
+class BatchWorker(SearchWorker, Protocol):
+    """A worker that takes several queries."""
+
+    def search_each(
+        self, queries: Sequence[Mapping[str, float]], k: int
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """As `search`, for each query, with what they share asked once."""
+
+
 @runtime_checkable
 class SearchesItself(Protocol):
     """An index that scores its documents in its own way.
@@ -57,7 +69,7 @@ class SearchesItself(Protocol):
 
     concurrency: int
 
-    def search_worker(self, scores: Sequence[Scoring]) -> SearchWorker:
+    def search_worker(self, scores: Sequence[Scoring]) -> BatchWorker:
         """A worker for one thread."""
 
     def prepare_search(
@@ -144,6 +156,8 @@ class LocalRetriever:
         if isinstance(self.index, SearchesItself):
             queries = [self.terms(topic.title) for topic in topics]
             self.index.prepare_search(self._scores, queries)
+            if self.feedback is None:
+                return self._retrieve_batches(self.index, topics, queries, k)
         with ThreadPoolExecutor(self._threads) as pool:
             return list(pool.map(lambda topic: self._retrieve(topic, k), topics))
 
@@ -172,6 +186,28 @@ class LocalRetriever:
         """The k best documents for weighted terms, as the ranking of a topic."""
         numbers, scores = self.search(query, k)
         return Ranking(topic, tuple(self.index.identifiers(numbers)), scores)
+
+    def _retrieve_batches(
+        self,
+        index: SearchesItself,
+        topics: Sequence[Topic],
+        queries: Sequence[Mapping[str, float]],
+        k: int,
+    ) -> list[Ranking]:
+        """Search several topics in each thread, one behind the other."""
+        worker = index.search_worker(self._scores)
+        size = min(max(len(topics) // self._threads, 1), _MOST_IN_BATCH)
+        batches = [slice(first, first + size) for first in range(0, len(topics), size)]
+
+        def rankings(batch: slice) -> list[Ranking]:
+            found = worker.search_each(queries[batch], k)
+            return [
+                Ranking(topic, tuple(self.index.identifiers(numbers)), scores)
+                for topic, (numbers, scores) in zip(topics[batch], found, strict=True)
+            ]
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            return [ranking for batch in pool.map(rankings, batches) for ranking in batch]
 
     def _retrieve(self, topic: Topic, k: int) -> Ranking:
         query: Mapping[str, float] = self.terms(topic.title)
