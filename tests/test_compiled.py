@@ -22,6 +22,27 @@ def half(number: float) -> float:
 print(half(3.0))
 """
 
+CALLED = """
+from sicetnon.compiled import {called_as}
+
+NUMBER = {number}
+
+@{called_as}
+def part(number: float) -> float:
+    return number / {divided} + NUMBER
+"""
+
+CALLING = """
+from part import part
+from sicetnon.compiled import compiled
+
+@compiled
+def whole(number: float) -> float:
+    return part(number)
+
+print(whole(3.0))
+"""
+
 SMALL = """
 import sys
 from sicetnon.cli import main
@@ -92,6 +113,18 @@ def test_damaged_machine_code_is_compiled_anew(
     assert run(source, **places) == "1.5\n"
     assert kept.stat().st_size == whole
     assert kept.read_bytes() != damaged
+
+
+@pytest.mark.parametrize("called_as", ["compiled", "inlined"])
+def test_a_change_of_what_a_kernel_calls_counts(tmp_path: Path, called_as: str) -> None:
+    part, source = tmp_path / "part.py", tmp_path / "kernel.py"
+    source.write_text(CALLING)
+    places = {"SICETNON_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+    for divided, number, printed in ((2, 1, "2.5\n"), (4, 1, "1.75\n"), (4, 2, "2.75\n")):
+        part.write_text(CALLED.format(called_as=called_as, divided=divided, number=number))
+        # a file of the same size within a second has the same bytecode file
+        os.utime(part, (divided + number, divided + number))
+        assert run(source, **places) == printed
 
 
 def test_a_full_disk_keeps_no_kernels(tmp_path: Path) -> None:

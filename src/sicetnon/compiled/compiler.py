@@ -9,17 +9,21 @@ import functools
 import hashlib
 import logging
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
+import numpy as np
 from numba import config, njit
 from numba.core import caching, event
 
+from sicetnon.compiled import Kernel
 from sicetnon.folders import cache_folder
 
 _LOG = logging.getLogger("sicetnon.compiled")
 _DIGEST_BYTES = hashlib.sha256().digest_size
+_NUMBERS = (int, float, np.number)
 
 
 class _Announcement(event.Listener):
@@ -99,9 +103,40 @@ class _KernelCache(caching.FunctionCache):
 
     def __init__(self, function: Callable[..., Any]):
         super().__init__(function)  # type: ignore[no-untyped-call]
+        # numba's stamp covers the kernel's own file; what it calls may lie in another one
+        stamp = (self._impl.locator.get_source_stamp(), _parts(function))
         self._cache_file = _KernelFile(  # type: ignore[no-untyped-call]
-            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+            self._cache_path, self._impl.filename_base, stamp
         )
+
+
+def _parts(function: Callable[..., Any]) -> list[tuple[object, ...]]:
+    """A kernel and all that it calls, as written: what its machine code is made of."""
+    parts: dict[Callable[..., Any], tuple[object, ...]] = {}
+    waiting = [function]
+    while waiting:
+        part = waiting.pop()
+        if part in parts:
+            continue
+        codes = list(_nested(part.__code__))
+        named = sorted({name for code in codes for name in code.co_names})
+        values = {name: part.__globals__.get(name) for name in named}
+        numbers = [(name, value) for name, value in values.items() if isinstance(value, _NUMBERS)]
+        parts[part] = (part.__module__, part.__qualname__, *map(_written, codes), *numbers)
+        waiting += [value.function for value in values.values() if isinstance(value, Kernel)]
+    return list(parts.values())
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _nested(constant)
+
+
+def _written(code: CodeType) -> tuple[object, ...]:
+    constants = [value for value in code.co_consts if not isinstance(value, CodeType)]
+    return code.co_code, code.co_names, repr(constants)
 
 
 @functools.cache
