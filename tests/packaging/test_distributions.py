@@ -47,13 +47,18 @@ def build(what: str, project: Path, output: Path) -> Path:
     return next(output.glob("*.tar.gz" if what == "build_sdist" else "*.whl"))
 
 
+def without_this_checkout() -> dict[str, str]:
+    """The variables of this process, with no modules but those of an environment itself."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
 def empty_environment(folder: Path, wheel: Path) -> Path:
     """An environment with the wheel alone; it borrows the packages that the wheel needs."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     pip = [sys.executable, "-m", "pip", "--quiet", "--python", folder / "bin" / "python"]
     # most modules are not imported here, so that their bytecode would be made for nothing
     options = ["--no-deps", "--no-index", "--no-compile"]
-    subprocess.run([*pip, "install", *options, wheel], check=True)
+    subprocess.run([*pip, "install", *options, wheel], check=True, env=without_this_checkout())
     packages = next(folder.glob("lib/python*/site-packages"))
     (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return folder / "bin" / "sicetnon"
@@ -79,7 +84,7 @@ def test_a_wheel_made_from_the_sdist_searches_in_an_empty_environment(tmp_path: 
     command = empty_environment(tmp_path / "environment", wheel)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    setting = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
+    setting = without_this_checkout() | {
         "SICETNON_CACHE": str(tmp_path / "cache"),
         # compiling takes 20 seconds; this installation is new, so nothing is compiled yet
         "NUMBA_DISABLE_JIT": "1",
