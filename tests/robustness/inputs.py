@@ -204,7 +204,7 @@ def _arrays() -> bytes:
 
 
 def _described() -> bytes:
-    from sicetnon.arguments.model.encoder import SHIPPED
+    from sicetnon.arguments.model.model_files import SHIPPED
 
     return (SHIPPED / "model.json").read_bytes()
 

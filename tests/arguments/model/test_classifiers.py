@@ -22,7 +22,8 @@ from sicetnon.arguments.model.classifiers import (
     own_folder,
     read_all,
 )
-from sicetnon.arguments.model.encoder import FILES, SHIPPED, DebateEncoder, debate_encoder
+from sicetnon.arguments.model.encoder import DebateEncoder, debate_encoder
+from sicetnon.arguments.model.model_files import FILES, SHIPPED
 from sicetnon.arguments.model.windows import Window, batches_of, pieces_of, tokens_of, windows_of
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 from support.shipped_model import described, with_file
@@ -159,7 +160,7 @@ class TestWindows:
     def test_windows_are_averaged_by_their_tokens(self) -> None:
         reader = debate_encoder()
         text = " ".join(f"reason {number} is good because it helps." for number in range(60))
-        (tokens,) = tokens_of(reader._tokenizer, [text])
+        (tokens,) = tokens_of(reader.files.tokenizer, [text])
         assert len(tokens) > 300
         none = np.zeros(0, np.int64)
         named = reader.description
@@ -180,7 +181,9 @@ class TestWindows:
         size, overlap = reader.description.narrow["stance"]
         assert size < reader.description.window
         text = "Uniforms are cheap and save time. " * 30
-        (tokens,), (topic,) = (tokens_of(reader._tokenizer, [each]) for each in (text, "Uniforms"))
+        (tokens,), (topic,) = (
+            tokens_of(reader.files.tokenizer, [each]) for each in (text, "Uniforms")
+        )
         parts = windows_of(0, tokens, topic, size, overlap)
         answers = [reader._run([part], ("stance",))["stance"][0] for part in parts]
         expected = np.average(answers, axis=0, weights=[len(part.tokens) for part in parts])
@@ -194,7 +197,7 @@ class TestWindows:
         assert max(map(len, pieces)) <= 7
 
     def test_pieces_have_the_tokens_of_the_text(self) -> None:
-        tokenizer = debate_encoder()._tokenizer
+        tokenizer = debate_encoder().files.tokenizer
         text = "Éducation isn't free; 校服 [unused1] " * 50
         (whole,) = tokens_of(tokenizer, [text])
         np.testing.assert_array_equal(tokens_of(tokenizer, [text], 64)[0], whole)
@@ -339,3 +342,21 @@ class TestMissing:
         environment.pop("ORT_DISABLE_TELEMETRY", None)
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)
         assert not [path for path in tmp_path.rglob("*") if "onnx" in path.name.lower()]
+
+
+class TestPreparing:
+    def test_a_prepared_graph_is_opened_once_and_gives_the_same(self) -> None:
+        encoder = DebateEncoder()
+        encoder.prepare("embedding")
+        encoder.prepare("embedding", "side")
+        texts = ["Tenure is fair", "校服 are not"]
+        found = encoder.answers(texts, outputs=["embedding"])["embedding"]
+        np.testing.assert_array_equal(found, Embedding().encode(texts))
+        encoder.files.session("sides.onnx")
+        assert set(encoder.files._sessions) == {"embedding.onnx", "sides.onnx"}
+
+    def test_damage_is_told_to_whoever_uses_the_graph(self, changed: Changed) -> None:
+        encoder = DebateEncoder(changed("embedding.onnx", b"garbage"))
+        encoder.prepare("embedding")
+        with pytest.raises(DataError, match=r"embedding\.onnx"):
+            encoder.answers(["a text"], outputs=["embedding"])

@@ -17,8 +17,9 @@ from typing import ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.model.encoder import ALONE, DESCRIPTION, DebateEncoder, debate_encoder
+from sicetnon.arguments.model.encoder import DebateEncoder, debate_encoder
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
+from sicetnon.arguments.model.model_files import ALONE, DESCRIPTION
 from sicetnon.errors import UsageError, counted
 from sicetnon.formats.jsontext import whole_text
 from sicetnon.values import check_path
@@ -48,7 +49,7 @@ class _Own:
         self.encoder, self._output = encoder, output
 
     def identity(self) -> str:
-        return self.encoder.identity()
+        return self.encoder.files.identity()
 
     def read(self, texts: Sequence[str], contexts: Sequence[str] | None = None) -> Floats:
         return self.encoder.answers(texts, contexts, [self._output])[self._output]
@@ -93,7 +94,7 @@ class _Classifier:
         found = encoder.classes.get(self.task, self.classes)
         if found != self.classes:
             raise UsageError(
-                f"{encoder.folder / DESCRIPTION}: found the classes {', '.join(found)} for "
+                f"{encoder.files.folder / DESCRIPTION}: found the classes {', '.join(found)} for "
                 f"{self.task}; expected {', '.join(self.classes)}"
             )
 
@@ -234,7 +235,20 @@ class Embedding:
 
     def identity(self) -> str:
         """Name and version of the model, which no other model has."""
-        return self._encoder.identity()
+        return self._encoder.files.identity()
+
+    def prepare(self) -> None:
+        """Begin to load the model beside other work."""
+        self._encoder.prepare("embedding")
+
+    @property
+    def width(self) -> int:
+        """Numbers of a vector."""
+        return self._encoder.files.dimensions
+
+    def made_by(self) -> str:
+        """What decides on each bit of the vectors: model and libraries. It reads no weights."""
+        return self._encoder.files.made_by("embedding.onnx")
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Unit vectors, shape (texts, 384)."""

@@ -6,21 +6,23 @@ It needs ONNX Runtime and tokenizers, runs on the processor, and never uses the 
 from __future__ import annotations
 
 import functools
-import gzip
-import os
-import threading
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.model.lengths import lengthened, lengths_of
+from sicetnon.arguments.model.model_files import (
+    GRAPHS,
+    OUTPUTS,
+    SHIPPED,
+    ModelFiles,
+    damaged,
+)
 from sicetnon.arguments.model.windows import (
     Window,
     arrays_of,
@@ -28,61 +30,9 @@ from sicetnon.arguments.model.windows import (
     tokens_of,
     windows_of,
 )
-from sicetnon.errors import DataError, UsageError
+from sicetnon.errors import UsageError
 from sicetnon.platforms import processor_cores
 from sicetnon.stopping import current_stop
-
-SHIPPED = Path(__file__).parents[2] / "models" / "debate"
-DESCRIPTION, WEIGHTS, TOKENIZER = "model.json", "weights.bin", "tokenizer.json.gz"
-GRAPHS = {
-    "judge.onnx": ("stance", "comparison"),
-    "quality.onnx": ("quality",),
-    "embedding.onnx": ("embedding",),
-    "sides.onnx": ("side",),
-    "argumentativeness.onnx": ("argumentativeness",),
-}
-"""The outputs of each graph."""
-ALONE = ("embedding", "quality", "argumentativeness")
-"""The outputs that read a text without a context."""
-FILES = (DESCRIPTION, *GRAPHS, WEIGHTS, TOKENIZER)
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-OUTPUTS = tuple(output for outputs in GRAPHS.values() for output in outputs)
-_MOST_GAIN = 10.0
-_ERRORS_ONLY = 3
-_CHECKED_BYTES = 1 << 20
-
-
-class Description(msgspec.Struct, frozen=True):
-    """The content of `model.json`.
-
-    Attributes:
-        name: Its name.
-        version: Its version.
-        window: Most tokens of a text that are read at once.
-        overlap: Tokens that two neighbouring windows share.
-        context: Most tokens of a context that are read.
-        narrow: The window and the overlap of outputs with other ones.
-        stances: The classes of the outputs `stance` and `side`, in their order.
-        comparisons: The classes of the output `comparison`, in its order.
-        longer: The gain of the quality, as a logit, per natural logarithm of the text's length in
-            units of 64 tokens, from 64 to 400 tokens. Judges prefer long texts, and a window does
-            not show how long its text is.
-        batch: Most tokens of a batch. With 0 each window is a batch: graphs with dynamic
-            quantisation need this, because their outputs depend on the rest of the batch.
-        checksums: CRC-32 of other files, in hexadecimal; these files are checked.
-    """
-
-    name: str
-    version: str
-    window: int
-    overlap: int
-    context: int
-    stances: tuple[str, ...]
-    comparisons: tuple[str, ...]
-    narrow: Mapping[str, tuple[int, int]] = {}
-    longer: float = 0.0
-    batch: int = 0
-    checksums: Mapping[str, str] = {}
 
 
 class DebateEncoder:
@@ -97,6 +47,7 @@ class DebateEncoder:
             grow with their number.
 
     Attributes:
+        files: The files of the model.
         description: The content of `model.json`.
         classes: The classes of the outputs that have some, by output.
 
@@ -111,25 +62,19 @@ class DebateEncoder:
         portion_characters: int = 1 << 20,
     ):
         _check_threads(threads)
-        self.folder = SHIPPED if folder is None else Path(folder)
+        self.files = ModelFiles(SHIPPED if folder is None else Path(folder))
+        self.description = self.files.description
         self.threads = threads or processor_cores()
-        self.description = _described(self.folder)
         self._portion_characters = portion_characters
-        self._sessions: dict[str, Any] = {}
-        self._checked: set[str] = set()
-        self._opening = threading.Lock()
         self.classes: Mapping[str, tuple[str, ...]] = {
             "stance": self.description.stances,
             "comparison": self.description.comparisons,
             "side": self.description.stances,
         }
 
-    def identity(self) -> str:
-        """Name, version and checksum, which no other model has."""
-        crc = 0
-        for name in FILES:
-            crc = _crc32(self.folder / name, crc)
-        return f"{self.description.name} {self.description.version} {crc:08x}"
+    def prepare(self, *outputs: str) -> None:
+        """Begin to load what outputs need, beside other work."""
+        self.files.prepare(*(graph for graph, made in GRAPHS.items() if set(made) & set(outputs)))
 
     def answers(
         self,
@@ -170,7 +115,7 @@ class DebateEncoder:
         """The shape of an output for one text."""
         if output in self.classes:
             return (len(self.classes[output]),)
-        return (self._dimensions,) if output == "embedding" else ()
+        return (self.files.dimensions,) if output == "embedding" else ()
 
     def _by_window(self, outputs: Sequence[str]) -> dict[tuple[int, int], list[str]]:
         """The outputs by window and overlap."""
@@ -222,10 +167,10 @@ class DebateEncoder:
         named = self.description
         # many texts have the same topic
         distinct = list(dict.fromkeys(contexts))
-        read = tokens_of(self._tokenizer, distinct)
+        read = tokens_of(self.files.tokenizer, distinct)
         cut = {each: tokens[: named.context] for each, tokens in zip(distinct, read, strict=True)}
         found = []
-        for owner, tokens in enumerate(tokens_of(self._tokenizer, texts)):
+        for owner, tokens in enumerate(tokens_of(self.files.tokenizer, texts)):
             context = cut[contexts[owner]]
             found += windows_of(owner, tokens, context, *size)
         return found
@@ -233,84 +178,17 @@ class DebateEncoder:
     def _run(
         self, batch: Sequence[Window], outputs: Sequence[str]
     ) -> dict[str, NDArray[np.float32]]:
-        arrays = arrays_of(batch, *self._frame)
+        arrays = arrays_of(batch, *self.files.frame)
         found: dict[str, NDArray[np.float32]] = {}
         for graph, answers in GRAPHS.items():
             if wanted := [name for name in answers if name in outputs]:
-                session = self._session(graph)
+                session = self.files.session(graph)
                 try:
                     read = session.run(wanted, arrays)
                 except Exception as error:  # its errors have no common class
-                    raise _damaged(self.folder / graph, str(error).splitlines()[0]) from None
+                    raise damaged(self.files.folder / graph, str(error).splitlines()[0]) from None
                 found.update(zip(wanted, read, strict=True))
         return found
-
-    @functools.cached_property
-    def _frame(self) -> tuple[int, int]:
-        """The tokens `[CLS]` and `[SEP]`."""
-        found = tuple(self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
-        if None in found:
-            raise _damaged(self.folder / TOKENIZER, "it lacks the tokens [CLS] and [SEP]")
-        return found
-
-    @functools.cached_property
-    def _dimensions(self) -> int:
-        outputs = self._session("embedding.onnx").get_outputs()
-        return next(int(each.shape[-1]) for each in outputs if each.name == "embedding")
-
-    @functools.cached_property
-    def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
-        path = self.folder / TOKENIZER
-        self._check(TOKENIZER)
-        try:
-            tokenizer = Tokenizer.from_buffer(gzip.decompress(_bytes(path)))
-        except Exception as error:  # the library raises nothing narrower
-            raise _damaged(path, str(error)) from None
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
-
-    def _check(self, name: str) -> None:
-        """Compare the checksum of a file with that of `model.json`, once."""
-        if name in self._checked:
-            return
-        found, expected = _crc32(self.folder / name), self.description.checksums.get(name)
-        if expected is not None and f"{found:08x}" != expected:
-            raise _damaged(self.folder / name, f"its checksum is {found:08x}, not {expected}")
-        self._checked.add(name)
-
-    def _session(self, graph: str) -> Any:
-        with self._opening:
-            if graph not in self._sessions:
-                self._sessions[graph] = self._opened(graph)
-            return self._sessions[graph]
-
-    def _opened(self, graph: str) -> Any:
-        # from version 1.31 on, ONNX Runtime counts its users: it keeps the id of a device in their
-        # folder, and sends events
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        import onnxruntime
-
-        path = self.folder / graph
-        self._check(graph)
-        self._check(WEIGHTS)
-        # it would warn of missing graphics cards
-        onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
-        options = onnxruntime.SessionOptions()
-        # the threads share the windows; the work within one window is too small to share
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = _ERRORS_ONLY
-        try:
-            session = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # its errors have no common class
-            raise _damaged(path, str(error)) from None
-        _check_names(path, "inputs", [each.name for each in session.get_inputs()], INPUTS)
-        _check_names(path, "outputs", [each.name for each in session.get_outputs()], GRAPHS[graph])
-        return session
 
 
 def debate_encoder(folder: Path | None = None, threads: int | None = None) -> DebateEncoder:
@@ -351,50 +229,3 @@ def _along(counts: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float6
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-
-
-def _described(folder: Path) -> Description:
-    path = folder / DESCRIPTION
-    try:
-        found = msgspec.json.decode(_bytes(path), type=Description)
-    except (ValueError, RecursionError) as error:
-        raise _damaged(path, str(error)) from None
-    sizes = [(found.window, found.overlap), *found.narrow.values()]
-    fit = all(0 <= overlap < window for window, overlap in sizes)
-    if not fit or found.context < 0 or found.batch < 0:
-        raise _damaged(path, "window, overlap, context and batch do not fit each other")
-    if unknown := sorted(set(found.narrow) - set(OUTPUTS)):
-        raise _damaged(path, f"narrow names {', '.join(unknown)}, which is no output")
-    if not 0 <= found.longer <= _MOST_GAIN:
-        raise _damaged(path, f"longer is {found.longer:g}, not from 0 to {_MOST_GAIN:g}")
-    return found
-
-
-def _crc32(path: Path, before: int = 0) -> int:
-    """The checksum of a file, read in parts; it continues a given checksum."""
-    found = before
-    try:
-        with path.open("rb") as file:
-            while part := file.read(_CHECKED_BYTES):
-                found = zlib.crc32(part, found)
-    except OSError as error:
-        raise _damaged(path, f"cannot be read ({error.strerror})") from None
-    return found
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _damaged(path, f"cannot be read ({error.strerror})") from None
-
-
-def _check_names(path: Path, what: str, found: Sequence[str], expected: Sequence[str]) -> None:
-    if missing := sorted(set(expected) - set(found)):
-        raise _damaged(path, f"of the {what} it lacks {', '.join(missing)}")
-
-
-def _damaged(path: Path, found: str) -> DataError:
-    own = path.parent == SHIPPED
-    advice = "install sicetnon again" if own else f"expected a folder with {', '.join(FILES)}"
-    return DataError(f"the model cannot be used: {found}; {advice}", path)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arguments.model.word_pieces import WordPieces
 from sicetnon.formats.jsontext import whole_text
 
 Tokens = NDArray[np.int64]
@@ -41,11 +42,11 @@ class Window(NamedTuple):
 
 
 def tokens_of(
-    tokenizer: Any, texts: Sequence[str], piece_characters: int = _PIECE_CHARACTERS
+    tokenizer: WordPieces, texts: Sequence[str], piece_characters: int = _PIECE_CHARACTERS
 ) -> list[Tokens]:
     """The tokens of each text, without special tokens.
 
-    Lone surrogates are read as U+FFFD. The tokenizer neither pads nor truncates.
+    Lone surrogates are read as U+FFFD.
     """
     return [
         np.concatenate(
@@ -55,9 +56,9 @@ def tokens_of(
     ]
 
 
-def _encoded(tokenizer: Any, piece: str) -> Tokens:
+def _encoded(tokenizer: WordPieces, piece: str) -> Tokens:
     # one by one: a batch would use more cores than the caller allows, and save only 2.5%
-    return np.array(tokenizer.encode(piece, add_special_tokens=False).ids, dtype=np.int64)
+    return np.array(tokenizer.ids(piece), dtype=np.int64)
 
 
 def pieces_of(text: str, size: int) -> Iterator[str]:
