@@ -83,6 +83,15 @@ def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.Mo
         assert platforms.memory_bytes() == found
 
 
+def test_the_processor_has_a_name_that_stays() -> None:
+    assert platforms.processor_name() == platforms.processor_name() != ""
+
+
+def test_the_processor_has_a_name_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platforms, "Path", lambda _: Path("/nowhere"))
+    assert platforms.processor_name().strip()
+
+
 def test_every_module_can_be_imported_without_what_windows_lacks() -> None:
     assert run(IMPORT_ALL) == ("", "")
 

@@ -30,6 +30,9 @@ except ImportError:  # Windows
 # Windows refuses others to read a locked byte: this one lies behind all that is ever written
 _LOCKED_BYTE = 2**40
 _LOCK_SECONDS = 0.05
+# what Linux says of the first core, x86 and ARM; files of /proc are read in one piece
+_CPU_BYTES = 1 << 14
+_CPU_LINES = (b"model name", b"flags", b"CPU implementer", b"CPU part", b"Features")
 # where Linux tells a container its limit: of control groups version 2, and of version 1
 _MEMORY_LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
@@ -168,6 +171,20 @@ def processor_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def processor_name() -> str:
+    """The kind of processor with its instructions: others may round the same sums otherwise."""
+    try:
+        with Path("/proc/cpuinfo").open("rb") as file:
+            lines = file.read(_CPU_BYTES).splitlines()
+    except OSError:  # elsewhere than on Linux
+        import platform
+
+        return f"{platform.machine()} {platform.processor()}"
+    # of the first core; other lines tell its clock, which changes
+    named = (line for line in lines if line.startswith(_CPU_LINES))
+    return b" ".join(dict.fromkeys(named)).decode("ascii", "replace")
 
 
 def has_screen() -> bool:

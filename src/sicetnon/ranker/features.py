@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sicetnon.arguments.model.classifiers import Embedding
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranker.form import form_features
+from sicetnon.ranker.kept import Vector, kept_vectors
 from sicetnon.ranker.words import QuestionWords, scaled
 from sicetnon.records import Argument, Ranking, Record, Topic, unprocessed
 from sicetnon.retrieval.scoring import FieldScore
@@ -24,7 +25,7 @@ DEPTH = 100
 """Number of the best arguments that have features."""
 _DEBATE_DEPTH = 50
 # embeddings of headings, for the process: 1.5 kB each
-_KEPT: dict[str, NDArray[np.float32]] = {}
+_KEPT: dict[str, Vector] = {}
 _MOST_KEPT, _LONGEST_KEPT = 20_000, 300
 
 
@@ -70,6 +71,10 @@ class FeatureReader:
         self._whole = LocalRetriever(index, [FieldScore(BM25(3.2, 0.2))])
         self._premise = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75), {"premise": 1.0})])
 
+    def prepare(self) -> None:
+        """Begin to load the model, beside the search for what has features."""
+        Embedding().prepare()
+
     def read(self, topic: Topic, ranking: Ranking, records: Sequence[Record]) -> Table:
         """The features of arguments, shape (arguments, features), columns as in `FEATURES`."""
         arguments = [_argument(record) for record in records]
@@ -92,21 +97,36 @@ class FeatureReader:
 
     def _similarity(self, question: str, arguments: Sequence[Argument]) -> list[float]:
         headings = [_headings(each) for each in arguments]
-        texts = [question, *(text for pair in headings for text in pair)]
-        vectors = _embeddings(list(dict.fromkeys(texts)))
+        vectors = _embeddings(question, [text for pair in headings for text in pair])
         asked = vectors[question]
         return [max(float(vectors[text] @ asked) for text in pair) for pair in headings]
 
 
-def _embeddings(texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-    """The embeddings of short texts; those of headings are kept, since they recur."""
-    known = {text: _KEPT[text] for text in texts if text in _KEPT}
-    new = [text for text in texts if text not in known]
-    if new:
-        known.update(zip(new, Embedding().encode(new), strict=True))
-        if len(_KEPT) + len(new) <= _MOST_KEPT:
-            _KEPT.update({text: known[text] for text in new if len(text) <= _LONGEST_KEPT})
-    return known
+def _embeddings(question: str, headings: Sequence[str]) -> Mapping[str, Vector]:
+    """The embeddings of a question and of headings.
+
+    Both are kept for the process, since they recur, and those of headings for others.
+    """
+    wanted = dict.fromkeys((question, *headings))
+    known = {text: _KEPT[text] for text in wanted if text in _KEPT}
+    if len(known) == len(wanted):
+        return known
+    model = Embedding()
+    others = kept_vectors(model.made_by(), model.width)
+    found: dict[str, Vector] = {}
+    if question not in known:
+        (found[question],) = model.encode([question])
+    new = [text for text in wanted if text not in known and text not in found]
+    if others:
+        found |= others.read(new)
+    if unread := [text for text in new if text not in found]:
+        made = dict(zip(unread, model.encode(unread), strict=True))
+        found |= made
+        if others:
+            others.keep({text: made[text] for text in unread if len(text) <= _LONGEST_KEPT})
+    if len(_KEPT) + len(found) <= _MOST_KEPT:
+        _KEPT.update({text: each for text, each in found.items() if len(text) <= _LONGEST_KEPT})
+    return known | found
 
 
 def _argument(record: Record) -> Argument:
