@@ -32,6 +32,9 @@ settings.load_profile("steady")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# the programs that tests start write as those of most users do, who do not set this
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 # the kernels are compiled once for all tests, each of which has a cache of its own
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "kernels"))
 

@@ -76,8 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SicetnonError as error:
         return _fail(str(error), error.exit_status) if str(error) else error.exit_status
     except BrokenPipeError:
-        # whoever read our output has seen enough; Python must not complain when it closes it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # whoever read it has seen enough
     except TerminatedError as stop:
         return _fail("terminated", stop.exit_status)
     except KeyboardInterrupt:
@@ -177,7 +176,7 @@ class _ShowVersions(argparse.Action):
                 lines.append(f"{name} {version(name)}")
             except PackageNotFoundError:
                 lines.append(f"{name} is not installed")
-        print("\n".join(lines))  # noqa: T201
+        print("\n".join(lines), flush=True)  # noqa: T201
         parser.exit()
 
 
@@ -261,4 +260,13 @@ def _described_system_error(error: OSError) -> str:
 def _fail(message: str, status: int) -> int:
     # messages may quote anything, and must not steer the terminal
     print(f"sicetnon: {one_line(message)}", file=sys.stderr)  # noqa: T201
+    _drop_output()
     return status
+
+
+def _drop_output() -> None:
+    """Forget what standard output does not take, which Python would try again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -149,10 +149,28 @@ class TestCompletion:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
-@pytest.mark.parametrize("words", [["--help"], ["search", "--help"], ["index", "build", "-h"]])
-def test_help_that_cannot_be_written_is_an_error(words: list[str]) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "yes"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["search", "--help"],
+        ["index", "build", "-h"],
+        ["--version"],
+        ["parse", "Is tea better than coffee?"],
+    ],
+)
+def test_output_that_cannot_be_written_is_an_error(words: list[str], unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "sicetnon", *words]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "sicetnon", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            text=True,
+            check=False,
+        )
     assert done.returncode == 1
-    assert done.stderr.startswith("sicetnon: No space left on device")
+    assert done.stderr == (
+        "sicetnon: No space left on device; free some space, nothing was changed\n"
+    )

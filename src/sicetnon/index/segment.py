@@ -76,6 +76,8 @@ class Segment:
             for name, stored in entry.files.items()
             if stored.dtype
         }
+        # each query looks at these
+        self._sized = [mapped for mapped in self._mapped.values() if mapped.is_mapped]
         arrays = {name: mapped.array for name, mapped in self._mapped.items()}
         self.terms = StoredWords(folder, arrays, "terms")
         self.identifiers = StoredWords(folder, arrays, "ids")
@@ -176,7 +178,7 @@ class Segment:
         Raises:
             BrokenIndexError: One was.
         """
-        for mapped in self._mapped.values():
+        for mapped in self._sized:
             mapped.check_size()
 
     @cached_property

@@ -113,6 +113,11 @@ class MappedArray:
                     raise BrokenIndexError(f"{path}: the checksum does not fit; {REBUILD}")
         self.array: NDArray[Any] = np.frombuffer(data, dtype=stored.dtype).reshape(stored.shape)
 
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the file is mapped; a small one was read when it was opened."""
+        return self._map is not None
+
     def check_size(self) -> None:
         """Refuse a mapped file that was cut short since: to read it would end the process.
 

@@ -5,6 +5,7 @@ Case is folded, accents and other marks are taken off, compatibility forms (ﬁ,
 
 from __future__ import annotations
 
+import bisect
 import functools
 import unicodedata
 from typing import NamedTuple
@@ -19,6 +20,9 @@ OTHER = 1
 ASCII_SIZE = 0x80
 TABLE_SIZES = (ASCII_SIZE, 0x500, 0x3000, 0x20000)
 """ASCII, Latin with Greek and Cyrillic, the Basic Multilingual Plane's alphabets, all."""
+_FIRST_BYTES = (0x80, 0xD4, 0xE3)
+"""The first byte of a character in UTF-8 that the table of a size has no longer: 0xD4 begins
+U+0500, 0xE3 U+3000."""
 LAST_POINT = TABLE_SIZES[-1]
 """The first code point behind the tables: from here on all are separators."""
 MAX_FOLDED_BYTES = 16
@@ -69,9 +73,7 @@ def character_table(size: int) -> CharacterTable:
 def table_for(data: NDArray[np.uint8]) -> CharacterTable:
     """The smallest table that serves a text in UTF-8."""
     highest = int(data.max()) if data.size else 0
-    # the first byte of a character bounds its code point: 0xD4 begins U+0500, 0xE3 U+3000
-    bounds = (0x80, 0xD4, 0xE3, 0x100)
-    return character_table(next(s for s, b in zip(TABLE_SIZES, bounds, strict=True) if highest < b))
+    return character_table(TABLE_SIZES[bisect.bisect_right(_FIRST_BYTES, highest)])
 
 
 @functools.cache
