@@ -83,16 +83,14 @@ def test_features_are_in_their_ranges(index: Index) -> None:
 
 @pytest.mark.parametrize("text", ["", "?", "word", "“" * 50, "http://x " * 30])
 def test_any_text_has_features(index: Index, text: str) -> None:
-    found = form_features(text) | QuestionWords(index, text).features(text)
+    found = form_features(text) | QuestionWords(index, text).features([text])[0]
     assert set(found) < set(NAMES)
     assert np.isfinite(list(found.values())).all()
 
 
 def test_proximity_counts_words_that_stand_together(index: Index) -> None:
     words = QuestionWords(index, "academic freedom")
-    near = words.features("academic " + "x " * 5 + "freedom")
-    far = words.features("academic " + "x " * 30 + "freedom")
-    apart = words.features("academic " + "x " * 90 + "freedom")
+    near, far, apart = words.features([f"academic {'x ' * gap}freedom" for gap in (5, 30, 90)])
     assert near["proximity"] == near["close_proximity"] == pytest.approx(1)
     assert far["proximity"] == pytest.approx(1)
     assert far["close_proximity"] < 1

@@ -71,6 +71,8 @@ def _search(options: argparse.Namespace) -> None:
             )
         _search_service(question, options)
         return
+    if options.sides:
+        _prepare(question)
     from sicetnon.library.answers import as_json
     from sicetnon.library.index import Index
     from sicetnon.library.sample import sample_index
@@ -99,6 +101,15 @@ def _search(options: argparse.Namespace) -> None:
     show_answers(question, found, console(), nearest, options.explain)
     if options.explain and found and not any(answer.reasons for answer in found):
         say("no reasons: only the system `answers`, for arguments, gives them")
+
+
+def _prepare(question: str) -> None:
+    """Begin to load what reads sides, beside the modules of a search and the search itself."""
+    from sicetnon.arguments.model.model_files import model_files
+    from sicetnon.arguments.side.questions import has_sides
+
+    if has_sides(question):
+        model_files().prepare("embedding.onnx", "sides.onnx", "judge.onnx")
 
 
 def _search_service(question: str, options: argparse.Namespace) -> None:

@@ -79,7 +79,11 @@ class FeatureReader:
         """The features of arguments, shape (arguments, features), columns as in `FEATURES`."""
         arguments = [_argument(record) for record in records]
         words = QuestionWords(self._index, topic.title)
-        found = [form_features(each.premise) | words.features(each.premise) for each in arguments]
+        premises = [each.premise for each in arguments]
+        found = [
+            form_features(premise) | own
+            for premise, own in zip(premises, words.features(premises), strict=True)
+        ]
         columns: dict[str, Sequence[float]] = {
             "lexical": scaled(dict(ranking.best(DEPTH)), ranking.ids),
             "bm25": self._scaled(self._whole, topic, ranking),

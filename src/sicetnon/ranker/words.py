@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval.postings import postings_of
@@ -26,11 +27,12 @@ class QuestionWords:
             (stem,) = self._stems([term])
             self.weights[stem] = math.log1p(index.document_count / max(having, 1))
         self._total = sum(self.weights.values()) or 1.0
-        self._stem_of: dict[str, str] = {}
 
-    def features(self, premise: str) -> dict[str, float]:
-        """The features of a premise by name; `FEATURES` has their meaning."""
-        stems, count = self._question_stems(premise)
+    def features(self, premises: Sequence[str]) -> list[dict[str, float]]:
+        """The features of premises by name; `FEATURES` has their meaning."""
+        return [self._features(*found) for found in self._question_stems(premises)]
+
+    def _features(self, stems: Sequence[tuple[int, str]], count: int) -> dict[str, float]:
         ending = [(place, stem) for place, stem in stems if place >= count - _END]
         return {
             "proximity": self._proximity(stems, _WIDE),
@@ -39,14 +41,19 @@ class QuestionWords:
             "density": 100 * len(stems) / (count + _SMOOTHING_WORDS),
         }
 
-    def _question_stems(self, text: str) -> tuple[list[tuple[int, str]], int]:
-        """The question's stems in a text with their places, and the number of its terms."""
-        terms = self._analyzer.terms_of(text)
-        known = self._stem_of
-        new = [term for term in set(terms) if term not in known]
-        known.update(zip(new, self._stems(new), strict=True))
-        places = ((place, known[term]) for place, term in enumerate(terms))
-        return [(place, stem) for place, stem in places if stem in self.weights], len(terms)
+    def _question_stems(self, texts: Sequence[str]) -> list[tuple[list[tuple[int, str]], int]]:
+        """The question's stems in each text with their places, and the number of its terms."""
+        terms_of_each = self._analyzer.terms_of_each(texts)
+        distinct = list(dict.fromkeys(chain.from_iterable(terms_of_each)))
+        stems = zip(distinct, self._stems(distinct), strict=True)
+        asked = {term: stem for term, stem in stems if stem in self.weights}
+        return [
+            (
+                [(place, asked[term]) for place, term in enumerate(terms) if term in asked],
+                len(terms),
+            )
+            for terms in terms_of_each
+        ]
 
     def _stems(self, terms: Sequence[str]) -> Sequence[str]:
         return self._analyzer.stem(list(terms)) if self._analyzer.analysis.forms else terms

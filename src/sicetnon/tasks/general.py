@@ -5,12 +5,8 @@ They are a task of their own, so that documents of any kind are searched in one 
 
 from __future__ import annotations
 
-from sicetnon.arguments.model.index_annotators import EMBEDDING, annotators
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.fusion import Fusion
-from sicetnon.ranking.joint import Joint
 from sicetnon.ranking.system import System
-from sicetnon.retrieval.dense import Dense, required_annotation
 from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
@@ -44,6 +40,10 @@ def dense(index: IndexReader) -> System:
 
     Embeddings are stored with the index: `sicetnon index annotate`.
     """
+    # most searches need none of these
+    from sicetnon.arguments.model.index_annotators import EMBEDDING, annotators
+    from sicetnon.retrieval.dense import Dense, required_annotation
+
     required_annotation(index, EMBEDDING)
     return System(Dense(index, *annotators([EMBEDDING])))
 
@@ -55,6 +55,9 @@ def hybrid(lexical: System, index: IndexReader) -> System:
     the original all-MiniLM-L6-v2 this is neither better nor worse than the default on the odd
     topics of 2020 task 1 (see benchmarks/effectiveness/stored.py).
     """
+    from sicetnon.ranking.fusion import Fusion
+    from sicetnon.ranking.joint import Joint
+
     fusion = Fusion("sum", "z-score", weights=(2, 1))
     return System(Joint([lexical, dense(index)], fusion))
 

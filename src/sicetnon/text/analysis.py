@@ -126,14 +126,20 @@ class Analyzer:
 
     def terms_of(self, text: str) -> list[str]:
         """The terms of one text, in order; any text is legal, and may have none."""
+        return self.terms_of_each([text])[0]
+
+    def terms_of_each(self, texts: Sequence[str]) -> list[list[str]]:
+        """The terms of each text, in order; many texts are read at once."""
         with self._lock:
-            words, _ = self.word_numbers(*join([encode(text)]))
-            numbers = self.term_of_word[words]
-            kept = numbers[numbers != STOPPED]
-            if not kept.size:
-                return []
-            self._term_list += self.terms.words(len(self._term_list))
-            return [self._term_list[number] for number in kept.tolist()]
+            words, ends = self.word_numbers(*join([encode(text) for text in texts]))
+            numbers = self.term_of_word[words].tolist()
+            if len(self.terms) > len(self._term_list):
+                self._term_list += self.terms.words(len(self._term_list))
+            terms = self._term_list
+        return [
+            [terms[number] for number in numbers[start:end] if number != STOPPED]
+            for start, end in pairwise([0, *ends.tolist()])
+        ]
 
     def stems_of(self, text: str) -> list[str]:
         """The stems of one text's terms, in order."""

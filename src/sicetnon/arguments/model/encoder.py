@@ -22,6 +22,7 @@ from sicetnon.arguments.model.model_files import (
     SHIPPED,
     ModelFiles,
     damaged,
+    model_files,
 )
 from sicetnon.arguments.model.windows import (
     Window,
@@ -41,7 +42,7 @@ class DebateEncoder:
     Graphs and tokenizer are loaded when they are first used. Several threads may share an encoder.
 
     Args:
-        folder: The folder; the shipped model when left out.
+        folder: The folder, or its files; the shipped model when left out.
         threads: Processor cores to use at most; all that this process may use when left out.
         portion_characters: Texts are read in portions of about this size, so that memory does not
             grow with their number.
@@ -57,12 +58,14 @@ class DebateEncoder:
 
     def __init__(
         self,
-        folder: Path | str | None = None,
+        folder: Path | str | ModelFiles | None = None,
         threads: int | None = None,
         portion_characters: int = 1 << 20,
     ):
         _check_threads(threads)
-        self.files = ModelFiles(SHIPPED if folder is None else Path(folder))
+        if not isinstance(folder, ModelFiles):
+            folder = ModelFiles(SHIPPED if folder is None else Path(folder))
+        self.files = folder
         self.description = self.files.description
         self.threads = threads or processor_cores()
         self._portion_characters = portion_characters
@@ -209,7 +212,7 @@ def _check_threads(threads: object) -> None:
 
 @functools.cache
 def _loaded(folder: Path | None, threads: int | None) -> DebateEncoder:
-    return DebateEncoder(folder, threads)
+    return DebateEncoder(model_files(folder), threads)
 
 
 def _portions(texts: Sequence[str], most_characters: int) -> Iterator[slice]:

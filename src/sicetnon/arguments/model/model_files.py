@@ -113,6 +113,8 @@ class ModelFiles:
         """Begin to load graphs beside other work, on another core if there is one."""
         unopened = [graph for graph in graphs if graph not in self._sessions]
         if unopened and processor_cores() > 1:
+            # two threads that import what imports each other may each find the other's half
+            _runtime()
             threading.Thread(target=self._open_all, args=(unopened,)).start()
 
     def _open_all(self, graphs: Sequence[str]) -> None:
@@ -181,6 +183,18 @@ class ModelFiles:
         _check_names(path, "inputs", [each.name for each in session.get_inputs()], INPUTS)
         _check_names(path, "outputs", [each.name for each in session.get_outputs()], GRAPHS[graph])
         return session
+
+
+def model_files(folder: Path | None = None) -> ModelFiles:
+    """The files of a folder, which all that use them share; the shipped ones when left out.
+
+    Raises:
+        DataError: The folder is no model, or damaged.
+    """
+    return _shared(folder or SHIPPED)
+
+
+_shared = functools.cache(ModelFiles)
 
 
 def _runtime() -> Any:
