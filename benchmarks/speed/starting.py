@@ -5,13 +5,15 @@
 SRC is the folder `src` of another checkout. A yardstick stands beside the commands: how long Python
 takes to import numpy, which no command can do without. "First" is a command with an empty cache
 folder, as after the installation: it builds the index of the sample, and compiles what it needs.
-With an index, its searches are timed, too.
+"New headings" is a search whose answers have headings that no search has met. With an index, its
+searches are timed, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,9 +76,13 @@ def main() -> int:
         os.environ |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
         for name in versions:  # indexes, bytecode and compiled code are there
             _run(versions[name], Path(scratch, name), SEARCH)
-        print(f"{'':22} " + " ".join(f"{name:>18}" for name in versions) + "   wall, processor")
+        print(f"{'':32} " + " ".join(f"{name:>18}" for name in versions) + "   wall, processor")
         for name, command in commands.items():
             _row(name, command, versions, Path(scratch), given.repeats)
+        unmet = ["search --no-sides", "search", *(["search of --index"] if given.index else [])]
+        for name in unmet:
+            title = f"{name}, new headings"
+            _row(title, commands[name], versions, Path(scratch), given.repeats, forget=True)
         for name, command in FIRST.items():
             _row(name, command, versions, None, given.first)
         places = [[QUESTION], *([[QUESTION, str(given.index)]] if given.index else [])]
@@ -92,12 +98,24 @@ def _row(
     versions: Mapping[str, Path],
     scratch: Path | None,
     count: int,
+    forget: bool = False,
 ) -> None:
-    """Print medians of a command's seconds for each version, which take turns."""
+    """Print medians of a command's seconds for each version, which take turns.
+
+    Args:
+        name: The name of the row.
+        command: The arguments of Python.
+        versions: The versions, each with its folder of modules.
+        scratch: The folder of their cache folders; an empty one for each run when None.
+        count: Number of runs.
+        forget: Whether the headings that searches met are forgotten before each run.
+    """
     found: dict[str, list[ProcessFigures] | None] = {version: [] for version in versions}
     for _ in range(count):
         for version, source in versions.items():
             with tempfile.TemporaryDirectory() as empty:
+                if scratch and forget:
+                    shutil.rmtree(scratch / version / "headings", ignore_errors=True)
                 try:
                     taken = _run(source, Path(scratch or empty, version), command)
                 except RuntimeError:  # this version lacks an option
@@ -106,7 +124,7 @@ def _row(
             if known is not None:
                 known.append(taken)
     cells = (_cell(figures) for figures in found.values())
-    print(f"{name:22} " + " ".join(f"{cell:>18}" for cell in cells), flush=True)
+    print(f"{name:32} " + " ".join(f"{cell:>18}" for cell in cells), flush=True)
 
 
 def _cell(figures: list[ProcessFigures] | None) -> str:

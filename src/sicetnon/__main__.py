@@ -1,7 +1,5 @@
 """`python -m sicetnon`."""
 
-import sys
+from sicetnon.cli import program
 
-from sicetnon.cli import main
-
-sys.exit(main())
+program()

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import difflib
 import errno
+import gc
 import io
 import os
 import re
@@ -50,6 +52,28 @@ Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
 """
 _INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
 _COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime", "tokenizers")
+
+
+# modules make some 60,000 objects that stay: to look for garbage among them takes 4% of a search
+_OBJECTS_BEFORE_COLLECTION = 100_000
+
+
+def program() -> NoReturn:
+    """Run the command of this process, and end the process.
+
+    Python would free all objects one by one, which takes an eighth of a search; the operating
+    system frees them at once. Files are closed by then, and what is registered to run at the end
+    runs. Where other threads are left, or a profiler, Python ends as always.
+    """
+    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
+    status = main()
+    if threading.active_count() == 1 and sys.getprofile() is None:
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

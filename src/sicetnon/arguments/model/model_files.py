@@ -113,13 +113,15 @@ class ModelFiles:
         """Begin to load graphs beside other work, on another core if there is one."""
         unopened = [graph for graph in graphs if graph not in self._sessions]
         if unopened and processor_cores() > 1:
-            # two threads that import what imports each other may each find the other's half
-            _runtime()
             threading.Thread(target=self._open_all, args=(unopened,)).start()
+            # not in that thread alone: two threads that import modules which import each other may
+            # find half of them
+            _runtime()
 
     def _open_all(self, graphs: Sequence[str]) -> None:
         # who uses the graph meets the same error
         with contextlib.suppress(Exception):
+            self._check(WEIGHTS)
             for graph in graphs:
                 self.session(graph)
 
