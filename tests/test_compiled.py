@@ -59,6 +59,17 @@ sys.stdout = sys.__stdout__
 print([name for name in ("numba", "scipy", "llvmlite") if name in sys.modules])
 """
 
+COMPILED = """
+import sys
+from sicetnon import Index, compiled
+
+index = Index.build([{"text": f"Tenure helps teacher {n}."} for n in range(300)])
+compiled.expect(2 * compiled.PLAIN_SECONDS)
+for system in ("default", "bm25-rm3", "dirichlet", "dph"):
+    assert len(index.search("Does tenure help teachers?", k=300, system=system)) == 300
+print([name for name in ("numba", "numba.np.arraymath", "scipy.linalg") if name in sys.modules])
+"""
+
 
 def run(source: Path, **changes: str) -> str:
     """The output of a program, which complains about nothing."""
@@ -153,6 +164,13 @@ def test_small_work_needs_no_compiler(tmp_path: Path) -> None:
     source.write_text(SMALL)
     assert run(source, SICETNON_CACHE=str(tmp_path / "cache")) == "[]\n"
     assert not (tmp_path / "cache" / "kernels").exists()
+
+
+def test_kernels_that_are_kept_need_no_compiler(tmp_path: Path) -> None:
+    source = tmp_path / "compiled.py"
+    source.write_text(COMPILED)
+    run(source)
+    assert run(source) == "['numba']\n"
 
 
 def test_much_work_is_compiled_in_the_end() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numba import config, njit
 from numba.core import caching, event
+from numba.core.runtime import nrt
 
 from sicetnon.compiled import Kernel
 from sicetnon.folders import cache_folder
@@ -108,6 +109,16 @@ class _KernelCache(caching.FunctionCache):
         self._cache_file = _KernelFile(  # type: ignore[no-untyped-call]
             self._cache_path, self._impl.filename_base, stamp
         )
+
+    def load_overload(self, signature: object, target: Any) -> Any:
+        """The kernel of a signature, if its machine code is kept; else None.
+
+        numba would first load all that it knows how to compile (and scipy, where it is installed).
+        That takes a third of a second, and only a compilation needs it.
+        """
+        nrt.rtsys.initialize(target)  # what machine code calls to make arrays
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, target)  # type: ignore[no-untyped-call]
 
 
 def _parts(function: Callable[..., Any]) -> list[tuple[object, ...]]:

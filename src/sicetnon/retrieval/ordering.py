@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
+from sicetnon.compiled import compiled, inlined
 
 _SORTING = 3e-8
 """Seconds that numpy takes for a score."""
@@ -30,7 +30,7 @@ def _by_buckets(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     As many buckets as scores are filled, and what they hold is sorted by insertion.
     """
     count, nothing = scores.size, np.empty(0, np.int64)
-    highest, lowest = scores.max(), scores.min()
+    highest, lowest = ends_of(scores)
     width = highest - lowest
     if not 0.0 <= width < np.inf:
         return nothing
@@ -59,3 +59,17 @@ def _by_buckets(scores: NDArray[np.float64]) -> NDArray[np.int64]:
         if moves < 0:
             return nothing
     return order
+
+
+@inlined
+def ends_of(scores: NDArray[np.float64]) -> tuple[float, float]:
+    """The highest and the lowest of some scores; infinite where one is no number.
+
+    numpy's functions for this would load much of numba, and scipy.
+    """
+    highest, lowest = -np.inf, np.inf
+    for score in scores:
+        if np.isnan(score):
+            return np.inf, -np.inf
+        highest, lowest = max(highest, score), min(lowest, score)
+    return highest, lowest
