@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sicetnon.arguments.housekeeping import housekeeping
-from sicetnon.arguments.shouting import shouting
+from sicetnon.arguments.housekeeping import _phrases, housekeeping
+from sicetnon.arguments.shouting import _letters, shouting
 
 ARGUMENT = (
     "Tenure protects teachers who speak about unpopular matters. Without it a single angry parent "
     "could end a career, and good people would choose another profession."
 )
+PHRASES = re.compile(
+    r"\b(?:i accept|accepted|acceptance|first round|good luck|look(?:ing)? forward|forfeit\w*"
+    r"|extend (?:all )?(?:my )?arguments|thank(?:s| you| my)?|my opponent)\b"
+)
+PARTS = [
+    *("i accept", "accepted", "acceptance", "first round", "good luck", "look forward", "looking"),
+    *(" forward", "forfeit", "extend all", "extend", " my arguments", "thank", "thank my", "s"),
+    *("thank you", "my opponent", " opponent", " ", "-", "_", "é", "\u0307", "\n", "ed", "i", "ı"),
+]
 CALM = " ".join(a + b for a in "bcdfghjklmnpqrst" for b in "aeiouyaeiouywx")[:600]
 
 
@@ -61,6 +72,18 @@ def test_shouting_of_written_examples(text: str, expected: float) -> None:
 def test_faults_of_any_text_are_in_their_range(text: str) -> None:
     assert 0.0 <= housekeeping(text) <= 4.0
     assert 0.0 <= shouting(text) <= 2.0
+
+
+@settings(max_examples=500, derandomize=True)
+@given(st.lists(st.sampled_from(PARTS), max_size=12).map("".join))
+def test_phrases_are_those_that_one_pattern_finds(text: str) -> None:
+    assert _phrases(text) == len(PHRASES.findall(text))
+
+
+@settings(max_examples=200, derandomize=True)
+@given(st.text(st.characters(exclude_categories=()) | st.sampled_from("aZ É"), max_size=300))
+def test_letters_of_all_alphabets_count(text: str) -> None:
+    assert _letters(text) == (sum(map(str.isalpha, text)), sum(map(str.isupper, text)))
 
 
 @settings(max_examples=50, derandomize=True)

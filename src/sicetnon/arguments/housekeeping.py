@@ -7,13 +7,23 @@ them, but assessors do not judge them to be arguments.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from sicetnon.text.sentences import sentences
 
-_PHRASES = re.compile(
-    r"\b(?:i accept|accepted|acceptance|first round|good luck|look(?:ing)? forward|forfeit\w*"
-    r"|extend (?:all )?(?:my )?arguments|thank(?:s| you| my)?|my opponent)\b"
-)
+# the beginning of each phrase, for which a text is searched first, and what may follow
+_PHRASES = {
+    "i accept": "",
+    "accept": "(?:ed|ance)",
+    "first round": "",
+    "good luck": "",
+    "look": "(?:ing)? forward",
+    "forfeit": r"\w*",
+    "extend": " (?:all )?(?:my )?arguments",
+    "thank": "(?:s| you| my)?",
+    "my opponent": "",
+}
+_PHRASE = re.compile(rf"\b(?:{'|'.join(map(''.join, _PHRASES.items()))})\b")
 _SMOOTHING_WORDS = 50
 _MOST = 4.0
 # a sentence that has one of these says nothing of the matter, unless it is long
@@ -45,10 +55,31 @@ def housekeeping(text: str) -> float:
 
     Fifty words are added to the length, so that one phrase does not dominate a short text.
     """
-    # half the time of a pattern that ignores case
-    found = _PHRASES.findall(text.lower())
-    density = 100 * len(found) / (len(text.split()) + _SMOOTHING_WORDS)
+    # a pattern that ignores case takes twice the time
+    found = _phrases(text.lower())
+    density = 100 * found / (len(text.split()) + _SMOOTHING_WORDS) if found else 0.0
     return min(density, _MOST)
+
+
+def _phrases(text: str) -> int:
+    """The number of phrases in a text of small letters, as `_PHRASE.findall` would find them.
+
+    To try the pattern at every letter takes three times as long as to look for their beginnings.
+    """
+    begins = sorted(begin for opening in _PHRASES for begin in _places(opening, text))
+    found = end = 0
+    for begin in begins:
+        if begin >= end and (match := _PHRASE.match(text, begin)):
+            found, end = found + 1, match.end()
+    return found
+
+
+def _places(part: str, text: str) -> Iterator[int]:
+    """Where a text has a part."""
+    place = text.find(part)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + 1)
 
 
 def _runs_a_debate(sentence: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 
 _LOOKED_AT = 600
 _CALM_CAPITALS = 0.3
@@ -14,6 +15,8 @@ _ADVERTISES = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_OTHER_ALPHABETS = re.compile(r"[^\x00-\x7f]")
+_CAPITALS, _SMALL_LETTERS = string.ascii_uppercase.encode(), string.ascii_lowercase.encode()
 _FEWEST_WORDS, _FEWEST_ADVERTISING, _LONGEST_ADVERT = 8, 3, 40
 # shares of repeated words: of a text in capitals, and of any text
 _REPEATING, _REPEATS_ALL = 0.3, 0.75
@@ -27,11 +30,22 @@ def shouting(text: str) -> float:
     30% to 1 at 100%, and the share of repeated words, scaled from 0 at 50% to 1 at 100%.
     """
     start = text[:_LOOKED_AT]
-    letters = sum(map(str.isalpha, start))
-    capitals = sum(map(str.isupper, start)) / letters if letters else 0.0
+    letters, capitals = _letters(start)
+    share = capitals / letters if letters else 0.0
     words = start.lower().split()
     repeated = 1 - len(set(words)) / len(words) if words else 0.0
-    return _above(capitals, _CALM_CAPITALS) + _above(repeated, _CALM_REPETITION)
+    return _above(share, _CALM_CAPITALS) + _above(repeated, _CALM_REPETITION)
+
+
+def _letters(text: str) -> tuple[int, int]:
+    """The numbers of letters and of capitals in a text."""
+    # Python looks at one letter of other alphabets at a time, and at all of these in one go
+    plain = text.encode("ascii", "ignore")
+    others = _OTHER_ALPHABETS.findall(text) if len(plain) < len(text) else []
+    without_capitals = len(plain.translate(None, _CAPITALS))
+    without_letters = len(plain.translate(None, _CAPITALS + _SMALL_LETTERS))
+    letters = len(plain) - without_letters + sum(map(str.isalpha, others))
+    return letters, len(plain) - without_capitals + sum(map(str.isupper, others))
 
 
 def _above(value: float, calm: float) -> float:
