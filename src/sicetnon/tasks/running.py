@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.cluster.places import build_at, is_taken, manifest_at, open_index
@@ -25,13 +25,14 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress
 from sicetnon.platforms import make_folder
 from sicetnon.records import Ranking
-from sicetnon.services.chatnoir import ChatNoirRetriever
-from sicetnon.services.page_sources import from_chatnoir, from_index
 from sicetnon.tasks.metadata import run_metadata
 from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.task import Task
 from sicetnon.text.analysis import Analysis, named_analysis
 from sicetnon.validation import validate
+
+if TYPE_CHECKING:
+    from sicetnon.services.chatnoir import ChatNoirRetriever
 
 MADE_BY = "run"
 """Marks an index that `run` has built, and may build again."""
@@ -155,7 +156,11 @@ def _documents(
             folder = _corpus_index(task, source, target, options, stack)
             index = stack.enter_context(open_index(folder, partial=options.partial))
             yield index, index
-        elif options.index is not None:
+            return
+        # they load what speaks to servers
+        from sicetnon.services.page_sources import from_chatnoir, from_index
+
+        if options.index is not None:
             index = stack.enter_context(open_index(options.index, partial=options.partial))
             yield from_index(index), index
         else:
@@ -164,6 +169,8 @@ def _documents(
 
 
 def _chatnoir(target: Path, options: RunOptions) -> ChatNoirRetriever:
+    from sicetnon.services.chatnoir import ChatNoirRetriever
+
     return ChatNoirRetriever(
         options.cache or _beside(target, "chatnoir"),
         progress=options.callbacks.fetching,

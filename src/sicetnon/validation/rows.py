@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from sicetnon.errors import DataError, UsageError, counted
-from sicetnon.evaluation import sources
-from sicetnon.evaluation.runs import load_run
-from sicetnon.evaluation.sources import MISSING
 from sicetnon.formats.entries import is_number
 from sicetnon.formats.files import DamagedGzipError, open_bytes
 from sicetnon.records import UNSTANCED, Ranking, Run
@@ -33,11 +30,6 @@ NO_NAME = "run"
 _SEPARATOR_NAMES = {"\t": "a tab", "\r": "a carriage return", "\u00a0": "a no-break space"}
 # A line that never ends must not fill the memory: it is cut into lines of so many bytes.
 _LONGEST_LINE = 1 << 24
-# A data frame or a record must have the first three; what else it lacks is taken as right.
-_FIELDS = (
-    *(sources.TOPIC, sources.DOCUMENT, sources.SCORE),
-    *(sources.RANK, sources.STANCE, sources.TAG),
-)
 
 
 class RowReader:
@@ -63,10 +55,10 @@ class RowReader:
         if isinstance(run, Run):
             return self._take(_ranking_rows(run.rankings.values(), run.tag or NO_NAME))
         if isinstance(run, Mapping):
-            return self._take(_ranking_rows(load_run(run).rankings.values(), NO_NAME))
+            return self._take(_scored_rows(run))
         if not isinstance(run, Iterable):
             raise UsageError(f"found {type(run).__name__}; expected a run, such as a path")
-        if sources.is_frame(run):
+        if not isinstance(run, list) and _is_frame(run):
             return self._take(_record_rows(run))
         items = iter(run)
         first = next(items, None)
@@ -168,10 +160,34 @@ def _ranking_rows(rankings: Iterable[Ranking], tag: str) -> Iterator[Row]:
             yield [topic, second, document, str(rank), str(score), tag]
 
 
+# evaluation is loaded when a run is none of the above: text and rankings do without
+
+
+def _scored_rows(run: Mapping[Any, Any]) -> Iterator[Row]:
+    """The rows of `{topic: {document: score}}`."""
+    from sicetnon.evaluation.runs import load_run
+
+    return _ranking_rows(load_run(run).rankings.values(), NO_NAME)
+
+
+def _is_frame(run: Any) -> bool:
+    from sicetnon.evaluation.sources import is_frame
+
+    return is_frame(run)
+
+
 def _record_rows(run: Any) -> Iterator[Row]:
     """The rows of records or of a data frame."""
+    from sicetnon.evaluation import sources
+    from sicetnon.evaluation.sources import MISSING
+
+    # it must have the first three; what else it lacks is taken as right
+    fields = (
+        *(sources.TOPIC, sources.DOCUMENT, sources.SCORE),
+        *(sources.RANK, sources.STANCE, sources.TAG),
+    )
     ranks: Counter[str] = Counter()
-    for topic, document, score, rank, second, tag in sources.rows(run, _FIELDS, required=3):
+    for topic, document, score, rank, second, tag in sources.rows(run, fields, required=3):
         name = str(topic)
         ranks[name] += 1
         place = ranks[name] if rank is MISSING else rank
