@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from inspect import signature
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.compiled import Inlined
-from sicetnon.retrieval import formulas, plain
+from sicetnon.retrieval import formulas, kernels, plain
 
 GIVEN = ("tf", "norm", "a", "b")
 FORMULAS = {
@@ -41,3 +42,32 @@ def test_many_postings_have_the_scores_of_each(
         except (ArithmeticError, ValueError):
             one_by_one.append(np.nan)
     np.testing.assert_array_equal(plain._each(formula, tf, norms, a, b), one_by_one)
+
+
+FORMS = st.lists(
+    st.dictionaries(st.integers(0, 9000), st.sampled_from([0.0, 0.1, 1.0, 3.0]), max_size=9),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(FORMS, st.sampled_from([0.1, 0.7]))
+def test_forms_are_merged_and_counted_alike(forms: list[dict[int, float]], weight: float) -> None:
+    documents = np.array([each for form in forms for each in sorted(form)], dtype=np.int32)
+    frequencies = np.array([form[each] for form in forms for each in sorted(form)], dtype=float)
+    offsets = np.cumsum([0, *map(len, forms)])
+    weights = np.array([1.0, *[weight] * (len(forms) - 1)])
+    results = [
+        loops.merge_forms(documents, frequencies, offsets, weights) for loops in (plain, kernels)
+    ]
+    for found, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(found, other)
+    for loops in (plain, kernels):
+        assert loops.count_distinct(documents, 9001) == len({*documents.tolist()})
+
+
+@pytest.mark.parametrize("loops", [plain, kernels])
+@pytest.mark.parametrize("wrong", [-1, 3])
+def test_a_document_that_cannot_be_is_not_counted(loops: types.ModuleType, wrong: int) -> None:
+    assert loops.count_distinct(np.array([0, wrong], dtype=np.int32), 3) == -1

@@ -117,13 +117,14 @@ class _CandidatePostings:
         """See `Postings.read`."""
         forms = self._reader.forms(term)
         postings = self._postings(forms)
-        return TermPostings(self._reader.statistics(term), len(postings[0]), lambda _: postings)
+        statistics = self._reader.statistics(term)
+        return TermPostings.counted(statistics, len(postings[0]), lambda _: postings)
 
     def _postings(self, forms: Sequence[tuple[str, float]]) -> WindowPostings:
         if len(forms) <= 1:
             return self._stored(forms[0][0]) if forms else NO_POSTINGS
         stored = [(self._stored(form), weight) for form, weight in forms]
-        return *merge_postings(stored, plain), (1.0,)
+        return *merge_postings(stored), (1.0,)
 
     def _stored(self, form: str) -> WindowPostings:
         """The postings of a form, as a segment has them."""

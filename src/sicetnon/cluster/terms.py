@@ -245,7 +245,7 @@ class ClusterPostings:
 
     def read(self, term: str) -> TermPostings:
         """The statistics of a term, without postings."""
-        return TermPostings(self.statistics(term))
+        return TermPostings.counted(self.statistics(term))
 
     def statistics(self, term: str) -> TermStatistics:
         """The statistics of a term."""

@@ -14,6 +14,7 @@ from sicetnon.index.packing import number_patterns, pack_records, plan_records
 from sicetnon.index.plain_packing import COUNTED_FROM, HEADER
 from sicetnon.index.plain_postings import MAX_FREQUENCY
 from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, write_array
+from sicetnon.index.unpacked import Numbered
 from sicetnon.index.unpacking import read_headers, unpack_postings
 
 POSTINGS, POSTING_OFFSETS, PATTERNS = "postings", "posting_offsets", "patterns"
@@ -181,11 +182,16 @@ class PackedPostings:
         self, terms: NDArray[np.int32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
         """Where the postings of each of some terms begin, their documents and frequencies."""
+        documents, numbers, offsets = self.unpack_each(terms)
+        return offsets, documents, self.patterns.take(numbers, axis=0)
+
+    def unpack_each(self, terms: NDArray[np.int32]) -> Numbered:
+        """The postings of some terms."""
         begins, ends = self._offsets.of(terms)
         if (begins > ends).any() or (begins < 0).any() or (ends > self._offsets.end).any():
             raise self._offsets.wrong("found places that no record has")
         offsets, documents, numbers = self._unpacked(self._headers(begins, ends), ends)
-        return offsets, documents, self.patterns.take(numbers, axis=0)
+        return Numbered(documents, numbers, offsets)
 
     def damaged(self) -> BrokenIndexError:
         """The error for records that cannot be."""

@@ -18,7 +18,7 @@ from sicetnon.index.packed import POSTINGS, PackedPostings
 from sicetnon.index.pairs import paired, unpaired
 from sicetnon.index.storage import REBUILD, MappedArray, damaged
 from sicetnon.index.store import DocumentReader
-from sicetnon.index.unpacked import Lists, Pool, Unpacked, UnpackedPostings
+from sicetnon.index.unpacked import Lists, Numbered, Pool, Unpacked, UnpackedPostings
 from sicetnon.index.words import StoredWords
 
 _MOST_LENGTH = (1 << 31) - 1
@@ -126,6 +126,14 @@ class Segment:
             return Lists(documents, self.postings.sums[numbers][:, None])
 
         return self._unpacked.lists((self.base, term, "sums"), unpack)
+
+    def forms_of(self, terms: tuple[int, ...]) -> Numbered:
+        """The postings of some terms, such as the forms of a stem, with the numbers of patterns."""
+
+        def unpack() -> Numbered:
+            return self.postings.unpack_each(np.array(terms, np.int32))
+
+        return self._unpacked.lists((self.base, terms), unpack)
 
     def merged(self, key: Hashable, merge: Callable[[], Lists]) -> Lists:
         """The postings of several terms in one list, kept in memory by a key."""

@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,23 @@ class Lists(NamedTuple):
 
     documents: NDArray[np.int32]
     frequencies: NDArray[Any]
+
+
+class Numbered(NamedTuple):
+    """The postings of some terms, one term after the other, with the numbers of their patterns.
+
+    Attributes:
+        documents: int32, rising for each term, shape (postings,).
+        patterns: Which of the distinct rows of frequencies each posting has, shape (postings,).
+        offsets: Where the postings of each term begin, and the last end, int64, shape (terms + 1,).
+    """
+
+    documents: NDArray[np.int32]
+    patterns: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+
+Kept = TypeVar("Kept", Lists, Numbered)
 
 
 @dataclass(frozen=True)
@@ -123,7 +140,7 @@ class UnpackedPostings:
         self._pool = Pool.of(0)
         self._places: OrderedDict[Hashable, Places] = OrderedDict()
         self._filled: Filled = 0, 0
-        self._lists: OrderedDict[Hashable, Lists] = OrderedDict()
+        self._lists: OrderedDict[Hashable, Any] = OrderedDict()
         self._lists_bytes = 0
         self._most_lists_bytes = min(most_bytes // _LISTS_SHARE, _MOST_LISTS_BYTES)
         # the second is held for moments alone
@@ -164,22 +181,22 @@ class UnpackedPostings:
             assert found is not None
             return found
 
-    def lists(self, key: Hashable, make: Callable[[], Lists]) -> Lists:
-        """The documents and frequencies of a term."""
+    def lists(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """The postings of a key, made where they are not kept; a key has one kind of them."""
         with self._lock:
-            known = self._lists.get(key)
+            known: Kept | None = self._lists.get(key)
             if known is not None:
                 self._lists.move_to_end(key)
                 return known
         made = make()
-        size = made.documents.nbytes + made.frequencies.nbytes
+        size = _bytes_of(made)
         with self._lock:
             if key not in self._lists and size <= self._most_lists_bytes:
                 self._lists[key] = made
                 self._lists_bytes += size
                 while self._lists_bytes > self._most_lists_bytes:
                     _, old = self._lists.popitem(last=False)
-                    self._lists_bytes -= old.documents.nbytes + old.frequencies.nbytes
+                    self._lists_bytes -= _bytes_of(old)
         return made
 
     def _found(self, keys: Sequence[Hashable]) -> tuple[Pool, NDArray[np.int64]] | None:
@@ -246,6 +263,10 @@ class UnpackedPostings:
 
     def _known(self, key: Hashable) -> Unpacked:
         return self._pool.take(self._places[key])
+
+
+def _bytes_of(kept: Lists | Numbered) -> int:
+    return sum(array.nbytes for array in kept)
 
 
 def _behind(places: Places) -> Filled:

@@ -197,7 +197,7 @@ class CandidateReader:
     def weight(self, term: str) -> float:
         """ln(1 + N/n), where n of N documents hold the term or another form of its stem."""
         if term not in self._weights:
-            having = self._postings.read(term).statistics.documents
+            having = self._postings.read(term).documents
             documents = self._index.document_count
             self._weights[term] = math.log1p(documents / having) if having else 0.0
         return self._weights[term]

@@ -23,7 +23,7 @@ class QuestionWords:
         postings = postings_of(index, {})
         self.weights: dict[str, float] = {}
         for term in dict.fromkeys(self._analyzer.terms_of(question)):
-            having = postings.read(term).statistics.documents
+            having = postings.read(term).documents
             (stem,) = self._stems([term])
             self.weights[stem] = math.log1p(index.document_count / max(having, 1))
         self._total = sum(self.weights.values()) or 1.0

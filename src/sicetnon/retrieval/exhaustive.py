@@ -106,7 +106,8 @@ class _SegmentScorer:
         self._parts, self._place, self._segment, self._loops = parts, place, segment, loops
         self._window = min(window, len(segment))
         self._total, self._part, self._sums = (np.empty(self._window) for _ in range(3))
-        bounds = np.arange(0, len(segment) + self._window, self._window)
+        # of the documents' type: numpy would copy all of these into another one
+        bounds = np.arange(0, len(segment) + self._window, self._window, dtype=np.int32)
         clauses = {id(clause): clause for part in parts for clause in part.clauses}
         self._postings = {key: each.postings.segment(place) for key, each in clauses.items()}
         self._ends = {

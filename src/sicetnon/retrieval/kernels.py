@@ -87,21 +87,32 @@ def count_documents(
 
 
 @compiled
+def count_distinct(documents: NDArray[np.int32], size: int) -> int:
+    """The number of different documents among some; -1 where one is not from 0 and below a size."""
+    held, count = np.zeros(size, np.bool_), 0
+    for place in range(documents.size):
+        document = documents[place]
+        if not 0 <= document < size:
+            return -1
+        count += not held[document]
+        held[document] = True
+    return count
+
+
+@compiled
 def merge_forms(
     documents: NDArray[np.int32],
-    frequencies: NDArray[Any],
+    frequencies: Reals,
     offsets: NDArray[np.int64],
-    field_weights: tuple[float, ...],
     form_weights: Reals,
 ) -> tuple[NDArray[np.int32], Reals]:
-    """Add up the weighted frequencies of the forms of a term.
+    """Add up the frequencies of the forms of a term.
 
     Args:
         documents: The documents that hold each form, rising, one form after the other, shape
             (postings,).
-        frequencies: The frequencies of the forms, shape (postings, fields).
+        frequencies: The frequencies of the forms over weighted fields, shape (postings,).
         offsets: Where the postings of each form begin, and the last end, shape (forms + 1,).
-        field_weights: The weight of each field.
         form_weights: The weight of an occurrence of each form, shape (forms,).
 
     Returns:
@@ -121,11 +132,8 @@ def merge_forms(
                 at = np.uint64(np.int64(documents[place]) - first)
                 if at >= _MERGED:  # so is a number below the first one
                     break
-                tf = 0.0
-                for field in range(len(field_weights)):
-                    tf += field_weights[field] * frequencies[place, field]
-                if tf > 0.0:
-                    sums[at] += form_weights[form] * tf
+                if frequencies[place] > 0.0:
+                    sums[at] += form_weights[form] * frequencies[place]
                     held[at >> np.uint64(6)] |= np.uint64(1) << (at & np.uint64(63))
                 place += 1
             places[form] = place

@@ -112,20 +112,25 @@ def count_documents(
     return int(is_there.sum())
 
 
+def count_distinct(documents: NDArray[np.int32], size: int) -> int:
+    """See `kernels.count_distinct`."""
+    if documents.min(initial=0) < 0 or documents.max(initial=-1) >= size:
+        return -1
+    return len(np.unique(documents))
+
+
 def merge_forms(
     documents: NDArray[np.int32],
-    frequencies: NDArray[Any],
+    frequencies: Reals,
     offsets: NDArray[np.int64],
-    field_weights: tuple[float, ...],
     form_weights: Reals,
 ) -> tuple[NDArray[np.int32], Reals]:
     """See `kernels.merge_forms`."""
-    tf = weighted(frequencies, field_weights)
-    is_there = tf > 0.0
+    is_there = frequencies > 0.0
     merged, places = np.unique(documents[is_there], return_inverse=True)
     total = np.zeros(len(merged))
     # unlike an assignment, this adds what one document has more than once, in order
-    np.add.at(total, places, (np.repeat(form_weights, np.diff(offsets)) * tf)[is_there])
+    np.add.at(total, places, (np.repeat(form_weights, np.diff(offsets)) * frequencies)[is_there])
     return merged, total
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from functools import cached_property
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,19 +41,42 @@ class TermPostings:
     """A term's postings in each segment of an index.
 
     Attributes:
-        statistics: Documents and occurrences in the whole index, without deleted documents.
+        count: Counts the documents of the whole index with the term, without deleted ones.
+        count_occurrences: Likewise the occurrences.
         size: The number of postings. Those of deleted documents count, and those whose weighted
-            frequency is 0.
+            frequency is 0; a document with several forms counts for each of them.
         segment: The postings of a segment: the documents, int32, rising, shape (n,), their
             frequencies, shape (n, columns), and the weight of each column.
         terms: For each segment the number that the term has there, or None; empty where the
             postings of several forms were merged.
     """
 
-    statistics: TermStatistics
+    count: Callable[[], int]
+    count_occurrences: Callable[[], float]
     size: int = 0
     segment: Callable[[int], WindowPostings] = lambda _: NO_POSTINGS
     terms: tuple[int | None, ...] = ()
+
+    @classmethod
+    def counted(
+        cls,
+        statistics: TermStatistics,
+        size: int = 0,
+        segment: Callable[[int], WindowPostings] = lambda _: NO_POSTINGS,
+    ) -> Self:
+        """The postings of a term whose statistics are known."""
+        documents, occurrences = statistics
+        return cls(lambda: documents, lambda: occurrences, size, segment)
+
+    @cached_property
+    def documents(self) -> int:
+        """The number of documents with the term."""
+        return self.count()
+
+    @cached_property
+    def statistics(self) -> TermStatistics:
+        """Documents and occurrences; not all that reads postings needs both."""
+        return TermStatistics(self.documents, self.count_occurrences())
 
 
 def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np.float64]:
@@ -134,6 +157,10 @@ class PostingsReader:
         # whether the stored counts of a term are those of its documents
         whole = all(segment.live is None for segment in index.segments)
         self._is_counted = whole and all(self._columns)
+        # whether the frequencies are those over all fields, and their weights
+        is_whole = len(set(self._columns)) == 1
+        self._whole = is_whole, self._columns[:1] if is_whole else self._columns
+        self._frequencies_of: dict[int, NDArray[np.float64]] = {}
         self._known: dict[str, TermPostings] = {}
         documents, occurrences = index.document_count, float(self.weights @ index.field_totals)
         average = occurrences / documents if documents else 0.0
@@ -153,26 +180,35 @@ class PostingsReader:
         segments = self._index.segments
         stem = self._stem([term])[0] if self._has_forms else term
         forms = [self._forms(segment, term, stem) for segment in segments]
+
+        def occurrences() -> float:
+            return self._occurrences(term, forms)
+
         if self._has_forms:
 
             def merged(place: int) -> WindowPostings:
                 return self._merged(segments[place], forms[place])
 
-            each = [merged(place) for place in range(len(segments))]
-            documents = sum(map(self._count, segments, each))
-            statistics = TermStatistics(documents, self._occurrences(term, forms))
-            return TermPostings(statistics, sum(len(found) for found, _, _ in each), merged)
+            def count() -> int:
+                return sum(map(self._count_forms, segments, forms))
+
+            held = zip(segments, forms, strict=True)
+            size = sum(len(segment.forms_of(_terms(each)).documents) for segment, each in held)
+            return TermPostings(count, occurrences, size, merged)
         numbers = [found[0][0] if found else None for found in forms]
 
         def stored(place: int) -> WindowPostings:
             return self._stored(segments[place], numbers[place])
 
-        held = [(s, n) for s, n in zip(segments, numbers, strict=True) if n is not None]
-        size = documents = sum(segment.postings.count(number) for segment, number in held)
-        if not self._is_counted:
-            documents = sum(map(self._count, segments, map(stored, range(len(segments)))))
-        statistics = TermStatistics(documents, self._occurrences(term, forms))
-        return TermPostings(statistics, size, stored, tuple(numbers))
+        known = [(s, n) for s, n in zip(segments, numbers, strict=True) if n is not None]
+        size = sum(segment.postings.count(number) for segment, number in known)
+
+        def count_stored() -> int:
+            if self._is_counted:
+                return size
+            return sum(map(self._count, segments, map(stored, range(len(segments)))))
+
+        return TermPostings(count_stored, occurrences, size, stored, tuple(numbers))
 
     def _occurrences(self, term: str, forms: Sequence[Sequence[tuple[int, float]]]) -> float:
         """The weighted occurrences of a term's forms in live documents.
@@ -205,20 +241,42 @@ class PostingsReader:
             return self._stored(segment, forms[0][0] if forms else None)
 
         def merge() -> Lists:
-            found = [(self._stored(segment, number), weight) for number, weight in forms]
-            size = sum(len(documents) for (documents, _, _), _ in found)
-            loops = plain if is_small(_COUNT_SECONDS * size) else kernels
-            return merge_postings(found, loops)
+            found = segment.forms_of(_terms(forms))
+            loops = plain if is_small(_COUNT_SECONDS * len(found.documents)) else kernels
+            frequencies = self._frequencies(segment).take(found.patterns)
+            weights = np.array([weight for _, weight in forms])
+            merged, sums = loops.merge_forms(found.documents, frequencies, found.offsets, weights)
+            return Lists(merged, sums[:, None])
 
         return *segment.merged((tuple(forms), self._columns), merge), (1.0,)
 
+    def _frequencies(self, segment: Segment) -> NDArray[np.float64]:
+        """The frequency of each pattern over the weighted fields, shape (patterns,)."""
+        known = self._frequencies_of.get(segment.base)
+        if known is None:
+            is_whole, columns = self._whole
+            packed = segment.postings
+            rows = packed.sums[:, None] if is_whole else packed.patterns
+            known = self._frequencies_of[segment.base] = plain.weighted(rows, columns)
+        return known
+
     def _stored(self, segment: Segment, number: int | None) -> WindowPostings:
-        is_whole = len(set(self._columns)) == 1
-        columns = self._columns[:1] if is_whole else self._columns
+        is_whole, columns = self._whole
         if number is None:
             return np.empty(0, np.int32), np.empty((0, len(columns)), np.uint16), columns
         documents, frequencies = segment.sums(number) if is_whole else segment.rows(number)
         return documents, frequencies, columns
+
+    def _count_forms(self, segment: Segment, forms: Sequence[tuple[int, float]]) -> int:
+        """The number of live documents in which one of some forms occurs."""
+        if not self._is_counted:
+            return self._count(segment, self._merged(segment, forms))
+        documents = segment.forms_of(_terms(forms)).documents
+        loops = plain if is_small(_COUNT_SECONDS * len(documents)) else kernels
+        count: int = loops.count_distinct(documents, len(segment))
+        if count < 0:
+            raise segment.wrong_posting()
+        return count
 
     def _count(self, segment: Segment, postings: WindowPostings) -> int:
         """The number of live documents in which a term occurs."""
@@ -230,22 +288,24 @@ class PostingsReader:
         return count
 
 
-def merge_postings(found: Sequence[tuple[WindowPostings, float]], loops: types.ModuleType) -> Lists:
+def _terms(forms: Sequence[tuple[int, float]]) -> tuple[int, ...]:
+    return tuple(number for number, _ in forms)
+
+
+def merge_postings(found: Sequence[tuple[WindowPostings, float]]) -> Lists:
     """The postings of some forms of a term in one list.
 
     Args:
         found: For each form its postings, over the same fields, and its weight.
-        loops: `kernels`, or `plain`.
 
     Returns:
         The documents, rising, and the weighted sums of frequencies, shape (n, 1).
     """
     documents, frequencies, fields = zip(*(postings for postings, _ in found), strict=True)
-    merged, sums = loops.merge_forms(
+    merged, sums = plain.merge_forms(
         np.concatenate(documents),
-        np.concatenate(frequencies),
+        plain.weighted(np.concatenate(frequencies), fields[0]),
         np.cumsum([0, *map(len, documents)]),
-        fields[0],
         np.array([weight for _, weight in found]),
     )
     return Lists(merged, sums[:, None])

@@ -83,7 +83,7 @@ class FieldScore:
 
         def part(query: Mapping[str, float]) -> Part:
             clauses = [clause(*term) for term in query.items()]
-            held = tuple(each for each in clauses if each.postings.statistics.documents)
+            held = tuple(each for each in clauses if each.postings.documents)
             query_length = sum(each.weight for each in held)
             smoothing = DocumentScore(document_scores, query_length) if document_scores else None
             return Part(held, self.weight, smoothing, bounds)
@@ -174,7 +174,7 @@ class Coverage:
         def part(query: Mapping[str, float]) -> Part:
             weights: dict[str, float] = {}
             for term, query_weight in query.items():
-                frequency = anywhere.read(term).statistics.documents
+                frequency = anywhere.read(term).documents
                 if frequency:
                     odds = anywhere.collection.documents / frequency
                     weights[term] = query_weight * math.log(1 + odds)
