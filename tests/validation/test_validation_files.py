@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import re
 import tracemalloc
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from sicetnon.evaluation import load_run
 from sicetnon.formats.runs import read_run, run_text
 from sicetnon.records import Ranking, Run, Topic
 from sicetnon.validation import validate
+from sicetnon.validation.columns import is_sound
 from support.validation_cases import (
     ARGUMENTS,
     PAIRS,
@@ -260,6 +262,47 @@ def test_what_the_product_writes_is_sound(runs: dict[int, list[float]], task: st
     text = run_text(rankings, "tag")
     validation = validate(text.splitlines(), task, map(str, runs), known_documents=Everything())
     assert validation.findings == ()
+    assert is_sound(rankings, task, map(str, runs))
+
+
+NAMES = [
+    "d1",
+    "d2",
+    "a,b",
+    "b,a",
+    "a,a",
+    "a,b,c",
+    "clueweb12-0000tw-00-00001",
+    "S1234abcd-A12345678",
+]
+NAMES += [f"{NAMES[-2]}___3", "1 2", "é", ""]
+SECOND = ["Q0", "PRO", "FIRST", "NO", "x"]
+
+
+@settings(max_examples=300)
+@given(
+    tasks,
+    st.lists(
+        st.tuples(
+            st.sampled_from(["1", "2", "3", "\ufeff1", "1 2"]),
+            st.lists(st.sampled_from(NAMES), max_size=3) | st.just([f"a,{n}" for n in range(1001)]),
+            st.sampled_from(SECOND),
+            st.sampled_from([0.0, 5e38, math.inf, math.nan]),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+)
+def test_columns_of_a_run_that_is_not_sound_are_not(
+    task: str, given: list[tuple[str, list[str], str, float]]
+) -> None:
+    rankings = [
+        Ranking(Topic(topic, ""), tuple(ids), np.full(len(ids), score), (second,) * len(ids))
+        for topic, ids, second, score in given
+    ]
+    text = run_text(rankings, "tag").splitlines(keepends=True)
+    if is_sound(rankings, task, ["1", "2"]):
+        assert validate(text, task, ["1", "2"]).findings == ()
 
 
 class Everything:

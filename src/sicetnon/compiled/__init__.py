@@ -182,3 +182,14 @@ def expect(seconds: float) -> None:
         seconds: About how long the plain way takes; the work does not count as done.
     """
     _plainness.is_over = _plainness.is_over or seconds > PLAIN_SECONDS
+
+
+def prepare(seconds: float) -> None:
+    """As `expect`, and load the compiler now if it will be needed, while other threads work.
+
+    Args:
+        seconds: As in `expect`.
+    """
+    expect(seconds)
+    if _plainness.is_over:
+        from sicetnon.compiled import compiler  # noqa: F401

@@ -7,7 +7,7 @@ joined by a comma, in any order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 SEPARATOR = ","
 _SENTENCE = "__"
@@ -18,6 +18,7 @@ _FORMS = {
     "document": r"[a-z]+\d*-\w{6}-\d\d-\d{5}",
     "passage": r"[a-z]+\d*-\w{6}-\d\d-\d{5}___\d+",
 }
+_ALL_OF = {name: re.compile(rf"(?:(?:{form})\n)*") for name, form in _FORMS.items()}
 _FORM = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _FORMS.items()))
 
 
@@ -55,6 +56,13 @@ def form_of(identifier: str) -> str | None:
         return "pair"
     found = _FORM.fullmatch(identifier)
     return found.lastgroup if found else None
+
+
+def all_of_form(identifiers: Sequence[str], form: str) -> bool:
+    """Whether no id names a document of another kind by its form; ids of own corpora have none."""
+    if _ALL_OF[form].fullmatch("".join(f"{each}\n" for each in identifiers)):
+        return True
+    return all(form_of(each) in (None, form) for each in identifiers)
 
 
 def all_pairs(identifiers: Iterable[str]) -> bool:

@@ -77,6 +77,8 @@ def falling_scores(scores: NDArray[np.float64]) -> NDArray[np.float32]:
     # so that there is room for as many falling values as there are scores above minus infinity
     lowest = (len(scores) * float(single.eps) - 1) * limit
     falling = np.clip(scores, lowest, limit).astype(np.float32)
+    if (falling[1:] < falling[:-1]).all():
+        return falling
     for place in range(1, len(falling)):
         if falling[place] >= falling[place - 1]:
             falling[place] = np.nextafter(falling[place - 1], np.float32(-np.inf))
