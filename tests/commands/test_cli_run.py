@@ -51,6 +51,25 @@ class TestRun:
         assert main(arguments) == 0
         assert manifest.stat().st_mtime_ns != built
 
+    @pytest.mark.parametrize("is_damaged", [False, True])
+    def test_a_change_that_keeps_size_and_time_is_noticed(
+        self, sample: Path, tmp_path: Path, is_damaged: bool
+    ) -> None:
+        source, kept, new = (tmp_path / name for name in ("input", "kept", "new"))
+        shutil.copytree(sample / "input", source)
+        assert main(["run", TASK, "-i", str(source), "-o", str(kept)]) == 0
+        first, changed = (kept / "run.txt").read_text(), source / "debateorg.json"
+        before = changed.stat()
+        changed.write_text(changed.read_text().replace("teachers", "teechers"))
+        os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert changed.stat().st_size == before.st_size
+        if is_damaged:  # an index of something else is searched before that is known
+            (postings,) = (tmp_path / "kept.index").glob("*/patterns")
+            postings.write_bytes(bytes(postings.stat().st_size))
+        for out in (kept, new):
+            assert main(["run", TASK, "-i", str(source), "-o", str(out)]) == 0
+        assert (kept / "run.txt").read_text() == (new / "run.txt").read_text() != first
+
     def test_every_system_gives_its_own_run(
         self, sample: Path, index: Path, tmp_path: Path
     ) -> None:

@@ -15,6 +15,7 @@ from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import Reading, open_bytes, refuse_pipe
 from sicetnon.formats.page_scores import SideFiles, side_files_in
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
+from sicetnon.stopping import check_wanted
 from sicetnon.values import check_path
 
 Reader = Callable[[Path | str, Reading], Iterator[Record]]
@@ -84,6 +85,7 @@ class Corpus:
                     piece = memoryview(bytearray(min(_PIECE_BYTES, opened.seek(0, os.SEEK_END))))
                     opened.seek(0)
                     while size := opened.readinto(piece):
+                        check_wanted()
                         digest.update(piece[:size])
             digest.update(b"\0")
         return digest.hexdigest()

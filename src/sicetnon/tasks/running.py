@@ -6,11 +6,11 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.cluster.places import build_at, is_taken, manifest_at, open_index
@@ -27,6 +27,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress
 from sicetnon.platforms import make_folder
 from sicetnon.records import Ranking
+from sicetnon.stopping import Stop
 from sicetnon.tasks.metadata import run_metadata
 from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.task import Task
@@ -119,22 +120,49 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
             "there is no such input directory" if not source.exists() else "is no directory", source
         )
     topics = read_topics(source / "topics.xml")
-    with _output(target), _documents(task, source, target, options) as (documents, index):
+
+    def search(documents: Any, index: IndexReader | None) -> _Found:
         system = replace(system_for(documents), progress=options.callbacks.labelling)
         rankings = system.retrieve(topics, options.k)
-        run = run_text(rankings, tag)
-        seconds = time.monotonic() - start
+        run, seconds = run_text(rankings, tag), time.monotonic() - start
         stance_method = None if system.labelling is None else system.labelling.method
         metadata = run_metadata(task, options.system, tag, index, seconds, stance_method)
-        if index is not None and index.missing:
-            options.callbacks.message(f"partial: {index.missing}")
-        write_whole({target / RUN: run, target / METADATA: metadata})
+        return _Found(rankings, run, metadata, index.missing if index is not None else "")
+
+    with _output(target):
+        found = _search_documents(task, source, target, options, search)
+        if found.missing:
+            options.callbacks.message(f"partial: {found.missing}")
+        write_whole({target / RUN: found.run, target / METADATA: found.metadata})
+    rankings, numbers = found.rankings, [topic.number for topic in topics]
     # a task of one's own may have no rules for runs
-    if task_id in CONTRACTS and not is_sound(rankings, task_id, [each.number for each in topics]):
-        report = validate(run.splitlines(keepends=True), task_id, topics, name=str(target / RUN))
+    if task_id in CONTRACTS and not is_sound(rankings, task_id, numbers):
+        lines = found.run.splitlines(keepends=True)
+        report = validate(lines, task_id, topics, name=str(target / RUN))
         for finding in report.findings:
             options.callbacks.message(str(finding))
     return rankings
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A run before it is written.
+
+    Attributes:
+        rankings: A ranking for each topic.
+        run: The text of the run.
+        metadata: Its metadata.
+        missing: See `IndexReader.missing`.
+    """
+
+    rankings: list[Ranking]
+    run: str
+    metadata: str
+    missing: str
+
+
+_Search: TypeAlias = Callable[[Any, IndexReader | None], _Found]
+"""Searches documents, which may have an index."""
 
 
 @contextlib.contextmanager
@@ -152,26 +180,20 @@ def _output(target: Path) -> Iterator[None]:
         raise
 
 
-@contextlib.contextmanager
-def _documents(
-    task: Task[Any], source: Path, target: Path, options: RunOptions
-) -> Iterator[tuple[Any, IndexReader | None]]:
-    """The source that the task's systems search, and its index; None for ChatNoir."""
-    with contextlib.ExitStack() as stack:
-        if task.is_corpus_given:
-            folder = _corpus_index(task, source, target, options, stack)
-            index = stack.enter_context(open_index(folder, partial=options.partial))
-            yield index, index
-            return
-        # they load what speaks to servers
-        from sicetnon.services.page_sources import from_chatnoir, from_index
+def _search_documents(
+    task: Task[Any], source: Path, target: Path, options: RunOptions, search: _Search
+) -> _Found:
+    """Search the documents of a task: those of the input, of an index of web pages, or ChatNoir."""
+    if task.is_corpus_given:
+        return _search_corpus(task, source, target, options, search)
+    # they load what speaks to servers
+    from sicetnon.services.page_sources import from_chatnoir, from_index
 
-        if options.index is not None:
-            index = stack.enter_context(open_index(options.index, partial=options.partial))
-            yield from_index(index), index
-        else:
-            service = stack.enter_context(contextlib.closing(_chatnoir(target, options)))
-            yield from_chatnoir(service), None
+    if options.index is not None:
+        with open_index(options.index, partial=options.partial) as index:
+            return search(from_index(index), index)
+    with contextlib.closing(_chatnoir(target, options)) as service:
+        return search(from_chatnoir(service), None)
 
 
 def _chatnoir(target: Path, options: RunOptions) -> ChatNoirRetriever:
@@ -186,25 +208,94 @@ def _chatnoir(target: Path, options: RunOptions) -> ChatNoirRetriever:
     )
 
 
-def _corpus_index(
-    task: Task[Any],
-    source: Path,
-    target: Path,
-    options: RunOptions,
-    stack: contextlib.ExitStack,
-) -> Place:
-    """The place of an index of the input's corpus: the present one if it fits, else a new one."""
+def _search_corpus(
+    task: Task[Any], source: Path, target: Path, options: RunOptions, search: _Search
+) -> _Found:
+    """Search the corpus of the input, in the present index if it fits, else in a new one."""
     corpus = open_corpus([source])
     if corpus.records != task.records:
         raise DataError(f"holds {corpus.records}; {task.id} reads {task.records}", source)
     analysis = named_analysis(task.analysis_for(options.system))
-    with ThreadPoolExecutor(1) as beside:
-        computed = beside.submit(corpus.checksum)
-        # takes as long as the checksum of half a gigabyte
+    given = (options.index, _beside(target, "index"))
+    places = [place for place in given if place is not None]
+    with contextlib.ExitStack() as stack:
+        computed = stack.enter_context(_computed_checksum(corpus))
         prepare(_SECONDS_PER_BYTE * corpus.size())
+        for place in places:
+            found = _search_early(place, corpus, analysis, computed, search)
+            if found is not None:
+                return found
         checksum = computed.result()
-    places: tuple[Place | None, ...] = (options.index, _beside(target, "index"))
-    for folder in (place for place in places if place is not None):
+        folder = _corpus_index(corpus, checksum, analysis, places, options, stack)
+        with open_index(folder, partial=options.partial) as index:
+            return search(index, index)
+
+
+@contextlib.contextmanager
+def _computed_checksum(corpus: Corpus) -> Iterator[Future[str]]:
+    """The checksum of a corpus, which a thread computes within the block."""
+    stop = Stop()
+
+    def compute() -> str:
+        with stop.watched():
+            return corpus.checksum()
+
+    with ThreadPoolExecutor(1) as beside:
+        try:
+            yield beside.submit(compute)
+        finally:
+            stop.now()  # an interrupted command does not wait for it
+
+
+def _search_early(
+    place: Place, corpus: Corpus, analysis: Analysis, computed: Future[str], search: _Search
+) -> _Found | None:
+    """What a search of a folder's index finds, if it is an index of this corpus; else None.
+
+    The checksum is computed meanwhile. The search counts only if it fits in the end, and is stopped
+    as soon as it does not.
+    """
+    if is_address(place):
+        return None
+    try:
+        index = open_index(place)
+    except BrokenIndexError:
+        return None
+    with index:
+        made_from, stop = index.manifest.source, Stop()
+        is_likely = made_from.get("files") == [Path(file).name for file in corpus.files]
+        if not is_likely or index.manifest.analysis != analysis.signature():
+            return None
+
+        def fits() -> bool:
+            return made_from.get("sha256") == computed.result()
+
+        def stop_wrong(done: Future[str]) -> None:
+            if done.exception() is not None or not fits():
+                stop.now()
+
+        computed.add_done_callback(stop_wrong)
+        try:
+            with stop.watched():
+                found = search(index, index)
+        except Exception:
+            # nobody asked about an index of something else
+            if fits():
+                raise
+            return None
+        return found if fits() else None
+
+
+def _corpus_index(
+    corpus: Corpus,
+    checksum: str,
+    analysis: Analysis,
+    places: Sequence[Place],
+    options: RunOptions,
+    stack: contextlib.ExitStack,
+) -> Place:
+    """The place of an index of a corpus: the present one if it fits, else a new one."""
+    for folder in places:
         if _fits(folder, checksum, analysis):
             return folder
         if not _is_free(folder):
