@@ -50,7 +50,6 @@ _EPILOG = """\
 Every command shows an example with --help. Documentation: README.md and docs/.
 Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
 """
-_COLLECTED_AFTER = 100_000
 _INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
 _COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime", "tokenizers")
 
@@ -85,8 +84,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         terminated.
     """
     _ready_streams()
-    if arguments is None:
-        _collect_seldom()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if "_ARGCOMPLETE" in os.environ:
         import argcomplete
@@ -111,16 +108,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _fail(_described(error, stack=options is not None and options.verbose), 1)
     return 0
-
-
-def _collect_seldom() -> None:
-    """Collect seldom what only refers to itself, since a command makes hardly any of it.
-
-    Python would look for it after every 700 new objects, often in all that was imported, and once
-    more when the process ends: a tenth of the time of a run.
-    """
-    gc.set_threshold(_COLLECTED_AFTER)
-    atexit.register(gc.freeze)
 
 
 def parser(wanted: str | None = None) -> argparse.ArgumentParser:
