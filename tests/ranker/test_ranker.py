@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +98,28 @@ def test_proximity_counts_words_that_stand_together(index: Index) -> None:
     assert far["proximity"] == pytest.approx(1)
     assert far["close_proximity"] < 1
     assert apart["proximity"] < 1
+
+
+def test_features_do_not_depend_on_the_hashes_of_a_process(index: Index) -> None:
+    code = """
+import sys
+from sicetnon import Index
+from sicetnon.ranker.words import QuestionWords
+words = [f"word{number}" for number in range(40)]
+with Index.open(sys.argv[1]) as index:
+    found = QuestionWords(index, " ".join(words) + " milk tenure teachers army study courts")
+    print(found.features(["milk tenure courts army study teachers word3 word5 word7"]))
+"""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(index.folder)],
+            env=os.environ | {"PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in range(1, 6)
+    }
+    assert len(said) == 1
 
 
 WEIGHT = {"mean": 0, "deviation": 1, "weight": 1}

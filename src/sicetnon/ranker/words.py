@@ -59,7 +59,9 @@ class QuestionWords:
         return self._analyzer.stem(list(terms)) if self._analyzer.analysis.forms else terms
 
     def _covered(self, stems: Sequence[tuple[int, str]]) -> float:
-        return sum(self.weights[stem] for stem in {stem for _, stem in stems}) / self._total
+        # in the order of the text: that of a set changes from process to process, and so would sums
+        distinct = dict.fromkeys(stem for _, stem in stems)
+        return sum(self.weights[stem] for stem in distinct) / self._total
 
     def _proximity(self, stems: Sequence[tuple[int, str]], size: int) -> float:
         """The greatest share of the question's weight that so many terms in a row cover."""
