@@ -1,6 +1,7 @@
 """Time of whole processes, of this version and of another by turns, and of a search within one.
 
     python -m benchmarks.speed.starting [--before SRC] [--index DIR] [--repeats 7] [--first 3]
+        [--rows TEXT]
 
 SRC is the folder `src` of another checkout. A yardstick stands beside the commands: how long Python
 takes to import numpy, which no command can do without. "First" is a command with an empty cache
@@ -20,6 +21,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from benchmarks.speed.harness import ProcessFigures, measure_process
 
@@ -64,12 +66,14 @@ def main() -> int:
     parser.add_argument("--index", type=Path, metavar="DIR")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--first", type=int, default=3)
+    parser.add_argument("--rows", default="", metavar="TEXT", help="those whose name has the text")
     given = parser.parse_args()
     versions = {"now": HERE} | ({"before": given.before} if given.before else {})
     commands = dict(COMMANDS)
     if given.index:
-        commands["search of --index"] = (*SEARCH, "--index", str(given.index))
-        commands["the same, --no-sides"] = (*SEARCH, "--index", str(given.index), "--no-sides")
+        own = (*SEARCH, "--index", str(given.index))
+        commands["search of --index"] = own
+        commands["search of --index, --no-sides"] = (*own, "--no-sides")
     with tempfile.TemporaryDirectory(prefix="starting-") as scratch:
         # an installed package has its bytecode, whatever the environment says
         bytecode = str(Path(scratch, "bytecode"))
@@ -77,14 +81,17 @@ def main() -> int:
         for name in versions:  # indexes, bytecode and compiled code are there
             _run(versions[name], Path(scratch, name), SEARCH)
         print(f"{'':32} " + " ".join(f"{name:>18}" for name in versions) + "   wall, processor")
-        for name, command in commands.items():
-            _row(name, command, versions, Path(scratch), given.repeats)
-        unmet = ["search --no-sides", "search", *(["search of --index"] if given.index else [])]
-        for name in unmet:
-            title = f"{name}, new headings"
-            _row(title, commands[name], versions, Path(scratch), given.repeats, forget=True)
-        for name, command in FIRST.items():
-            _row(name, command, versions, None, given.first)
+        kept = Path(scratch)
+        rows = [_Row(name, command, kept, given.repeats) for name, command in commands.items()]
+        rows += [
+            _Row(f"{each.name}, new headings", each.command, kept, given.repeats, forget=True)
+            for each in rows
+            if each.name in ("search --no-sides", "search", "search of --index")
+        ]
+        rows += [_Row(name, command, None, given.first) for name, command in FIRST.items()]
+        for row in rows:
+            if given.rows in row.name:
+                _print_row(row, versions)
         places = [[QUESTION], *([[QUESTION, str(given.index)]] if given.index else [])]
         for arguments in places:
             warm = _said(HERE, Path(scratch, "now"), ("-c", WARM, *arguments))
@@ -92,39 +99,42 @@ def main() -> int:
     return 0
 
 
-def _row(
-    name: str,
-    command: Sequence[str],
-    versions: Mapping[str, Path],
-    scratch: Path | None,
-    count: int,
-    forget: bool = False,
-) -> None:
-    """Print medians of a command's seconds for each version, which take turns.
+class _Row(NamedTuple):
+    """What a row measures.
 
-    Args:
-        name: The name of the row.
+    Attributes:
+        name: Its name.
         command: The arguments of Python.
-        versions: The versions, each with its folder of modules.
-        scratch: The folder of their cache folders; an empty one for each run when None.
-        count: Number of runs.
+        scratch: The folder of the versions' cache folders; None for an empty one for each run.
+        repeats: Number of runs.
         forget: Whether the headings that searches met are forgotten before each run.
     """
+
+    name: str
+    command: Sequence[str]
+    scratch: Path | None
+    repeats: int
+    forget: bool = False
+
+
+def _print_row(row: _Row, versions: Mapping[str, Path]) -> None:
+    """Print medians of a command's seconds for each version, which take turns."""
     found: dict[str, list[ProcessFigures] | None] = {version: [] for version in versions}
-    for _ in range(count):
+    for _ in range(row.repeats):
         for version, source in versions.items():
             with tempfile.TemporaryDirectory() as empty:
-                if scratch and forget:
-                    shutil.rmtree(scratch / version / "headings", ignore_errors=True)
+                cache = Path(row.scratch or empty, version)
+                if row.forget:
+                    shutil.rmtree(cache / "headings", ignore_errors=True)
                 try:
-                    taken = _run(source, Path(scratch or empty, version), command)
+                    taken = _run(source, cache, row.command)
                 except RuntimeError:  # this version lacks an option
                     found[version] = None
             known = found[version]
             if known is not None:
                 known.append(taken)
     cells = (_cell(figures) for figures in found.values())
-    print(f"{name:32} " + " ".join(f"{cell:>18}" for cell in cells), flush=True)
+    print(f"{row.name:32} " + " ".join(f"{cell:>18}" for cell in cells), flush=True)
 
 
 def _cell(figures: list[ProcessFigures] | None) -> str:

@@ -116,7 +116,10 @@ def count_distinct(documents: NDArray[np.int32], size: int) -> int:
     """See `kernels.count_distinct`."""
     if documents.min(initial=0) < 0 or documents.max(initial=-1) >= size:
         return -1
-    return len(np.unique(documents))
+    # numpy hashes numbers to find the different ones, which takes a hundred times as long
+    held = np.zeros(size, np.bool_)
+    held[documents] = True
+    return int(np.count_nonzero(held))
 
 
 def merge_forms(
