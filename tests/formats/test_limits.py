@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import tracemalloc
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -76,7 +77,9 @@ def test_gzip_data_that_unpacks_to_very_much_is_refused(
     head = b"<topics>" if reader == "topics" else b""
     path = bombs.gzip_bomb(tmp_path / "bomb.gz", lines[reader], head, unpacked=64 << 20)
     message = failure(READERS[reader], path)
-    assert "raise SICETNON_MAX_UNPACKED_RATIO if the file is to be trusted" in message
+    # blanks before a list are too long for its first element, where Python reads few at a time
+    limit = "UNPACKED_RATIO|RECORD_BYTES" if reader == "arguments" else "UNPACKED_RATIO"
+    assert re.search(f"raise SICETNON_MAX_({limit}) if the file is to be trusted", message)
 
 
 def test_what_unpacks_as_texts_do_is_read(tmp_path: Path) -> None:

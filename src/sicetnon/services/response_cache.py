@@ -54,7 +54,7 @@ class ResponseCache:
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             # each statement is its own transaction, synced to disk
             self._database = sqlite3.connect(
-                self.path, _PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+                self.path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
             )
             self._database.execute(_SCHEMA)
             keep_private(self.path)
