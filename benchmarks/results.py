@@ -84,6 +84,7 @@ PROGRAMS = (
     Program("twenty_questions", "Twenty questions of our own"),
     Program("sides", "Sides of questions", (), FOLDS),
     Program("loaded", "Sides of loaded questions"),
+    Program("composed", "Sides of reasons whose words compose"),
     Program("claims", "Stance towards held-out claims"),
     Program("sentences", "The sentence that carries a reason"),
     Program("replies", "Replies"),

@@ -26,6 +26,7 @@ from sicetnon.judging import (
     scales_of,
 )
 from sicetnon.judging.votes import agreement, disagreements, events, progress, standing_votes
+from support.databases import opened_database
 from support.judging_cases import TOPICS, judge_all, key, outcomes, pool, runs, undo, vote
 
 
@@ -148,7 +149,7 @@ class TestVotes:
     def test_events_cannot_be_changed(self, file: JudgingFile) -> None:
         (item,) = file.assigned("anna")
         file.record("anna", [vote(item.id)])
-        with sqlite3.connect(file.path) as database:
+        with opened_database(file.path) as database:
             for statement in ("UPDATE events SET label = '2'", "DELETE FROM events"):
                 with pytest.raises(sqlite3.IntegrityError):
                     database.execute(statement)
@@ -426,7 +427,7 @@ class TestFiles:
             for make in (_long_note, vote):
                 with pytest.raises(NotSavedError):
                     _fill(file, make, saved)
-        with sqlite3.connect(small_disk / "p") as database:
+        with opened_database(small_disk / "p") as database:
             found = {row[0] for row in database.execute("SELECT key FROM events")}
             assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert len(found) > 10
@@ -443,7 +444,7 @@ class TestFiles:
             JudgingFile(tmp_path / "none")
         (tmp_path / "text").write_text("1 0 d 1\n" * 200)
         (tmp_path / "empty").write_text("")
-        with sqlite3.connect(tmp_path / "other") as database:
+        with opened_database(tmp_path / "other") as database:
             database.execute("CREATE TABLE events (x)")
         file.close()
         data = file.path.read_bytes()
@@ -455,7 +456,7 @@ class TestFiles:
 
     def test_tables_of_others_are_refused(self, file: JudgingFile) -> None:
         file.close()
-        with sqlite3.connect(file.path) as database:
+        with opened_database(file.path) as database:
             database.execute("DROP TRIGGER events_stay")
         with pytest.raises(DataError, match="it was changed"):
             JudgingFile(file.path)

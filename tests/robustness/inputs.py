@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import sqlite3
 import zlib
 from collections.abc import Callable
 from hashlib import sha256
@@ -36,6 +35,7 @@ from sicetnon.services.response_cache import ResponseCache
 from sicetnon.uva.parameters import read_parameters
 from sicetnon.validation import validate
 from support.corpus_files import EMPTY_PASSAGE, PASSAGE, lines, row, table
+from support.databases import opened_database
 from support.quality_files import dagstuhl, webis
 from support.small_indexes import build
 
@@ -235,7 +235,7 @@ def _answers(folder: Path) -> bytes:
     for key in ("a", "b"):
         cache.put(key, "request", json.dumps({"results": [key] * 9}).encode())
     cache.close()
-    with sqlite3.connect(path) as database:
+    with opened_database(path) as database:
         assert zlib.decompress(database.execute("SELECT body FROM answers").fetchone()[0])
     return path.read_bytes()
 

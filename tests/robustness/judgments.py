@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
-import sqlite3
 import time
 from collections import Counter
 from functools import partial
@@ -15,6 +14,7 @@ from random import Random
 from robustness.trials import Lost, Trial
 from sicetnon.judging import JudgingFile
 from sicetnon.judging.votes import events, standing_votes
+from support.databases import opened_database
 from support.judging_cases import pool, undo, vote
 
 ASSESSORS = ("anna", "bert", "cleo")
@@ -84,7 +84,7 @@ def _check(path: Path, acknowledged: dict[str, str]) -> None:
         count = len(list(events(file)))
         # work goes on
         file.assigned("dora", 1)
-    with sqlite3.connect(path) as database:
+    with opened_database(path) as database:
         rows = database.execute(
             "SELECT key, name FROM events JOIN assessors ON assessors.id = assessor"
         ).fetchall()

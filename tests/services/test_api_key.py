@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sqlite3
 import traceback
 import zlib
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import pytest
 from sicetnon.errors import ServiceError, UsageError
 from sicetnon.services.api_key import ApiKey
 from sicetnon.services.chatnoir import ChatNoirRetriever
+from support.databases import rows_of
 from support.service_setting import IMPATIENT, KEY, MILK, TEA
 
 
@@ -52,9 +52,7 @@ class TestKey:
             seen.append(str(path))
             if path.is_file():
                 seen.append(path.read_bytes().decode("latin-1"))
-        for body, request in sqlite3.connect(setting.cache).execute(
-            "SELECT body, request FROM answers"
-        ):
+        for body, request in rows_of(setting.cache, "SELECT body, request FROM answers"):
             seen += [zlib.decompress(body).decode(), request]
         forms = [KEY, json.dumps(KEY)[1:-1], "k3y%2Fwith"]
         assert not [text for text in seen for form in forms if form in text]
@@ -84,7 +82,7 @@ class TestKey:
         retriever = setting.chatnoir(double)
         (page,) = retriever.hits(retriever.retrieve([TEA], 10)[0])
         assert page.snippet.startswith("On *** tea")
-        kept = sqlite3.connect(setting.cache).execute("SELECT body FROM answers").fetchall()
+        kept = rows_of(setting.cache, "SELECT body FROM answers")
         assert all(echo.encode() not in zlib.decompress(body) for (body,) in kept)
 
     @pytest.mark.parametrize("fault", ["moved", "hang up", "slow", "500", "malformed"])

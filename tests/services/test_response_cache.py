@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import zlib
@@ -16,6 +15,7 @@ import pytest
 
 from sicetnon.errors import DataError
 from sicetnon.services.response_cache import ResponseCache
+from support.databases import opened_database, rows_of
 from support.service_double import ServiceDouble
 from support.service_setting import KEY, TEA
 
@@ -68,7 +68,7 @@ class TestResuming:
     def test_what_was_received_is_kept_with_its_date(self, double, setting) -> None:
         retriever = setting.chatnoir(double)
         retriever.records(retriever.retrieve([TEA], 3)[0])
-        rows = sqlite3.connect(setting.cache).execute("SELECT request, fetched FROM answers")
+        rows = rows_of(setting.cache, "SELECT request, fetched FROM answers")
         requests, dates = zip(*rows, strict=True)
         assert len(requests) == 4
         assert all(date[:2] == "20" and date.endswith("+00:00") for date in dates)
@@ -91,7 +91,7 @@ class TestCache:
     def test_others_cannot_read_it(self, older: bool, double, setting) -> None:
         if older:
             setting.cache.parent.mkdir()
-            sqlite3.connect(setting.cache).execute("CREATE TABLE old (x)")
+            rows_of(setting.cache, "CREATE TABLE old (x)")
             setting.cache.chmod(0o644)
         setting.chatnoir(double).retrieve([TEA], 10)
         assert setting.cache.stat().st_mode & 0o777 == 0o600
@@ -122,13 +122,13 @@ class TestCache:
     @pytest.mark.parametrize("damaged", ["x'00'", "'text'", "7"])
     def test_a_damaged_answer_is_fetched_again(self, damaged: str, double, setting) -> None:
         setting.chatnoir(double).retrieve([TEA], 10)
-        with sqlite3.connect(setting.cache) as database:
+        with opened_database(setting.cache) as database:
             database.execute(f"UPDATE answers SET body = {damaged}")
         assert len(setting.chatnoir(double).retrieve([TEA], 10)[0]) == 10
         assert double.asked("POST") == 2
 
     def test_an_answer_that_is_no_longer_accepted_is_fetched_again(self, double, setting) -> None:
         setting.chatnoir(double).retrieve([TEA], 10)
-        with sqlite3.connect(setting.cache) as database:
+        with opened_database(setting.cache) as database:
             database.execute("UPDATE answers SET body = ?", (zlib.compress(b"[]"),))
         assert len(setting.chatnoir(double).retrieve([TEA], 10)[0]) == 10

@@ -6,7 +6,6 @@ import io
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import uuid
@@ -25,6 +24,7 @@ from sicetnon.cli import main
 from sicetnon.judging import JudgingFile
 from sicetnon.judging.votes import events, progress, standing_votes
 from sicetnon.web.settings import Settings
+from support.databases import opened_database
 from support.debates import both_sides
 from support.judging_cases import key
 from support.judging_pages import TOPICS, Assessor, form_of, forms, sample_pool
@@ -293,7 +293,7 @@ def test_a_killed_server_has_all_it_acknowledged(
             assert address
             acknowledged |= judge(Assessor(address[1], "anna"), 6)
             os.kill(process.pid, signal.SIGKILL)
-    with sqlite3.connect(pool) as database:
+    with opened_database(pool) as database:
         assert acknowledged == {row[0] for row in database.execute("SELECT key FROM events")}
 
 

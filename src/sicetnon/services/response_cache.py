@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import weakref
 import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -56,6 +57,8 @@ class ResponseCache:
             self._database = sqlite3.connect(
                 self.path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
             )
+            # a stage that has answers kept is not closed by anyone
+            weakref.finalize(self, self._database.close)
             self._database.execute(_SCHEMA)
             keep_private(self.path)
 
