@@ -87,6 +87,21 @@ def test_the_processor_has_a_name_that_stays() -> None:
     assert platforms.processor_name() == platforms.processor_name() != ""
 
 
+@pytest.mark.parametrize("cores", [1, 2, 64])
+def test_the_name_of_the_processor_does_not_tell_its_clock(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cores: int
+) -> None:
+    names = set()
+    for clock in ("99.0", "800.000", "2400.000"):
+        flags = "sse " * 300
+        core = f"processor : 0\nmodel name : A\ncpu MHz : {clock}\nflags : {flags}\n"
+        (tmp_path / "cpuinfo").write_text((core + "\n") * cores)
+        monkeypatch.setattr(platforms, "Path", lambda _: tmp_path / "cpuinfo")
+        names.add(platforms.processor_name())
+    assert len(names) == 1
+    assert "sse" in names.pop()
+
+
 def test_the_processor_has_a_name_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platforms, "Path", lambda _: Path("/nowhere"))
     assert platforms.processor_name().strip()

@@ -67,13 +67,21 @@ def program() -> NoReturn:
     """
     gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
     status = main()
-    if threading.active_count() == 1 and sys.getprofile() is None:
+    if threading.active_count() == 1 and not _is_profiled():
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
         os._exit(status)
     sys.exit(status)
+
+
+def _is_profiled() -> bool:
+    """Whether a profiler waits for the end; from Python 3.12 on it may be one of `monitoring`."""
+    monitoring: Any = getattr(sys, "monitoring", None)
+    if monitoring is not None and monitoring.get_tool(monitoring.PROFILER_ID) is not None:
+        return True
+    return sys.getprofile() is not None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

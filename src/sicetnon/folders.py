@@ -1,4 +1,4 @@
-"""The cache folder: indexes of samples, answers of services, compiled kernels."""
+"""The cache folder: indexes of samples, answers of services, compiled kernels, embeddings."""
 
 from __future__ import annotations
 

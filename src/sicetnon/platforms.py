@@ -177,14 +177,15 @@ def processor_name() -> str:
     """The kind of processor with its instructions: others may round the same sums otherwise."""
     try:
         with Path("/proc/cpuinfo").open("rb") as file:
-            lines = file.read(_CPU_BYTES).splitlines()
+            first, end, _ = file.read(_CPU_BYTES).partition(b"\n\n")
     except OSError:  # elsewhere than on Linux
         import platform
 
         return f"{platform.machine()} {platform.processor()}"
-    # of the first core; other lines tell its clock, which changes
+    # other lines tell the clock, which changes; the last one may have been cut anywhere
+    lines = first.splitlines() if end else first.splitlines()[:-1]
     named = (line for line in lines if line.startswith(_CPU_LINES))
-    return b" ".join(dict.fromkeys(named)).decode("ascii", "replace")
+    return b" ".join(named).decode("ascii", "replace")
 
 
 def has_screen() -> bool:

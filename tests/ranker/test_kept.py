@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -165,3 +166,16 @@ def test_another_model_or_library_has_another_file(
     one.keep(vectors(["heading"]))
     assert set(one.read(["heading"])) == {"heading"}
     assert other.read(["heading"]) == {}
+
+
+def test_the_files_of_versions_that_are_gone_are_removed(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("SICETNON_CACHE", str(tmp_path))
+    ages = {"old": 100, "recent": 10}
+    folder = tmp_path / FOLDER
+    folder.mkdir()
+    for name, days in ages.items():
+        (folder / name).touch()
+        then = time.time() - days * 24 * 3600
+        os.utime(folder / name, (then, then))
+    assert kept_vectors("a model", WIDTH) is not None
+    assert [path.name for path in folder.iterdir()] == ["recent"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from pathlib import Path
 
 from sicetnon.commands.arguments import (
     add_index,
@@ -13,7 +15,7 @@ from sicetnon.commands.arguments import (
     positive,
     print_json,
 )
-from sicetnon.errors import UsageError
+from sicetnon.errors import SicetnonError, UsageError
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -71,7 +73,7 @@ def _search(options: argparse.Namespace) -> None:
             )
         _search_service(question, options)
         return
-    if options.sides:
+    if options.sides and not (isinstance(options.index, Path) and not options.index.exists()):
         _prepare(question)
     from sicetnon.library.answers import as_json
     from sicetnon.library.index import Index
@@ -108,8 +110,10 @@ def _prepare(question: str) -> None:
     from sicetnon.arguments.model.model_files import model_files
     from sicetnon.arguments.side.questions import has_sides
 
-    if has_sides(question):
-        model_files().prepare("embedding.onnx", "sides.onnx", "judge.onnx")
+    # whether the model is damaged matters to what needs it
+    with contextlib.suppress(SicetnonError):
+        if has_sides(question):
+            model_files().prepare("embedding.onnx", "sides.onnx", "judge.onnx")
 
 
 def _search_service(question: str, options: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ Vector = NDArray[np.float32]
 FOLDER = "headings"
 _DIGEST, _CHECKSUM = 16, 4
 _RECORDS = 4  # of a bucket
+_KEPT_SECONDS = 90 * 24 * 3600
 _TYPE = np.dtype("<f4")
 
 
@@ -48,8 +50,18 @@ def kept_vectors(made_by: str, width: int) -> KeptVectors | None:
         path = cache_folder() / FOLDER / name
         path.parent.mkdir(mode=0o700, exist_ok=True)
         check_plain(path)
+        if not path.exists():
+            _remove_old(path.parent)
         return KeptVectors(path, width)
     return None
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove the files of other versions that nobody has changed for long."""
+    oldest = time.time() - _KEPT_SECONDS
+    for other in folder.iterdir():
+        if other.stat().st_mtime < oldest:
+            other.unlink(missing_ok=True)
 
 
 class KeptVectors:

@@ -81,9 +81,10 @@ class WordPieces:
         Args:
             text: Any text without lone surrogates.
         """
-        if self._plain is not None:
+        plain = self._plain  # another thread may read the last text that is read without it
+        if plain is not None:
             self._left -= len(text)
-            if self._left >= 0 and (found := self._plain.ids(text)) is not None:
+            if self._left >= 0 and (found := plain.ids(text)) is not None:
                 return found
             # the next texts are as quick by the library, which is loaded now
             self._library  # noqa: B018
@@ -93,8 +94,9 @@ class WordPieces:
 
     def id_of(self, token: str) -> int | None:
         """The number of a token; None where there is no such token."""
-        if self._plain is not None:
-            return self._plain.vocabulary.get(token)
+        plain = self._plain
+        if plain is not None:
+            return plain.vocabulary.get(token)
         number: int | None = self._library.token_to_id(token)
         return number
 
