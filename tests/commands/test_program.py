@@ -15,8 +15,8 @@ WORK = {
         "atexit.register(lambda: print('last words' if os.path.exists(folder.name) else 'gone'))"
     ),
     "another thread": (
-        "import threading, time; "
-        "threading.Thread(target=lambda: (time.sleep(0.5), print('last words'))).start()"
+        "import threading; main = threading.main_thread(); "
+        "threading.Thread(target=lambda: (main.join(), print('last words'))).start()"
     ),
 }
 
