@@ -161,6 +161,7 @@ def test_requests_share_the_time_that_they_wait() -> None:
         begin = time.monotonic()
         with connection.waiting(1.5):
             for _ in range(3):
-                with pytest.raises(ClusterError, match="no answer"):
+                # an attempt may end a moment before the wait for it does
+                with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
                     connection.ask("POST", "/index/_search", {}, patience=PATIENCE)
         assert 1.4 < time.monotonic() - begin < 1.9, "a probe must not outlast the limit"

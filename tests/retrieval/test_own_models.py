@@ -62,6 +62,18 @@ class NotCompilable(OwnBM25):
         return super().score(tf, length, term, collection)
 
 
+@dataclass(frozen=True)
+class Importing(OwnBM25):
+    """Imports a module in its function, for which numba has no opcode."""
+
+    compile_from: ClassVar[int] = 0
+
+    def score(self, tf: Any, length: Any, term: Any, collection: Any) -> Any:
+        import math
+
+        return OwnBM25.score(self, tf, length, term, collection) * math.exp(0)
+
+
 @pytest.fixture(scope="module")
 def index() -> Iterator[Index]:
     random = np.random.default_rng(3)
@@ -84,6 +96,7 @@ def found(index: Index, model: WeightingModel) -> list[dict[str, float]]:
         (CompiledBM25(0.9, 0.4), BM25(0.9, 0.4), 1e-9),
         (CompiledDPH(), DPH(), 1e-9),
         (NotCompilable(0.9, 0.4), BM25(0.9, 0.4), 1e-12),
+        (Importing(0.9, 0.4), BM25(0.9, 0.4), 1e-12),
     ],
     ids=str,
 )

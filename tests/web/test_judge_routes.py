@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -353,7 +354,7 @@ class TestTokens:
         from sicetnon.web import server
 
         told: list[str] = []
-        monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
+        monkeypatch.setattr("uvicorn.Server.main_loop", AsyncMock())
         settings = replace(Settings("0.0.0.0", judging=pool), token=uuid.uuid4().hex)
         server.serve(index, settings, 0, told.append)
         assert [line for line in told if settings.token in line]

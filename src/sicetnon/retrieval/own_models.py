@@ -71,11 +71,11 @@ def _scores(
     fields = _fields(model)
     loop = _compiled(type(model)) if len(tf) >= model.compile_from and fields is not None else None
     if loop is not None:
-        from numba.core.errors import NumbaError
+        from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
         try:
             return _checked(loop(fields, tf, lengths, term, collection), model, len(tf))
-        except NumbaError as error:
+        except (NumbaError, UnsupportedBytecodeError) as error:
             _cannot_compile.add(type(model))
             _log.info("%s stays uncompiled: %s", type(model).__name__, str(error).split("\n")[0])
     return _checked(model.score(tf, lengths, term, collection), model, len(tf))
