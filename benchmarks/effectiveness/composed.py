@@ -31,7 +31,7 @@ def sentences() -> list[dict[str, str]]:
 
 
 def cell(right: NDArray[np.bool_]) -> str:
-    """How many are right of how many."""
+    """The number of right ones, and of all."""
     return f"{right.sum()} of {len(right)}"
 
 

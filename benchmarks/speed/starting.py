@@ -100,7 +100,7 @@ def main() -> int:
 
 
 class _Row(NamedTuple):
-    """What a row measures.
+    """A row of the table, and the command that it measures.
 
     Attributes:
         name: Its name.

@@ -77,7 +77,10 @@ def program() -> NoReturn:
 
 
 def _is_profiled() -> bool:
-    """Whether a profiler waits for the end; from Python 3.12 on it may be one of `monitoring`."""
+    """Whether a profiler runs, which writes its file when the process ends in the usual way.
+
+    From Python 3.12 on it may be one of `sys.monitoring`.
+    """
     monitoring: Any = getattr(sys, "monitoring", None)
     if monitoring is not None and monitoring.get_tool(monitoring.PROFILER_ID) is not None:
         return True

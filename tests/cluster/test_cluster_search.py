@@ -186,7 +186,7 @@ def test_no_score_is_above_the_bound_that_skips(
     # these have forms of one stem among them
     for query in ({"school": 1.0, "schools": 2.5, "tenure": 0.2}, {"teacher": 1.0}):
         view = index._view
-        view.prepare(scores, [query])
+        view.fetch_statistics(scores, [query])
         part = scores[0].bind(view.as_index())(query)
         bound = skipping_bound(view, scores, [part], query, view.stem)
         assert bound is not None

@@ -75,7 +75,7 @@ def _phrases(text: str) -> int:
 
 
 def _places(part: str, text: str) -> Iterator[int]:
-    """Where a text has a part."""
+    """The positions at which a text has a part."""
     place = text.find(part)
     while place >= 0:
         yield place

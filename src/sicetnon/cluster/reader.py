@@ -115,7 +115,7 @@ class ClusterReader(IndexReader):
     ) -> None:
         """See `SearchesItself.prepare_search`."""
         self.check_open()
-        self._answered(lambda view: view.prepare(scores, queries))
+        self._answered(lambda view: view.fetch_statistics(scores, queries))
 
     def searched(
         self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]], k: int
@@ -129,7 +129,7 @@ class ClusterReader(IndexReader):
             nonlocal seen, found
             if view is not seen:
                 seen, found = view, []
-            view.prepare(scores, queries)
+            view.fetch_statistics(scores, queries)
             # after an error the search goes on behind what was found
             for query in queries[len(found) :]:
                 found.append(self._best(view, scores, query, k))

@@ -76,7 +76,9 @@ class View:
             self._counts, self.fields, weights, other_forms, self.document_count, self.field_totals
         )
 
-    def prepare(self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]]) -> None:
+    def fetch_statistics(
+        self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]]
+    ) -> None:
         """Fetch the statistics of all terms of queries at once."""
         terms = list(dict.fromkeys(term for query in queries for term in query))
         wanted: list[WantedTerm] = []

@@ -113,7 +113,7 @@ def _prepare(question: str) -> None:
     # whether the model is damaged matters to what needs it
     with contextlib.suppress(SicetnonError):
         if has_sides(question):
-            model_files().prepare("embedding.onnx", "sides.onnx", "judge.onnx")
+            model_files().load_ahead("embedding.onnx", "sides.onnx", "judge.onnx")
 
 
 def _search_service(question: str, options: argparse.Namespace) -> None:

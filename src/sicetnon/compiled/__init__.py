@@ -184,7 +184,7 @@ def expect(seconds: float) -> None:
     _plainness.is_over = _plainness.is_over or seconds > PLAIN_SECONDS
 
 
-def prepare(seconds: float) -> None:
+def load_compiler(seconds: float) -> None:
     """As `expect`, and load the compiler now if it will be needed, while other threads work.
 
     Args:

@@ -177,7 +177,7 @@ def placed(
 
 
 def recognise(qrels: Qrels) -> OfficialQrels | None:
-    """Which official judgments these are; None for any other.
+    """Name the official judgments that these are; None for any other.
 
     Of some official files only the odd topics were at hand when this package was made. Those are
     known by their odd topics, if they judge all other topics of the task too.

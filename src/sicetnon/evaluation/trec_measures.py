@@ -53,7 +53,7 @@ class JudgedRanking:
     judged: Sequence[int]
 
     def hits(self, parameters: Parameters) -> list[bool]:
-        """Which of the documents found are relevant, down to the cut."""
+        """For each document found, down to the cut, whether it is relevant."""
         return [label >= (parameters.rel or 1) for label in self.found[: parameters.cutoff]]
 
     def relevant(self, parameters: Parameters) -> int:

@@ -59,7 +59,7 @@ def form_of(identifier: str) -> str | None:
 
 
 def all_of_form(identifiers: Sequence[str], form: str) -> bool:
-    """Whether no id names a document of another kind by its form; ids of own corpora have none."""
+    """Whether all ids have one form, or none of the known ones, as those of own corpora."""
     if _ALL_OF[form].fullmatch("".join(f"{each}\n" for each in identifiers)):
         return True
     return all(form_of(each) in (None, form) for each in identifiers)

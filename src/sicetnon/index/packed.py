@@ -181,7 +181,7 @@ class PackedPostings:
     def unpack_all(
         self, terms: NDArray[np.int32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
-        """Where the postings of each of some terms begin, their documents and frequencies."""
+        """The positions where the postings of some terms begin, their documents and frequencies."""
         documents, numbers, offsets = self.unpack_each(terms)
         return offsets, documents, self.patterns.take(numbers, axis=0)
 

@@ -25,7 +25,7 @@ _LISTS_SHARE, _MOST_LISTS_BYTES = 4, 128 << 20
 _FIRST_ROOM = 1 << 16
 
 Places: TypeAlias = tuple[int, int, int, int]
-"""Where the postings of a term begin and end, and its pairs."""
+"""The positions where the postings of a term begin and end, and those of its pairs."""
 
 Filled: TypeAlias = tuple[int, int]
 """The postings and the pairs that a pool holds."""

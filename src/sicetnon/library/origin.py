@@ -93,7 +93,7 @@ def _author(said: Mapping[str, Any]) -> str:
 
 
 def _dates(said: Mapping[str, Any]) -> tuple[str, str]:
-    """When something was said, and when it was collected: days, months or years."""
+    """The dates when something was said and when it was collected: days, months or years."""
     found = [_DATE.match(_first(said, names)) for names in (_DATES, ("acquisitionTime",))]
     first, second = (each.group() if each else "" for each in found)
     return first, second

@@ -71,9 +71,9 @@ class FeatureReader:
         self._whole = LocalRetriever(index, [FieldScore(BM25(3.2, 0.2))])
         self._premise = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75), {"premise": 1.0})])
 
-    def prepare(self) -> None:
+    def load_ahead(self) -> None:
         """Begin to load the model, beside the search for what has features."""
-        Embedding().prepare()
+        Embedding().load_ahead()
 
     def read(self, topic: Topic, ranking: Ranking, records: Sequence[Record]) -> Table:
         """The features of arguments, shape (arguments, features), columns as in `FEATURES`."""
@@ -116,7 +116,7 @@ def _embeddings(question: str, headings: Sequence[str]) -> Mapping[str, Vector]:
     if len(known) == len(wanted):
         return known
     model = Embedding()
-    others = kept_vectors(model.made_by(), model.width)
+    others = kept_vectors(model.fingerprint(), model.width)
     found: dict[str, Vector] = {}
     if question not in known:
         (found[question],) = model.encode([question])

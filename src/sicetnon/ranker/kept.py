@@ -36,15 +36,15 @@ _KEPT_SECONDS = 90 * 24 * 3600
 _TYPE = np.dtype("<f4")
 
 
-def kept_vectors(made_by: str, width: int) -> KeptVectors | None:
+def kept_vectors(fingerprint: str, width: int) -> KeptVectors | None:
     """The vectors that were kept in the cache folder; None where it cannot be used.
 
     Args:
-        made_by: Model and libraries. The version of this package and the processor are added:
+        fingerprint: Model and libraries. The version of this package and the processor are added:
             others may round other bits.
         width: Numbers of a vector.
     """
-    of_whom = f"{VERSION} {np.__version__} {processor_name()} {made_by}"
+    of_whom = f"{VERSION} {np.__version__} {processor_name()} {fingerprint}"
     name = hashlib.blake2b(of_whom.encode(), digest_size=_DIGEST).hexdigest()
     with contextlib.suppress(OSError, SicetnonError):
         path = cache_folder() / FOLDER / name

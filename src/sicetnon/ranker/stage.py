@@ -26,7 +26,7 @@ class LearnedRanker:
         self._index, self._depth = index, depth
         self._model = model or read_model()
         self._features = FeatureReader(index)
-        self._features.prepare()
+        self._features.load_ahead()
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The reordered ranking, with reasons."""

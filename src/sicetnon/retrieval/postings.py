@@ -126,7 +126,7 @@ class HasPostings(Protocol):
 def postings_of(
     index: IndexReader, fields: Mapping[str, float], other_forms: float = 1.0
 ) -> Postings:
-    """What reads the postings of an index; see `PostingsReader`. One thread at a time may use it.
+    """A reader of the postings of an index, for one thread at a time; see `PostingsReader`.
 
     Args:
         index: The index.

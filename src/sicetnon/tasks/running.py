@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.cluster.places import build_at, is_taken, manifest_at, open_index
-from sicetnon.compiled import prepare
+from sicetnon.compiled import load_compiler
 from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.corpora import Corpus, open_corpus
@@ -220,7 +220,7 @@ def _search_corpus(
     places = [place for place in given if place is not None]
     with contextlib.ExitStack() as stack:
         computed = stack.enter_context(_computed_checksum(corpus))
-        prepare(_SECONDS_PER_BYTE * corpus.size())
+        load_compiler(_SECONDS_PER_BYTE * corpus.size())
         for place in places:
             found = _search_early(place, corpus, analysis, computed, search)
             if found is not None:
@@ -250,7 +250,7 @@ def _computed_checksum(corpus: Corpus) -> Iterator[Future[str]]:
 def _search_early(
     place: Place, corpus: Corpus, analysis: Analysis, computed: Future[str], search: _Search
 ) -> _Found | None:
-    """What a search of a folder's index finds, if it is an index of this corpus; else None.
+    """The results of a search of a folder's index; None if it is no index of this corpus.
 
     The checksum is computed meanwhile. The search counts only if it fits in the end, and is stopped
     as soon as it does not.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 SEPARATOR, LETTER, APOSTROPHE, IDEOGRAPH, IGNORED = range(5)
 OTHER = 1
-"""What `plain_letters` says of a byte that has to be decoded; its letters are larger."""
+"""The answer of `plain_letters` for a byte that has to be decoded; those for letters are larger."""
 
 ASCII_SIZE = 0x80
 TABLE_SIZES = (ASCII_SIZE, 0x500, 0x3000, 0x20000)

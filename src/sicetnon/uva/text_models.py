@@ -39,11 +39,11 @@ class TextClassifier:
         return cls(predictor_of(parameters), named_encoder(parameters.card.encoder))
 
     def is_good(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Which texts are of the better class, shape (texts,)."""
+        """True for texts of the better class, shape (texts,)."""
         return self.of_vectors(self.encoder.encode(texts))
 
     def of_vectors(self, vectors: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which vectors of texts are of the better class, shape (texts,)."""
+        """True for vectors of texts of the better class, shape (texts,)."""
         return self.predictor.predict(vectors) > 0
 
 

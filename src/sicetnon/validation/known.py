@@ -1,4 +1,4 @@
-"""Which ids of a run an index knows."""
+"""The ids of a run that an index knows."""
 
 from __future__ import annotations
 

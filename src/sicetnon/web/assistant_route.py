@@ -15,7 +15,7 @@ from sicetnon.errors import MissingExtraError
 from sicetnon.web.state import State
 
 PATH = "/mcp"
-"""Where the tools answer over HTTP."""
+"""The path at which the tools answer over HTTP."""
 
 
 class AssistantRoute:

@@ -347,8 +347,8 @@ class TestMissing:
 class TestPreparing:
     def test_a_prepared_graph_is_opened_once_and_gives_the_same(self) -> None:
         encoder = DebateEncoder()
-        encoder.prepare("embedding")
-        encoder.prepare("embedding", "side")
+        encoder.load_ahead("embedding")
+        encoder.load_ahead("embedding", "side")
         texts = ["Tenure is fair", "校服 are not"]
         found = encoder.answers(texts, outputs=["embedding"])["embedding"]
         np.testing.assert_array_equal(found, Embedding().encode(texts))
@@ -357,6 +357,6 @@ class TestPreparing:
 
     def test_damage_is_told_to_whoever_uses_the_graph(self, changed: Changed) -> None:
         encoder = DebateEncoder(changed("embedding.onnx", b"garbage"))
-        encoder.prepare("embedding")
+        encoder.load_ahead("embedding")
         with pytest.raises(DataError, match=r"embedding\.onnx"):
             encoder.answers(["a text"], outputs=["embedding"])

@@ -237,18 +237,21 @@ class Embedding:
         """Name and version of the model, which no other model has."""
         return self._encoder.files.identity()
 
-    def prepare(self) -> None:
+    def load_ahead(self) -> None:
         """Begin to load the model beside other work."""
-        self._encoder.prepare("embedding")
+        self._encoder.load_ahead("embedding")
 
     @property
     def width(self) -> int:
         """Numbers of a vector."""
         return self._encoder.files.dimensions
 
-    def made_by(self) -> str:
-        """What decides on each bit of the vectors: model and libraries. It reads no weights."""
-        return self._encoder.files.made_by("embedding.onnx")
+    def fingerprint(self) -> str:
+        """A name for the model and the libraries that decide each bit of the vectors.
+
+        It reads no weights.
+        """
+        return self._encoder.files.fingerprint("embedding.onnx")
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Unit vectors, shape (texts, 384)."""

@@ -75,9 +75,11 @@ class DebateEncoder:
             "side": self.description.stances,
         }
 
-    def prepare(self, *outputs: str) -> None:
+    def load_ahead(self, *outputs: str) -> None:
         """Begin to load what outputs need, beside other work."""
-        self.files.prepare(*(graph for graph, made in GRAPHS.items() if set(made) & set(outputs)))
+        self.files.load_ahead(
+            *(graph for graph, made in GRAPHS.items() if set(made) & set(outputs))
+        )
 
     def answers(
         self,

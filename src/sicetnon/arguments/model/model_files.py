@@ -100,7 +100,7 @@ class ModelFiles:
             crc = _crc32(self.folder / name, crc)
         return f"{self.description.name} {self.description.version} {crc:08x}"
 
-    def made_by(self, graph: str) -> str:
+    def fingerprint(self, graph: str) -> str:
         """Version of the model and of its library, and checksums of the files that a graph uses.
 
         They are those of `model.json`, with which a file is compared when it is loaded.
@@ -109,7 +109,7 @@ class ModelFiles:
         known = [named.checksums.get(name) or _crc32(self.folder / name) for name in files]
         return f"{named.name} {named.version} {known} {_runtime().__version__}"
 
-    def prepare(self, *graphs: str) -> None:
+    def load_ahead(self, *graphs: str) -> None:
         """Begin to load graphs beside other work, on another core if there is one."""
         unopened = [graph for graph in graphs if graph not in self._sessions]
         if unopened and processor_cores() > 1:

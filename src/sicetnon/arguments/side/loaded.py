@@ -79,7 +79,7 @@ def _lead_of(text: str) -> tuple[str, bool]:
 
 
 def _proposed(why: re.Match[str]) -> str:
-    """What stands for the words of a question that asks why something should be so."""
+    """The first words of the question whether something should be so, for one that asks why."""
     return f"{why[1] or 'should'} " + ("we " if why[2] else "")
 
 
