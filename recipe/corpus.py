@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from recipe import more_sources, patterns, propositions, sources
 from recipe.augmentation import facing
+from recipe.denial import denials
 from recipe.examples import Example
 from recipe.overlap import near_duplicates
 
@@ -44,6 +45,9 @@ def examples(most_unlabelled: int) -> list[Example]:
     for dataset in ("ibm", "perspectrum"):
         own = [e for e in found if (e.head, e.dataset, e.split) == ("stance", dataset, "train")]
         made += facing(own, rng)
+    # a denial can say what a held-out text says
+    held = [each for each in found if each.split == "held-out"]
+    made += [e for e in without_overlap([*held, *denials(found)]) if e.dataset == "denied"]
     return found + made
 
 
@@ -113,6 +117,7 @@ def _all(most_unlabelled: int) -> Iterator[Example]:
         more_sources.conclusions,
         more_sources.further_conclusions,
         more_sources.written_conclusions,
+        more_sources.further_written_conclusions,
         more_sources.reworded_conclusions,
         more_sources.reworded_written_conclusions,
         more_sources.further_stances,

@@ -69,10 +69,21 @@ def written_conclusions() -> Iterator[Example]:
 
     `written-conclusions.tsv` has no question on the subject of one that is judged anywhere.
     """
-    path = Path(__file__).with_name("written-conclusions.tsv")
-    for row in rows(path, "\t", quoted=False):
+    yield from _written("written-conclusions.tsv", "written")
+
+
+def further_written_conclusions() -> Iterator[Example]:
+    """Further conclusions that were written likewise: comparisons, and reasons that compose.
+
+    The shipped network did not learn them.
+    """
+    yield from _written("more-written-conclusions.tsv", "more-written")
+
+
+def _written(name: str, dataset: str) -> Iterator[Example]:
+    for row in rows(Path(__file__).with_name(name), "\t", quoted=False):
         label, text = _SIDES[row["side"]], plain(row["conclusion"])
-        yield Example("stance", "written", text, label, row["domain"], row["question"])
+        yield Example("stance", dataset, text, label, row["domain"], row["question"])
 
 
 def reworded_conclusions() -> Iterator[Example]:

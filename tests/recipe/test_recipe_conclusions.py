@@ -20,6 +20,7 @@ from recipe.more_sources import (  # noqa: E402
     conclusions,
     further_conclusions,
     further_stances,
+    further_written_conclusions,
     reworded_written_conclusions,
     written_conclusions,
 )
@@ -89,7 +90,17 @@ def test_each_written_question_is_asked_in_other_words_and_as_its_opposite() -> 
 @needs_data
 def test_written_questions_are_not_those_of_labelled_conclusions() -> None:
     labelled = {each.context for each in [*conclusions(), *further_conclusions()]}
-    assert not labelled & {each.context for each in written_conclusions()}
+    written = [*written_conclusions(), *further_written_conclusions()]
+    assert not labelled & {each.context for each in written}
+
+
+def test_further_written_conclusions_are_new_and_take_all_sides() -> None:
+    written = {(each.context, each.text) for each in written_conclusions()}
+    further = list(further_written_conclusions())
+    new = {(each.context, each.text) for each in further}
+    assert len(new) == len(further) == 2577
+    assert not new & written
+    assert min(np.bincount([int(each.label) for each in further])) > 800
 
 
 def test_networks_that_are_averaged_leave_out_the_same_folds() -> None:
