@@ -33,7 +33,10 @@ def near_duplicates(
     found = {}
     for place, text in enumerate(texts):
         own = shingles(text)
-        hits = Counter(number for shingle in holders.keys() & own for number in holders[shingle])
+        shared = own & holders.keys()
+        if len(shared) < share * len(own):
+            continue
+        hits = Counter(number for shingle in shared for number in holders[shingle])
         most = max(hits.values(), default=0) / len(own)
         if most >= share:
             found[place] = most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -51,7 +52,7 @@ from sicetnon import Index
 index = Index.build([{"text": f"Tenure helps teacher {n}."} for n in range(30)])
 index = index.add(["Tenure costs money."]).delete(["3"])
 for system in ("default", "bm25-rm3", "dirichlet", "dph"):
-    assert len(index.search("Does tenure help teachers?", system=system)) == 10
+    assert len(index.search("Does tenure help teachers?", system=system, sides=False)) == 10
 sys.stdout = None
 assert main(["search", "Should teachers get tenure?"]) == 0
 assert main(["brief", "Should teachers get tenure?"]) == 0
@@ -66,9 +67,33 @@ from sicetnon import Index, compiled
 index = Index.build([{"text": f"Tenure helps teacher {n}."} for n in range(300)])
 compiled.expect(2 * compiled.PLAIN_SECONDS)
 for system in ("default", "bm25-rm3", "dirichlet", "dph"):
-    assert len(index.search("Does tenure help teachers?", k=300, system=system)) == 300
+    assert len(index.search("Does tenure help teachers?", k=300, system=system, sides=False)) == 300
 print([name for name in ("numba", "numba.np.arraymath", "scipy.linalg") if name in sys.modules])
 """
+
+
+Here = Callable[[str], str]
+
+
+@pytest.fixture
+def run_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Here:
+    """Runs `kernel.py` as a new process would, in this one, which has numba already."""
+    from numba import config
+
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def run(cache: str = "cache") -> str:
+        monkeypatch.setenv("SICETNON_CACHE", str(tmp_path / cache))
+        for name in ("kernel", "part"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        importlib.import_module("kernel")
+        return capsys.readouterr().out
+
+    return run
 
 
 def run(source: Path, **changes: str) -> str:
@@ -95,15 +120,34 @@ def test_kernels_are_in_the_cache_folder_and_compiled_once(tmp_path: Path) -> No
     assert [path.name for path in source.parent.iterdir()] == ["kernel.py"]
 
 
-def test_signatures_never_share_a_file(tmp_path: Path) -> None:
+def test_processes_that_start_at_once_compile_a_kernel_once(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.py"
+    source.write_text("import logging\nlogging.basicConfig(level='INFO')\n" + KERNEL)
+    places = {"SICETNON_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+    started = [
+        subprocess.Popen(
+            [sys.executable, str(source)],
+            env=os.environ | places,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    said = [process.communicate() for process in started]
+    assert {output for output, _ in said} == {"1.5\n"}
+    assert sum("compiling for this machine" in complaints for _, complaints in said) == 1
+    assert not list((tmp_path / "cache").rglob("*.lock"))
+
+
+def test_signatures_never_share_a_file(tmp_path: Path, run_here: Here) -> None:
     # or processes that compile at the same time, each its own, mix up their machine code
     source = tmp_path / "kernel.py"
     names = []
     for argument, cache in (("3.0", "first"), ("3", "second")):
         source.write_text(KERNEL.replace("3.0", argument))
         os.utime(source, (1, 1))
-        places = {"SICETNON_CACHE": str(tmp_path / cache), "NUMBA_CACHE_DIR": ""}
-        assert run(source, **places) == "1.5\n"
+        assert run_here(cache) == "1.5\n"
         names.append({path.name for path in (tmp_path / cache).rglob("*.nbc")})
     assert all(names)
     assert not names[0] & names[1]
@@ -111,31 +155,30 @@ def test_signatures_never_share_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [lambda code: code[:-100], lambda code: b"x" * len(code)])
 def test_damaged_machine_code_is_compiled_anew(
-    tmp_path: Path, damage: Callable[[bytes], bytes]
+    tmp_path: Path, run_here: Here, damage: Callable[[bytes], bytes]
 ) -> None:
-    source = tmp_path / "kernel.py"
-    source.write_text(KERNEL)
-    places = {"SICETNON_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
-    run(source, **places)
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    run_here()
     (kept,) = (tmp_path / "cache").rglob("*.nbc")
     whole = kept.stat().st_size
     kept.write_bytes(damage(kept.read_bytes()))
     damaged = kept.read_bytes()
-    assert run(source, **places) == "1.5\n"
+    assert run_here() == "1.5\n"
     assert kept.stat().st_size == whole
     assert kept.read_bytes() != damaged
 
 
 @pytest.mark.parametrize("called_as", ["compiled", "inlined"])
-def test_a_change_of_what_a_kernel_calls_counts(tmp_path: Path, called_as: str) -> None:
-    part, source = tmp_path / "part.py", tmp_path / "kernel.py"
-    source.write_text(CALLING)
-    places = {"SICETNON_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+def test_a_change_of_what_a_kernel_calls_counts(
+    tmp_path: Path, run_here: Here, called_as: str
+) -> None:
+    part = tmp_path / "part.py"
+    (tmp_path / "kernel.py").write_text(CALLING)
     for divided, number, printed in ((2, 1, "2.5\n"), (4, 1, "1.75\n"), (4, 2, "2.75\n")):
         part.write_text(CALLED.format(called_as=called_as, divided=divided, number=number))
         # a file of the same size within a second has the same bytecode file
         os.utime(part, (divided + number, divided + number))
-        assert run(source, **places) == printed
+        assert run_here() == printed
 
 
 def test_a_full_disk_keeps_no_kernels(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ class Contract:
         title: Its name for people.
         unit: The kind of id in a line of the run. A pair is two sentence ids joined by a comma.
         second_columns: The words allowed in the second column.
-        dimensions: The dimensions of the judgments.
         topics: The numbers of the official topics, in their order.
         minimum: The fewest results a topic must have; 0 where nothing is asked.
         maximum: The most results that a topic may have.

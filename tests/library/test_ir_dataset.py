@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import sicetnon
 from sicetnon.errors import DataError, UsageError
 
-ir_datasets = pytest.importorskip("ir_datasets", reason="needs the extra datasets")
+pytestmark = pytest.mark.skipif(not find_spec("ir_datasets"), reason="needs the extra datasets")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -40,6 +41,8 @@ def test_registered_datasets_are_loaded_by_their_ids() -> None:
     ids = sicetnon.register_ir_dataset(EXAMPLES / "touche-2020-task-1", "sample")
     assert ids[0] == "sicetnon/sample"
     assert set(ids) >= {"sicetnon/sample/relevance", "sicetnon/sample/quality"}
+    import ir_datasets
+
     assert set(ids) <= set(ir_datasets.registry)
     main, quality = (ir_datasets.load(f"sicetnon/sample{part}") for part in ("", "/quality"))
     file = EXAMPLES / "touche-2020-task-1" / "relevance.qrels"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -11,12 +13,10 @@ import pytest
 import sicetnon
 from sicetnon.errors import DataError
 
-pandas = pytest.importorskip("pandas", reason="needs the extra pyterrier")
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # what PyTerrier's own dependencies deprecate
-    pt = pytest.importorskip("pyterrier", reason="needs the extra pyterrier")
-
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(not find_spec("pyterrier"), reason="needs the extra pyterrier"),
+]
 
 TEXTS = ["tenure protects freedom", "tenure tenure costs money", "uniforms save money", "money"]
 TOPICS = [sicetnon.Topic("1", "tenure"), sicetnon.Topic("2", "money"), sicetnon.Topic("3", "x")]
@@ -28,13 +28,26 @@ def index() -> Iterator[sicetnon.Index]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def pandas() -> Any:
+    return pytest.importorskip("pandas", reason="needs the extra pyterrier")
+
+
 @pytest.fixture
-def queries() -> Any:
+def queries(pandas: Any) -> Any:
     return pandas.DataFrame([(t.number, t.title) for t in TOPICS], columns=["qid", "query"])
 
 
+@pytest.fixture(scope="module")
+def pt() -> Any:
+    """PyTerrier, which is loaded when the first test runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what PyTerrier's own dependencies deprecate
+        return importlib.import_module("pyterrier")
+
+
 @pytest.fixture(autouse=True)
-def no_jvm() -> Iterator[None]:
+def no_jvm(pt: Any) -> Iterator[None]:
     yield
     assert not pt.java.started()
 
@@ -52,7 +65,9 @@ def test_a_system_there_and_back_finds_the_same(index: sicetnon.Index) -> None:
     assert "bm25" in repr(index.system("bm25").as_pyterrier())
 
 
-def test_an_experiment_takes_systems(index: sicetnon.Index, queries: Any) -> None:
+def test_an_experiment_takes_systems(
+    index: sicetnon.Index, queries: Any, pt: Any, pandas: Any
+) -> None:
     qrels = pandas.DataFrame(
         [("1", "1", 1), ("1", "0", 0), ("2", "3", 1)], columns=["qid", "docno", "label"]
     )
@@ -66,7 +81,7 @@ def test_an_experiment_takes_systems(index: sicetnon.Index, queries: Any) -> Non
     assert table["map"][0] == pytest.approx((judged["1"] + judged["2"]) / 2)
 
 
-def test_pipelines_take_systems(index: sicetnon.Index, queries: Any) -> None:
+def test_pipelines_take_systems(index: sicetnon.Index, queries: Any, pt: Any) -> None:
     bm25, dirichlet = (index.system(name).as_pyterrier() for name in ("bm25", "dirichlet"))
     whole = bm25(queries)
     assert list(whole.columns) == ["qid", "query", "docno", "score", "rank"]
@@ -86,14 +101,15 @@ def test_no_query_finds_nothing(index: sicetnon.Index, queries: Any) -> None:
     assert list(found.columns) == ["qid", "query", "docno", "score", "rank"]
 
 
-def test_missing_columns_are_one_clear_line() -> None:
+def test_missing_columns_are_one_clear_line(pt: Any) -> None:
     keeps = pt.apply.generic(lambda frame: frame)
     with pytest.raises(DataError, match="columns qid, query; expected qid, docno, score"):
         sicetnon.from_pyterrier(keeps).retrieve(TOPICS, 10)
 
 
-def test_columns_of_the_queries_are_kept_and_missing_ones_named(index: sicetnon.Index) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_columns_of_the_queries_are_kept_and_missing_ones_named(
+    index: sicetnon.Index, pandas: Any
+) -> None:
     transformer = sicetnon.System(index.retriever()).as_pyterrier(k=2)
     queries = pandas.DataFrame({"qid": [1], "query": ["tenure"], "query_0": ["original"]})
     assert set(transformer(queries)["query_0"]) == {"original"}

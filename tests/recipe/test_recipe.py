@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from recipe.augmentation import augmented, negation_of, question_of  # noqa: E402
-from recipe.corpus import BY_FOLDS, examples, fold_of, of_folds, without_topic_means  # noqa: E402
+from recipe.corpus import BY_FOLDS, fold_of, of_folds, without_topic_means  # noqa: E402
 from recipe.examples import Example  # noqa: E402
 from recipe.overlap import near_duplicates  # noqa: E402
 
@@ -78,11 +78,6 @@ def test_the_mean_of_a_topic_is_taken_off_where_it_is_learnt_alone() -> None:
     # the mean of all five, 0.58, takes the place of 0.3 and of 0.767
     wanted = [0.48, 0.68, 0.4133, 0.6133, 0.9]
     assert [each.label for each in centred] == pytest.approx(wanted, abs=1e-3)
-
-
-@pytest.fixture(scope="module")
-def all_examples() -> list[Example]:
-    return examples(most_unlabelled=0)
 
 
 @needs_data

@@ -11,7 +11,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from recipe.corpus import examples  # noqa: E402
 from recipe.denial import denials, denied  # noqa: E402
 from recipe.examples import Example  # noqa: E402
 from recipe.overlap import near_duplicates  # noqa: E402
@@ -92,8 +91,8 @@ def test_a_claim_that_stands_beside_its_denial_is_not_denied_again() -> None:
 
 
 @needs_data
-def test_no_denial_nearly_says_what_a_held_out_text_says() -> None:
-    found = examples(most_unlabelled=0)
+def test_no_denial_nearly_says_what_a_held_out_text_says(all_examples: list[Example]) -> None:
+    found = all_examples
     made = [each for each in found if each.dataset == "denied"]
     assert len(made) > 3000
     held = [each.text for each in found if each.split == "held-out"]

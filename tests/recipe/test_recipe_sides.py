@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn", reason="needs the extra train")
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -19,6 +18,9 @@ from recipe.side_fit import fitted  # noqa: E402
 from sicetnon.arguments.side.classifier import SIDES, sides_of  # noqa: E402
 from sicetnon.arguments.side.evidence import Evidence  # noqa: E402
 from sicetnon.arguments.side.weights import Weights  # noqa: E402
+
+# it takes a second to load, which every process that collects tests would spend
+pytestmark = pytest.mark.skipif(not find_spec("sklearn"), reason="needs the extra train")
 
 FOR, AGAINST, _, NONE = range(4)
 

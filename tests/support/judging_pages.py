@@ -12,7 +12,6 @@ from typing import Any
 import urllib3
 
 from sicetnon.judging import make_pool
-from sicetnon.web.access import CSRF_HEADER, SESSION_COOKIE
 from support.patience import HANGS
 
 TOPICS = {"1": "Should zoos be closed?", "2": "Is homework <b>useful</b>?"}
@@ -46,6 +45,8 @@ class Assessor:
     pool: Any = field(default_factory=lambda: urllib3.PoolManager(retries=False, timeout=HANGS))
 
     def ask(self, method: str, path: str, **more: Any) -> Any:
+        from sicetnon.web.access import SESSION_COOKIE
+
         headers = more.pop("headers", {}) | ({"Cookie": self.cookie} if self.cookie else {})
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
@@ -69,6 +70,8 @@ class Assessor:
     def send(self, actions: list[dict[str, Any]], csrf: str) -> Any:
         """Send actions, as a script does."""
         body = {"assessor": self.name, "actions": actions}
+        from sicetnon.web.access import CSRF_HEADER
+
         return self.ask("POST", "/judge/actions", json=body, headers={CSRF_HEADER: csrf})
 
     def submit(self, fields: dict[str, str]) -> Any:

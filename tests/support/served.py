@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import urllib3
-from starlette.types import ASGIApp
 
 import sicetnon
-from sicetnon.web.application import application
-from sicetnon.web.assistant_route import PATH
-from sicetnon.web.listener import uvicorn_server
 from sicetnon.web.settings import Settings
 from support.patience import HANGS
+
+# the server is loaded where one is started, and not by every process that collects tests
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ def patient(settings: Settings) -> Settings:
 @contextmanager
 def served(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[Client]:
     """A running server over an index."""
+    from sicetnon.web.application import application
+
     settings = patient(settings or Settings())
     with _running(application(index, settings), settings) as url:
         yield Client(url)
@@ -84,6 +86,7 @@ def served(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[
 @contextmanager
 def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[str]:
     """A running server of tools for assistants over an index, by its address."""
+    from sicetnon.web.assistant_route import PATH
     from sicetnon.web.assistant_server import assistant_application
 
     settings = patient(settings or Settings())
@@ -93,6 +96,8 @@ def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Ite
 
 @contextmanager
 def _running(app: ASGIApp, settings: Settings) -> Iterator[str]:
+    from sicetnon.web.listener import uvicorn_server
+
     server = uvicorn_server(app, settings)
     with socket.create_server(("127.0.0.1", 0)) as bound:
         # it listens already: requests wait until the server takes them

@@ -9,22 +9,33 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import sicetnon
 from sicetnon.cli import main
-from sicetnon.web.assistant_route import PATH
 from sicetnon.web.settings import Settings
 from support.debates import FOR, QUESTION, both_sides
 from support.served import Client as Asker
 from support.served import served, served_tools
 
-Connect = Callable[[str], AbstractAsyncContextManager[Client]]
+if TYPE_CHECKING:
+    from mcp.client import Client as McpClient
+
+    Connect = Callable[[str], AbstractAsyncContextManager[McpClient]]
+
+PATH = "/mcp"
+
+
+def client(server: Any, **how: str) -> McpClient:
+    """The official client, which is loaded where one is used."""
+    from mcp.client import Client
+
+    return Client(server, **how)
+
+
 HOSTILE = "\x1b[31mred\x00 \u202etfel <script>alert(1)</script> tenure"
 
 
@@ -57,13 +68,17 @@ def connect(request: pytest.FixtureRequest, index: sicetnon.Index) -> Connect:
     """Connects a client, of the newest protocol or of the older one."""
     if request.param != "pipe":
         address = request.getfixturevalue(request.param)
-        return lambda mode: Client(address, mode=mode)
+        return lambda mode: client(address, mode=mode)
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
     arguments = ["-m", "sicetnon", "mcp", "--index", str(index.folder)]
     started = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
-    return lambda mode: Client(stdio_client(started), mode=mode)
+    return lambda mode: client(stdio_client(started), mode=mode)
 
 
-def asked(client: AbstractAsyncContextManager[Client], *calls: tuple[str, dict[str, Any]]) -> Any:
+def asked(
+    client: AbstractAsyncContextManager[McpClient], *calls: tuple[str, dict[str, Any]]
+) -> Any:
     """The results of calls over one connection."""
 
     async def ask() -> list[Any]:
@@ -99,8 +114,8 @@ def test_the_tools_say_what_the_library_says(
 
 def test_what_is_offered(url: str) -> None:
     async def offered() -> Any:
-        async with Client(url) as client:
-            return await client.list_tools()
+        async with client(url) as connected:
+            return await connected.list_tools()
 
     tools = {tool.name: tool for tool in anyio.run(offered).tools}
     assert set(tools) == {"search", "compare", "brief", "document"}
@@ -120,7 +135,7 @@ def test_a_comparison_names_what_favours_each(tmp_path: Path) -> None:
     path = tmp_path / "passages.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in passages))
     with served_tools(sicetnon.Index.build(path)) as url:
-        (found,) = asked(Client(url), ("compare", {"first": "laptop", "second": "desktop"}))
+        (found,) = asked(client(url), ("compare", {"first": "laptop", "second": "desktop"}))
     sides = found.structured_content
     assert [each["id"] for each in sides["first"]["favoured_by"]] == ["a"]
     assert [each["id"] for each in sides["second"]["favoured_by"]] == ["b"]
@@ -142,7 +157,7 @@ def test_a_comparison_names_what_favours_each(tmp_path: Path) -> None:
 def test_wrong_calls_say_what_is_wrong(
     url: str, tool: str, given: dict[str, Any], said: str
 ) -> None:
-    (answer,) = asked(Client(url), (tool, given))
+    (answer,) = asked(client(url), (tool, given))
     assert answer.is_error
     assert said in answer.content[0].text
 
@@ -152,14 +167,14 @@ def test_a_fault_of_the_program_is_not_shown(url: str, monkeypatch: pytest.Monke
         raise RuntimeError("secret")
 
     monkeypatch.setattr("sicetnon.web.assistant.brief", fails)
-    (answer,) = asked(Client(url), ("brief", {"question": "Is it a fault?"}))
+    (answer,) = asked(client(url), ("brief", {"question": "Is it a fault?"}))
     assert answer.is_error
     assert "secret" not in answer.content[0].text
 
 
 def test_long_and_hostile_texts(url: str) -> None:
     found, first, last = asked(
-        Client(url),
+        client(url),
         ("search", {"question": "red tenure"}),
         ("document", {"identifier": "odd"}),
         ("document", {"identifier": "odd", "start": 20_000}),
@@ -194,7 +209,7 @@ def test_other_hosts_are_refused(url: str) -> None:
 def test_tools_beside_the_pages_keep_their_rules(index: sicetnon.Index, tmp_path: Path) -> None:
     with served(index, Settings("0.0.0.0", token="secret")) as pages:
         # reading needs no token, judging and uploads do
-        (read,) = asked(Client(pages.url + PATH), ("document", {"identifier": "0"}))
+        (read,) = asked(client(pages.url + PATH), ("document", {"identifier": "0"}))
         assert read.structured_content["text"].endswith(FOR[0])
         assert pages.get("/judge").status == 401
         counts = pages.get("/api/v1/metrics").data.decode()

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import anyio
 import pytest
 from markdown_it import MarkdownIt
-from mcp.client import Client as Assistant
 
 import sicetnon
 from sicetnon.cli import main
@@ -141,6 +140,8 @@ def test_json_is_json_for_every_browser(client: Client, path: str, name: str) ->
 
 
 def test_tools_of_assistants(index: sicetnon.Index) -> None:
+    from mcp.client import Client as Assistant
+
     async def ask(url: str) -> list[str]:
         async with Assistant(url) as asked:
             found = await asked.call_tool("search", {"question": QUESTION})

@@ -7,7 +7,6 @@ import re
 import pytest
 
 from robustness.openapi import held_against_its_description
-from sicetnon.web.fields import QUESTION
 
 
 def test_schemathesis_finds_nothing() -> None:
@@ -18,6 +17,8 @@ def test_schemathesis_finds_nothing() -> None:
 
 @pytest.mark.parametrize("blank", [" ", "\n", "\x1d", "\x85", "\u2003"])
 def test_a_blank_question_is_described_as_wrong_and_refused(blank: str) -> None:
+    from sicetnon.web.fields import QUESTION
+
     # a reader of patterns may hold only these for white space
     spaces = r"[^\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
     assert not re.search(QUESTION["pattern"].replace(r"[^\s", spaces), blank + " ")

@@ -84,11 +84,7 @@ _REPORTED, _CONCEDED, _REFUTED_NEXT, _OF_THE_AUTHOR, _PAST = 1.0, 0.6, 0.5, 0.7,
 
 
 def doubts(sentences: Sequence[str]) -> list[float]:
-    """The doubt that each sentence of a text gives its author's own reason, from 0 to 1.
-
-    Args:
-        sentences: The sentences of the text, in order.
-    """
+    """The doubt that each sentence of a text gives its author's own reason, from 0 to 1."""
     following = [*sentences[1:], ""]
     return [_doubt(*pair) for pair in zip(sentences, following, strict=False)]
 

@@ -29,9 +29,6 @@ _PROGRAM = (
 def build_in_processes(options: argparse.Namespace) -> None:
     """Build each shard in a process of its own, and make one index of them.
 
-    Args:
-        options: The options of `index build`.
-
     Raises:
         EndedError: A process has failed; the others are ended, and nothing has changed.
     """
@@ -93,11 +90,7 @@ def _same(options: argparse.Namespace) -> list[str]:
 
 
 class _ShardProcess:
-    """A process that builds a shard. It is ended with the block that it is the context of.
-
-    Args:
-        command: Its command line.
-    """
+    """A process that builds a shard. It is ended with the block that it is the context of."""
 
     def __init__(self, command: Sequence[str]):
         self._told: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115

@@ -5,10 +5,12 @@ To import this module loads numba, which takes about half a second.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import logging
 import pickle
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType
@@ -17,14 +19,18 @@ from typing import Any
 import numpy as np
 from numba import config, njit
 from numba.core import caching, event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import nrt
 
 from sicetnon.compiled import Kernel
 from sicetnon.folders import cache_folder
+from sicetnon.platforms import try_lock
 
 _LOG = logging.getLogger("sicetnon.compiled")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _NUMBERS = (int, float, np.number)
+# a kernel compiles within three seconds; a process that is paused must not hold others up
+_LONGEST_WAIT, _LOOKING = 20.0, 0.05
 
 
 class _Announcement(event.Listener):
@@ -98,6 +104,28 @@ class _KernelFile(caching.IndexDataCacheFile):
         name = f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
         return str(Path(self._cache_path) / name)
 
+    @contextlib.contextmanager
+    def compiling(self, key: object) -> Iterator[None]:
+        """Keep other processes from compiling the same signature meanwhile."""
+        path = Path(self._path(key))
+        lock = path.with_suffix(".lock")
+        file = None
+        if not path.exists():
+            with contextlib.suppress(OSError):  # no folder can be written
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = lock.open("ab")
+        if file is None:
+            yield
+            return
+        with file:
+            end = time.monotonic() + _LONGEST_WAIT
+            with contextlib.suppress(OSError):  # a file system without locks
+                while not try_lock(file) and not path.exists() and time.monotonic() < end:
+                    time.sleep(_LOOKING)
+            yield
+        with contextlib.suppress(OSError):
+            lock.unlink(missing_ok=True)
+
 
 class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelFiles
@@ -119,6 +147,18 @@ class _KernelCache(caching.FunctionCache):
         nrt.rtsys.initialize(target)  # what machine code calls to make arrays
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, target)  # type: ignore[no-untyped-call]
+
+    def compiled_once(self, kernel: Any) -> Callable[[Any], Any]:
+        """The function that compiles a kernel, or loads what another process has just compiled."""
+        compile_ = kernel.compile
+
+        def once(signature: Any) -> Any:
+            key = self._index_key(signature, kernel.targetctx.codegen())  # type: ignore[no-untyped-call]
+            # a thread that waits for a process must not have what a compiling thread waits for
+            with global_compiler_lock, self._cache_file.compiling(key):
+                return compile_(signature)
+
+        return once
 
 
 def _parts(function: Callable[..., Any]) -> list[tuple[object, ...]]:
@@ -171,6 +211,7 @@ def dispatcher(function: Callable[..., Any], allocates: bool = True) -> Any:
     try:
         # what `cache=True` does, with our folder in place of numba's choice
         made._cache = _KernelCache(function)
+        made.compile = made._cache.compiled_once(made)
     except RuntimeError:  # no folder can be written
         _announce_loss()
     return made

@@ -44,13 +44,10 @@ class Row:
     """A published score.
 
     Attributes:
-        task: The task-year.
-        dimension: The dimension.
         corpus: The version of the corpus, where the task has a table for each; else empty.
         team: Who made the run.
         tag: The run.
         measure: `nDCG@5`, or `MacroF1` for stances.
-        mean: The score.
         low: The lower bound of its 95% interval; None where none was published.
         high: The upper bound, likewise.
         lines: For stances: on how many lines of the run the score stands (N).

@@ -43,7 +43,6 @@ class Measure:
 
     Attributes:
         text: The notation of ir_measures, without the rule: `nDCG@5`.
-        rule: The rule.
     """
 
     text: str

@@ -24,7 +24,6 @@ class Qrels(Loaded):
 
     Attributes:
         name: The path, or the name that the caller gave.
-        dimension: The dimension.
         grades: For each topic the labels of its documents, where they are numbers.
         stances: For each topic the labels of its documents, where they are stances.
         pairs: Whether the documents are pairs; their ids are in one order then.

@@ -81,12 +81,6 @@ class PostingsLists(NamedTuple):
 class CiffReader:
     """Reads a file from its start to its end: the header, all lists, all documents.
 
-    Args:
-        path: The file.
-
-    Attributes:
-        header: Its header.
-
     Raises:
         DataError: The file cannot be read or is no CIFF file; so do the methods.
     """

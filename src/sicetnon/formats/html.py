@@ -24,7 +24,6 @@ class Html(msgspec.Struct, frozen=True):
     """HTML that is to be parsed.
 
     Attributes:
-        data: The HTML.
         charset: The encoding that the server gave; guessed when left out or wrong.
         main_content: Whether menus, headers and footers go.
     """

@@ -27,8 +27,6 @@ class Exported:
     """A file of judgments that was written.
 
     Attributes:
-        path: The file.
-        judgments: Its lines.
         ties: Documents that were left out, since as many votes were for one word as for another.
     """
 
@@ -42,7 +40,6 @@ class Imported:
     """The outcome of an import of judgments.
 
     Attributes:
-        dimension: Their dimension.
         saved: Judgments that are votes now.
         known: Judgments that were votes already.
         outside: Judgments of documents that are not in the pool.

@@ -77,7 +77,6 @@ class Receipt(msgspec.Struct, frozen=True):
     """The outcome of an action.
 
     Attributes:
-        key: Its key.
         outcome: `saved`: it is on the disk. `repeated`: it was already. `refused`: nothing changed.
         reason: Why it was refused.
     """
@@ -92,10 +91,7 @@ class Item(msgspec.Struct, frozen=True):
 
     Attributes:
         id: Its number in the file.
-        topic: The number of its topic.
-        document: Its id.
         votes: The assessor's labels that stand, by dimension.
-        note: The assessor's note.
     """
 
     id: int
@@ -123,8 +119,6 @@ class Ledger:
     """The events and reservations of a judging file.
 
     Args:
-        database: The file, open.
-        plan: How it is judged.
         hold_seconds: How long a document is kept for the assessor whom it was shown to.
     """
 

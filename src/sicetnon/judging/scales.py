@@ -37,8 +37,6 @@ class Scale:
     """The labels of a dimension.
 
     Attributes:
-        dimension: The dimension.
-        question: The question to the assessor.
         labels: The labels, lowest first where they are grades.
     """
 

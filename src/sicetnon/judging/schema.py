@@ -87,9 +87,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     Attributes:
         task: The task-year; the empty string for none.
-        dimensions: The dimensions.
         depth: The first documents of each topic that each run gave to the pool.
-        runs: The names of the runs.
         seed: The seed of the orders in which assessors see documents.
         votes: How many assessors judge a document.
         quota: How many documents an assessor judges at most; None for no limit.

@@ -81,10 +81,6 @@ class JudgingFile:
     def assigned(self, name: str, count: int = 1) -> list[Item]:
         """The next documents of an assessor, which are kept for them for a while.
 
-        Args:
-            name: The assessor.
-            count: How many at most.
-
         Raises:
             UsageError: The name cannot be used.
             NotSavedError: The file cannot be written.

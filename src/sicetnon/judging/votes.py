@@ -18,15 +18,7 @@ from sicetnon.judging.store import JudgingFile
 
 
 class Vote(msgspec.Struct, frozen=True):
-    """A vote that was not undone or replaced.
-
-    Attributes:
-        assessor: Who gave it.
-        topic: The number of the topic.
-        document: The id of the document.
-        dimension: What was judged.
-        label: The label.
-    """
+    """A vote that was not undone or replaced."""
 
     assessor: str
     topic: str
@@ -39,10 +31,7 @@ class AssessorProgress(msgspec.Struct, frozen=True):
     """The progress of an assessor.
 
     Attributes:
-        name: The assessor.
         judged: Documents with a vote in every dimension.
-        skipped: Documents that were skipped.
-        notes: Documents with a note.
         quota: Documents that the assessor judges at most; None for no limit.
     """
 
@@ -58,11 +47,9 @@ class Progress(msgspec.Struct, frozen=True):
 
     Attributes:
         documents: Documents in the pool, over all topics.
-        topics: Topics with a document.
         judged: Documents that have all their votes.
         votes_wanted: Votes on documents that are wanted in all.
         votes: Votes on documents that are there; one for all dimensions.
-        assessors: Each assessor.
     """
 
     documents: int
@@ -78,8 +65,6 @@ class PairAgreement:
     """The agreement of two assessors.
 
     Attributes:
-        first: One of them.
-        second: The other.
         documents: Documents that both judged.
         equal: The share of equal labels.
         kappa: Cohen's kappa; NaN where it is not defined.
@@ -97,7 +82,6 @@ class DimensionAgreement:
     """The agreement of all assessors on a dimension.
 
     Attributes:
-        dimension: What was judged.
         documents: Documents with two votes or more.
         alpha: Krippendorff's alpha, of ordinal data for grades and of nominal data for words; NaN
             where it is not defined.
@@ -121,15 +105,7 @@ class DimensionAgreement:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A document on which assessors differ.
-
-    Attributes:
-        topic: The number of the topic.
-        document: The id of the document.
-        dimension: What was judged.
-        votes: The label of each assessor.
-        notes: The notes of assessors.
-    """
+    """A document on which assessors differ."""
 
     topic: str
     document: str
@@ -239,10 +215,6 @@ def agreement(file: JudgingFile) -> list[DimensionAgreement]:
 
 def disagreements(file: JudgingFile, dimension: str | None = None) -> list[Disagreement]:
     """The documents on which assessors differ, for them to discuss; the furthest apart first.
-
-    Args:
-        file: The judging file.
-        dimension: Of this dimension alone.
 
     Raises:
         UsageError: The dimension is not judged in this file.

@@ -57,9 +57,6 @@ class _Candidate(NamedTuple):
     """A sentence that may be shown, of an answer with a side.
 
     Attributes:
-        answer: The answer.
-        side: Its side.
-        text: The sentence.
         doubt: How doubtful it is that its author holds it.
     """
 

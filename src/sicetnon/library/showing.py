@@ -28,8 +28,6 @@ class Shown(NamedTuple):
     """The results of a ranking that are shown.
 
     Attributes:
-        ranking: Its results, in their order.
-        records: Their documents.
         similar: The near duplicates of each result that stood behind it.
     """
 

@@ -30,12 +30,9 @@ class Candidates:
     """Sentences, one per row; all arrays have shape (sentences,) unless said otherwise.
 
     Attributes:
-        texts: The text of each sentence.
-        ids: Its id.
         arguments: The place of its argument in the ranking, from 0.
         debates: The number of its debate: arguments with the same conclusion have the same.
         positions: Its position in the argument, from 0.
-        conclusions: Whether it is a conclusion.
         fit: Whether it may be part of a result.
         relevance: The score of its argument, less that of the best one: 0 or below.
         coverage: The share of the question that it covers, from 0 to 1.

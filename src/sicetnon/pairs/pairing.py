@@ -23,7 +23,6 @@ class Pairs:
     """Pairs of sentences, one per row; all arrays have shape (pairs,).
 
     Attributes:
-        sentences: The sentences that are paired.
         first: The place of each pair's first sentence among them.
         second: The place of its second sentence, which is another one.
         similar: The cosine of the two.

@@ -27,8 +27,6 @@ class Examples:
     """The candidates of questions, with features, and labels where they were read.
 
     Attributes:
-        questions: The questions.
-        rankings: The candidates of each.
         table: The features of all candidates, question by question.
         groups: The place of each candidate's question, shape (candidates,).
         relevance: The labels, -1 where an argument was not read, shape (candidates,).

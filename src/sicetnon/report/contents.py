@@ -143,7 +143,6 @@ class Contents:
     Attributes:
         names: The name of each run on the page; runs in the order of the first section.
         sections: One per file of judgments and measure.
-        topics: The judged topics.
         qrels: The judgments, by their name on the page.
         by_rank: Whether the documents of a run are in the order of its ranks, not of its scores.
     """

@@ -19,7 +19,6 @@ class ShownHit:
     """A document that a run found, as the page shows it.
 
     Attributes:
-        document: Its id.
         number: The same for the same document in all runs of the topic.
         labels: Its label in each file of judgments; None for none.
         stance: The stance that the run gives it; else empty.

@@ -45,10 +45,8 @@ class Cell:
     """One run on one topic.
 
     Attributes:
-        topic: The topic.
         value: The score; None where the topic does not count.
         judged: The share of judged documents; None where it is not known.
-        x: Left edge.
         opacity: How strong the colour is.
         dot: Radius of the dot for unjudged documents; 0 for none.
     """
@@ -67,10 +65,7 @@ class HeatMap:
 
     Attributes:
         topics: The topics, in the order of the columns.
-        headings: The headings of the columns.
         rotated: Whether the headings are rotated, since they are too wide for their columns.
-        column: Width of a column.
-        top: Height of the headings.
         rows: For each run its cells.
     """
 

@@ -105,8 +105,6 @@ class Service:
     """A service on the network.
 
     Args:
-        name: Its name, for messages.
-        url: Its address.
         cache: Keeps its answers.
         key: The API key, if it needs one.
         key_help: Advice for users without a key; shown when one is needed.

@@ -146,14 +146,7 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
 
 @dataclass(frozen=True)
 class _Found:
-    """A run before it is written.
-
-    Attributes:
-        rankings: A ranking for each topic.
-        run: The text of the run.
-        metadata: Its metadata.
-        missing: See `IndexReader.missing`.
-    """
+    """A run before it is written."""
 
     rankings: list[Ranking]
     run: str

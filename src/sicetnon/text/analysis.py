@@ -29,7 +29,6 @@ class Analysis:
     """The way from texts to terms; the same for documents and questions.
 
     Attributes:
-        name: Its name.
         stemmer: `none` or `porter2`.
         stop_words: The name of a stop list; stop words are taken out before stemming.
         forms: Whether the forms of a stem stay terms of their own. A search can then prefer the
@@ -90,7 +89,6 @@ class Analyzer:
     Several threads may ask it for terms and stems.
 
     Attributes:
-        analysis: The analysis that it applies.
         terms: The terms met so far, numbered.
         term_of_word: The term of each word met so far, `STOPPED` for a stop word, int32.
         stem: The stems of distinct words.

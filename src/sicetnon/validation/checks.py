@@ -58,10 +58,7 @@ class Checker:
     """Checks the rows of a run by the rules.
 
     Args:
-        contract: The contract of the task.
-        topics: The numbers of the topics.
         known: The documents of the corpus; for pairs, the sentences. None leaves ids unchecked.
-        log: Takes the findings.
     """
 
     def __init__(self, contract: Contract, topics: Collection[str], known: Known | None, log: Log):

@@ -101,10 +101,6 @@ class Sessions:
     def check(self, request: Request, given: object) -> None:
         """Refuse a request whose form is not one of this server for this browser.
 
-        Args:
-            request: The request.
-            given: The token in its form, or in its header.
-
         Raises:
             Problem: It is another one (403).
         """

@@ -30,12 +30,7 @@ _ABOUT = (
 
 
 def application(index: Index, settings: Settings) -> FastAPI:
-    """The pages, the HTTP API and the tools for assistants over an index, as an ASGI application.
-
-    Args:
-        index: An open index. It is opened again when it changes on disk.
-        settings: Limits.
-    """
+    """The pages, the HTTP API and the tools for assistants over an index (ASGI)."""
     state = State.of(index, settings)
     tools = AssistantRoute(state)
     app = FastAPI(

@@ -26,8 +26,6 @@ class Asset:
     """A file that a page loads.
 
     Attributes:
-        name: Its name.
-        data: Its bytes.
         digest: The begin of their SHA-256 checksum, in hexadecimal digits.
     """
 

@@ -44,11 +44,7 @@ _Count = Annotated[int, Field(ge=1, le=50, description="answers wanted")]
 
 
 def assistant(state: State) -> MCPServer:
-    """The tools over an index; they have the limits of the HTTP API.
-
-    Args:
-        state: The index, its workers and their limits.
-    """
+    """The tools over an index; they have the limits of the HTTP API."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     server = MCPServer("sicetnon", title="Sic et Non", instructions=_INSTRUCTIONS, version=VERSION)
@@ -61,11 +57,7 @@ def assistant(state: State) -> MCPServer:
 
 
 def assistant_over_http(state: State) -> Starlette:
-    """The same at `PATH`, as an ASGI application (streamable HTTP).
-
-    Args:
-        state: The index, its workers and their limits.
-    """
+    """The same at `PATH`, as an ASGI application (streamable HTTP)."""
     # a tool keeps nothing between calls: no session, and an answer is one JSON object
     return assistant(state).streamable_http_app(
         streamable_http_path=PATH,

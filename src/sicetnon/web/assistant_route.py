@@ -22,12 +22,6 @@ class AssistantRoute:
     """The tools for assistants, loaded by the first request for them.
 
     Loading takes half as long as the start of the server, and most servers get no such request.
-
-    Args:
-        state: The index, its workers and their limits.
-
-    Attributes:
-        route: The route that leads here.
     """
 
     def __init__(self, state: State):

@@ -18,12 +18,7 @@ from sicetnon.web.state import State
 
 
 def serve_pipe(index: Index, settings: Settings) -> None:
-    """Answer an assistant that has started this process, until it closes standard input.
-
-    Args:
-        index: An open index.
-        settings: Limits.
-    """
+    """Answer an assistant that has started this process, until it closes standard input."""
     state = State.of(index, settings)
 
     async def answer() -> None:
@@ -38,12 +33,6 @@ def serve_assistants(
 ) -> None:
     """Answer assistants over HTTP, until the process is asked to end.
 
-    Args:
-        index: An open index.
-        settings: Limits, and the address.
-        port: The port; 0 takes a free one.
-        say: Called with the address once it is bound.
-
     Raises:
         UsageError: The address cannot be bound.
     """
@@ -53,12 +42,7 @@ def serve_assistants(
 
 
 def assistant_application(index: Index, settings: Settings) -> Starlette:
-    """The tools over HTTP, as an ASGI application.
-
-    Args:
-        index: An open index. It is opened again when it changes on disk.
-        settings: Limits.
-    """
+    """The tools over HTTP, as an ASGI application."""
     state = State.of(index, settings)
     tools = AssistantRoute(state)
     app = Starlette(routes=[tools.route], lifespan=tools.lifespan)

@@ -16,12 +16,7 @@ _LARGEST_SHARE = 0.1
 
 
 class Cache:
-    """Results by key; those that were used last stay.
-
-    Args:
-        most: Results at most.
-        most_letters: Letters of all texts in them at most.
-    """
+    """Results by key; those that were used last stay."""
 
     def __init__(self, most: int, most_letters: int):
         self._most, self._most_letters = most, most_letters
@@ -32,22 +27,12 @@ class Cache:
         return key in self._kept
 
     def get(self, key: Hashable) -> Any:
-        """A result that is kept.
-
-        Raises:
-            KeyError: It is not.
-        """
+        """A result that is kept."""
         self._kept.move_to_end(key)
         return self._kept[key][0]
 
     def put(self, key: Hashable, result: Any, letters: int) -> None:
-        """Keep a result in place of those that were not used for long.
-
-        Args:
-            key: Its key.
-            result: The result.
-            letters: Its size as `letters_of` gives it.
-        """
+        """Keep a result in place of those that were not used for long."""
         if letters > self._most_letters * _LARGEST_SHARE:
             return
         self._letters += letters - self._kept.pop(key, (None, 0))[1]

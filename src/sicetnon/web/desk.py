@@ -19,10 +19,6 @@ _WAITING = 256
 class Desk:
     """The judging file, and the thread that works on it.
 
-    Args:
-        settings: The file, where one is served, and limits.
-        metrics: Where work is counted.
-
     Raises:
         DataError: It is no sound judging file.
         NotSavedError: It cannot be written.

@@ -18,7 +18,6 @@ class Reply:
     """The answer to a request, with the headers of every answer.
 
     Args:
-        send: Sends a part of it.
         headers: Headers that every answer has, unless it has others of these names.
         seconds: Seconds within which the client has to take a part.
 
@@ -61,11 +60,8 @@ class Body:
     """The body of a request, up to a limit of bytes and time. Beyond it the client seems gone.
 
     Args:
-        receive: Receives a part of it.
-        headers: Of the request.
         limit: Bytes at most.
         seconds: Seconds within which it has to be whole.
-        reply: The answer.
 
     Attributes:
         has_gone: Whether the client has hung up before its answer was whole.
@@ -108,11 +104,7 @@ class Body:
         return {"type": "http.disconnect"}
 
     async def watch(self, task: asyncio.Task[Any]) -> None:
-        """Cancel the task that answers once the client has gone.
-
-        Args:
-            task: It.
-        """
+        """Cancel the task that answers once the client has gone."""
         await self._is_read.wait()
         while (await self._receive())["type"] != "http.disconnect":
             pass

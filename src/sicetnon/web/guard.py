@@ -36,13 +36,7 @@ _HEADERS = {
 
 
 class Guard:
-    """Middleware around the application.
-
-    Args:
-        app: The application.
-        settings: The limits.
-        metrics: Where requests are counted.
-    """
+    """Middleware around the application."""
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics):
         self._app, self._settings, self._metrics = app, settings, metrics

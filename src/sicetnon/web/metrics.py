@@ -44,11 +44,7 @@ class Metrics:
         self._seconds[route] += seconds
 
     def text(self, busy: int) -> str:
-        """All of it as text.
-
-        Args:
-            busy: Requests that are worked on, or wait for a thread.
-        """
+        """All of it as text."""
         return "\n".join(self._lines(busy)) + "\n"
 
     def _lines(self, busy: int) -> Iterator[str]:

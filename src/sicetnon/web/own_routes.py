@@ -16,10 +16,10 @@ from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.library.answers import Answer, as_json
 from sicetnon.library.brief import brief
 from sicetnon.library.reply import reply
-from sicetnon.web.encoding import json_answer
 from sicetnon.web.fields import CLAIM, EXAMPLE, QUESTION, TEXT, WHOLE, json_alone
 from sicetnon.web.metrics import MEDIA_TYPE
 from sicetnon.web.problems import Problem, documented
+from sicetnon.web.rendering import json_answer
 from sicetnon.web.state import Served, known
 
 router = APIRouter(

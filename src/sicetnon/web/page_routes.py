@@ -15,7 +15,6 @@ from sicetnon.library.brief_page import page as page_of
 from sicetnon.library.brief_page import shown as shown_brief
 from sicetnon.library.reply import reply_to
 from sicetnon.web.assets import assets
-from sicetnon.web.encoding import page_answer
 from sicetnon.web.pages.ask import ask_page
 from sicetnon.web.pages.asked import Asked, Spelling, address_of
 from sicetnon.web.pages.document import document_page, place_of
@@ -25,6 +24,7 @@ from sicetnon.web.pages.paper import context_of, file_name, missing_of, today
 from sicetnon.web.pages.reference import operations
 from sicetnon.web.pages.replied import shown_replies
 from sicetnon.web.problems import Problem
+from sicetnon.web.rendering import page_answer
 from sicetnon.web.state import Served, State, known
 
 router = APIRouter(include_in_schema=False)

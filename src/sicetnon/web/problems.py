@@ -47,9 +47,7 @@ class Problem(Exception):
     """An answer other than success.
 
     Args:
-        status: The HTTP status.
         detail: What was found, what was expected, what to do.
-        headers: Headers of the answer.
     """
 
     def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None):

@@ -1,11 +1,15 @@
-"""Pages: from a template and what it shows to an answer."""
+"""Answers: pages of templates, and JSON. Those that may be long are made in a thread."""
 
 from __future__ import annotations
 
+import asyncio
 import functools
+import json
+from collections.abc import Callable
 from typing import Any
 
-from fastapi.responses import HTMLResponse
+import msgspec
+from fastapi.responses import HTMLResponse, Response
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from sicetnon._version import VERSION
@@ -44,13 +48,27 @@ def page(template: str, *, section: str, status: int = 200, **shown: Any) -> HTM
 
 
 def fragment(template: str, **shown: Any) -> str:
-    """A part of a page, for a script that puts it in its place.
-
-    Args:
-        template: The name of its template.
-        shown: Values for the template. Texts are escaped.
-    """
+    """A part of a page, for a script that puts it in its place."""
     return _templates().get_template(template).render(**shown)
+
+
+async def page_answer(template: str, *, section: str, **shown: Any) -> Response:
+    """A page; the arguments are those of `page`."""
+    return await asyncio.to_thread(page, template, section=section, **shown)
+
+
+async def json_answer(make: Callable[[], Any]) -> Response:
+    """The answer in JSON of a value, which the function makes in the thread."""
+    return await asyncio.to_thread(
+        lambda: Response(_encoded(make()), media_type="application/json")
+    )
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # half a character, which only an escape can write
+        return json.dumps(value).encode()
 
 
 @functools.cache

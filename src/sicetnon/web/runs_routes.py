@@ -38,11 +38,7 @@ Name = Annotated[str, Query(max_length=1000)]
 
 
 class Results:
-    """Scored runs of the last uploads, in memory alone.
-
-    Args:
-        most: How many are kept.
-    """
+    """Scored runs of the last uploads, in memory alone."""
 
     def __init__(self, most: int = 8):
         self._kept: OrderedDict[str, ScoredRuns] = OrderedDict()

@@ -56,12 +56,6 @@ def said_address(
 ) -> str:
     """Say where a server answers, and who can reach it.
 
-    Args:
-        settings: The address.
-        bound: Its socket.
-        path: The path below it.
-        say: Called with the lines.
-
     Returns:
         The address.
     """

@@ -14,9 +14,9 @@ from sicetnon.library.index import Index
 from sicetnon.library.sides import with_sides
 from sicetnon.records import Argument, Passage, WebPage, unprocessed
 from sicetnon.services.chatnoir import page_uuid
-from sicetnon.web.encoding import json_answer
 from sicetnon.web.fields import EXAMPLE, QUESTION, WHOLE, json_alone
 from sicetnon.web.problems import Problem, documented
+from sicetnon.web.rendering import json_answer
 from sicetnon.web.state import Served, State
 
 router = APIRouter(responses=documented(400, 415, 422, 503), dependencies=[Depends(json_alone)])

@@ -15,11 +15,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Shelf:
-    """Holds the index that requests read.
-
-    Args:
-        index: An open index.
-    """
+    """Holds the index that requests read."""
 
     def __init__(self, index: Index):
         self._index = index

@@ -31,11 +31,6 @@ class State:
     """State that the routes share.
 
     Attributes:
-        settings: The limits.
-        shelf: The index.
-        workers: The threads that work on it.
-        metrics: The counts.
-        desk: The judging file.
         ready: Set once the first search was made, so that the next ones are quick.
     """
 

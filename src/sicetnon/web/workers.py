@@ -22,12 +22,7 @@ _RETRY_AFTER = {"Retry-After": "2"}
 
 
 class Workers:
-    """Threads that work on requests. The event loop alone uses its methods.
-
-    Args:
-        settings: How many threads, waiting requests, seconds and kept answers.
-        metrics: Where work is counted.
-    """
+    """Threads that work on requests. The event loop alone uses its methods."""
 
     def __init__(self, settings: Settings, metrics: Metrics):
         self._executor = ThreadPoolExecutor(settings.threads, thread_name_prefix="request")

@@ -116,8 +116,6 @@ def test_why_something_should_be_has_sides(question: str, sided: bool) -> None:
 
 def test_a_denied_claim_has_the_other_sides() -> None:
     judge = Side(threads=1)
-    claim = judge.conclusion_probabilities(CONCLUSIONS, "Zoos are cruel prisons for animals")
-    myth = judge.conclusion_probabilities(
-        CONCLUSIONS, "It is a myth that zoos are cruel prisons for animals"
-    )
+    claim = judge.probabilities(CONCLUSIONS, "Zoos are cruel prisons for animals")
+    myth = judge.probabilities(CONCLUSIONS, "It is a myth that zoos are cruel prisons for animals")
     np.testing.assert_allclose(myth, claim[:, [1, 0, 2, 3]])

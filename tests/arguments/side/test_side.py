@@ -56,7 +56,6 @@ def test_probabilities_are_a_distribution_for_every_text(judge: Side) -> None:
     assert found.min() >= 0
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
     assert judge.probabilities([], BAN).shape == (0, 4)
-    assert judge.conclusion_probabilities([], BAN).shape == (0, 4)
 
 
 def test_a_text_is_judged_alike_alone_and_among_others(judge: Side) -> None:
@@ -68,7 +67,7 @@ def test_a_text_is_judged_alike_alone_and_among_others(judge: Side) -> None:
 
 def test_choices_favour_the_object_that_is_praised(judge: Side) -> None:
     conclusions = ["Tablets are better than textbooks", "Textbooks are better than tablets"]
-    found = judge.conclusion_probabilities(conclusions, "Are tablets better than textbooks?")
+    found = judge.probabilities(conclusions, "Are tablets better than textbooks?")
     assert found[0, 0] > found[0, 1]
     assert found[1, 1] > found[1, 0]
 

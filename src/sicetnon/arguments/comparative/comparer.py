@@ -132,7 +132,6 @@ class Statement(NamedTuple):
     """A sentence, or a part of one before a semicolon, dash or bullet, in words.
 
     Attributes:
-        words: Its words and punctuation marks.
         keys: The key of each word (see `mentions.key_of`).
     """
 
@@ -162,8 +161,6 @@ class Comparer:
     """Finds the stance of passages towards two objects.
 
     Attributes:
-        first: The name of an object.
-        second: The name of the other.
         least: The least absolute balance of a passage that takes a side.
         share: The least share of the amount that the balance must have.
     """

@@ -59,7 +59,6 @@ class _Portion:
     """Some records that are annotated together.
 
     Attributes:
-        records: The records.
         inputs: The texts for the annotator, for each record.
         input_sha256: Checksum of the input up to the last of these records.
         input_size: Bytes of the input up to the last of these records.

@@ -75,19 +75,6 @@ class Side:
         """Names and versions of model and weights, for files that must not mix them."""
         return f"{self._reader.identity()}, sides {zlib.crc32(self._path.read_bytes()):08x}"
 
-    def conclusion_probabilities(
-        self, conclusions: Sequence[str], questions: Sequence[str] | str
-    ) -> Floats:
-        """Probabilities of the side that a conclusion alone takes, shape (conclusions, 4).
-
-        Args:
-            conclusions: Any short texts.
-            questions: A question for each, or one for all.
-        """
-        check_texts(conclusions, "conclusions")
-        asked, turned = _in_plain_words(_each(questions, len(conclusions), ""))
-        return _turned(self._of_statements(conclusions, asked), turned)
-
     def probabilities(
         self,
         texts: Sequence[str],
@@ -149,8 +136,6 @@ class Side:
         return [SideAnswer(SIDES[row.index(max(row))], tuple(row)) for row in rows]
 
     def _of_statements(self, statements: Sequence[str], questions: Sequence[str]) -> Floats:
-        if not statements:
-            return np.zeros((0, len(SIDES)), np.float32)
         evidence = self._reader.conclusions(statements, questions)
         return self._of_conclusions(evidence, statements, questions).astype(np.float32)
 

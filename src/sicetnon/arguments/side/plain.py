@@ -16,7 +16,6 @@ class Plain(NamedTuple):
     """A claim or question in plain words.
 
     Attributes:
-        text: The words.
         turned: Whether who agrees with them disagrees with what was said.
     """
 

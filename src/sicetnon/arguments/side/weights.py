@@ -20,12 +20,7 @@ SHIPPED = Path(__file__).parents[2] / "models" / "sides" / "sides.json"
 
 
 class Logistic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A logistic regression.
-
-    Attributes:
-        intercept: The constant term.
-        weights: The weight of each feature.
-    """
+    """A logistic regression."""
 
     intercept: float
     weights: dict[str, float]
@@ -38,12 +33,7 @@ class Logistic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Two steps: whether a text takes a side, and if it does, the probability of FOR.
-
-    Attributes:
-        sided: Whether it takes a side.
-        favours: Whether the side is FOR.
-    """
+    """Two steps: whether a text takes a side, and if it does, the probability of FOR."""
 
     sided: Logistic
     favours: Logistic

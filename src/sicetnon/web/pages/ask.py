@@ -35,10 +35,8 @@ class Choice:
     """A link that filters or sorts.
 
     Attributes:
-        name: Its text.
         count: Number of answers; None for an order.
         address: The page once it is chosen, or once it no longer is.
-        is_chosen: Whether it is chosen.
     """
 
     name: str
@@ -49,12 +47,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Group:
-    """Links of which one can be chosen.
-
-    Attributes:
-        name: Their heading.
-        choices: The links.
-    """
+    """Links of which one can be chosen."""
 
     name: str
     choices: tuple[Choice, ...]
@@ -65,10 +58,7 @@ class Column:
     """The answers of a side.
 
     Attributes:
-        kind: The side.
-        name: Its name.
         meaning: How they relate to the claim of the question; empty where the name says it.
-        cards: The answers.
     """
 
     kind: Kind
@@ -82,23 +72,16 @@ class AskPage:
     """The view of the page.
 
     Attributes:
-        asked: The request.
-        columns: The two sides.
-        neither: The answers of no side.
         has_sides: Whether the question can be answered for or against.
         found: Number of answers before filters.
         passing: Number of answers behind them.
-        shown: Number of those that are shown.
         guess: A notice that the sides are guesses; empty where none is.
         groups: Filters, and last the order.
         bars: How many passages favour which object; empty where the question compares none.
         aspects: In which respects they do.
-        suggestions: Other questions to ask.
-        corrected: The address of the question with its words corrected.
         misspelt: The question as it was asked, where its words were corrected; else empty.
         as_spelt: The address of the page for that.
         more: The address of the page with more answers; None where there are none.
-        brief: The address of the brief.
         paths: The part of an answer's address that tells its source from another one, by its id.
     """
 
@@ -150,12 +133,7 @@ class AskPage:
 
 
 def ask_page(asked: Asked, found: Found) -> AskPage:
-    """The view of the page.
-
-    Args:
-        asked: The request.
-        found: The results.
-    """
+    """The view of the page."""
     every = [card(found, place, asked) for place in range(len(found.answers))]
     # what names neither object is about something else
     if found.comparison:

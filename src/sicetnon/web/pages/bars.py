@@ -15,7 +15,6 @@ class BarSentence:
     """A sentence behind a bar.
 
     Attributes:
-        text: The sentence.
         source: The name of its source; empty where that is not known.
         address: The page of its document at the sentence.
     """
@@ -31,8 +30,6 @@ class Bar:
 
     Attributes:
         kind: The side, as a class of the page.
-        name: Its label.
-        count: Number of passages.
         share: Of the longest bar, in per cent.
         sentences: The sentences behind it, one of each passage.
     """

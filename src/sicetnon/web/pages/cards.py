@@ -31,12 +31,7 @@ _SHOWN = 360
 
 @dataclass(frozen=True)
 class Similar:
-    """A near duplicate of an answer.
-
-    Attributes:
-        heading: Its claim or title, or its first words.
-        address: Its page.
-    """
+    """A near duplicate of an answer."""
 
     heading: str
     address: str
@@ -47,8 +42,6 @@ class Card:
     """An answer as the page shows it.
 
     Attributes:
-        answer: The answer.
-        kind: Its side.
         heading: Its claim or title; its site or its first words where it has none.
         is_named: Whether it has one.
         denies: Whether it denies that claim.
@@ -66,7 +59,6 @@ class Card:
         aspects: In which respects it speaks of two objects.
         has_neighbours: Whether there is more of the same debate or page.
         similar: Some near duplicates.
-        address: Its page.
         reply: The page of the arguments against it.
     """
 

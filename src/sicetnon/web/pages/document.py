@@ -28,8 +28,6 @@ class Beside:
     Attributes:
         heading: Its claim or title.
         stance: `for` or `against` that claim; empty where it is not known.
-        text: The begin of its text.
-        address: Its page.
     """
 
     heading: str
@@ -43,13 +41,9 @@ class DocumentPage:
     """The view of the page.
 
     Attributes:
-        id: The id of the document.
         heading: Its claim or title; its first words where it has none.
         is_named: Whether it has one.
         stance: `for` or `against` its claim; empty where it is not known.
-        origin: Who said it, and where.
-        paragraphs: Its sentences.
-        beside: Other documents of the same debate or page.
         more_beside: Number of those that are not shown.
     """
 

@@ -25,15 +25,12 @@ class Found:
     """The results for a question.
 
     Attributes:
-        question: The question.
-        answers: Its answers, best first.
         sentences: The sentence that carries each answer, by its id, the question's words marked;
             answers without one are not in it.
         headings: The claims, titles or first words of near duplicates, by id.
         comparison: The passages by the object that they favour, where the question compares two.
         names: The names of the two sides.
         has_sides: Whether the question can be answered for or against.
-        suggestions: Other questions to ask.
         is_more: Whether there may be more answers.
         with_neighbours: The ids of the answers beside which more of the same debate or page stands.
         misspelt: The question as it was asked, where nothing was found for its words and this is

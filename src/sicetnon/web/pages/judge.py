@@ -29,7 +29,6 @@ class ShownText:
     Attributes:
         heading: Its claim or title; empty where it has none.
         stance: `for` or `against` that claim; empty where it is not known.
-        paragraphs: Its lines.
         link: The address of its source, where that can be followed.
     """
 
@@ -44,8 +43,6 @@ class Step:
     """A dimension that the document is judged on.
 
     Attributes:
-        scale: Its labels.
-        label: The assessor's label; empty where there is none.
         key: The key of a vote from this form.
     """
 
@@ -60,11 +57,7 @@ class JudgeCard:
 
     Attributes:
         item: Its number in the pool.
-        topic: Its question.
-        document: Its id.
         texts: Its text; none where the index does not have it.
-        steps: The dimensions.
-        note: The assessor's note.
         skip_key: The key of a skip from this form.
         note_key: The key of a note from this form.
     """
@@ -84,7 +77,6 @@ class Standing:
     """The progress of an assessor, and the action that they can undo.
 
     Attributes:
-        own: The assessor's progress.
         most: Documents that they may judge.
         last: Their last vote or skip.
         end: Why nothing is left for them; empty where something is.

@@ -17,8 +17,6 @@ class RequestField:
     """A field of a request.
 
     Attributes:
-        name: Its name.
-        meaning: Its description.
         kind: Its type, or the values that it may have.
         is_required: Whether it must be given.
         default: Its value where it is not given; empty for none.
@@ -36,9 +34,6 @@ class Operation:
     """Something that the API does.
 
     Attributes:
-        method: Of HTTP.
-        path: Its path.
-        meaning: Its description.
         fields: The fields of its query or body.
         trial: An address that asks for an example; empty where there is none.
         body: An example of a body; empty where it has none.

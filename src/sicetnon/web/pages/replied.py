@@ -15,9 +15,7 @@ class ShownReply:
     """An argument of the other side.
 
     Attributes:
-        text: The sentence.
         heading: The claim, title or first words of its document.
-        origin: Who said it, and where.
         context: The address of its document's page at the sentence.
     """
 

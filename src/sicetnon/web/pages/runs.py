@@ -25,7 +25,6 @@ class ScoredRuns:
     """Runs that were scored.
 
     Attributes:
-        contents: The contents of their report.
         runs: The first documents of each run, by its name.
         titles: The question of each topic, where it is known.
     """
@@ -46,7 +45,6 @@ class TopicLine:
     """A topic in the comparison of two runs.
 
     Attributes:
-        number: The topic.
         title: Its question; empty where it is not known.
         first: The score of the first run; None where the topic does not count.
         second: That of the second run.
@@ -69,8 +67,6 @@ class ComparedHit:
     """A document that one of two runs found.
 
     Attributes:
-        rank: From 1.
-        document: Its id.
         other: Its rank in the other run; None where that has not found it so far up.
         labels: Its label in each file of judgments; None for none.
         stance: The stance that the run gives it; else empty.
