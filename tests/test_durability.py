@@ -12,7 +12,7 @@ import pytest
 
 from sicetnon import cli
 from sicetnon.formats.resumable import ResumableOutput
-from sicetnon.uva.parameters import Card, LearnedParameters, write_parameters
+from sicetnon.uva.parameters import LearnedParameters, ModelCard, write_parameters
 from support.command_line import TASK
 from support.corpus_files import lines, put
 
@@ -63,7 +63,7 @@ def test_a_run_and_its_new_folders(
 
 
 def test_learned_parameters(tmp_path: Path, is_flushed: Flushed) -> None:
-    card = Card("weights", "none", "none", "none", "none")
+    card = ModelCard("weights", "none", "none", "none", "none")
     path = write_parameters(tmp_path / "new", LearnedParameters(card, {"a": np.zeros(2)}))
     assert is_flushed(path)
     assert is_flushed(path.parent)

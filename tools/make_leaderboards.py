@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sicetnon.evaluation.leaderboard import Part, checksum
+from sicetnon.evaluation.leaderboard import Part, judgments_checksum
 from sicetnon.evaluation.qrels import load_qrels
 
 ROOT = Path(__file__).parent.parent
@@ -72,7 +72,7 @@ def checksums() -> Iterator[tuple[str, ...]]:
     for part, task, dimension, corpus, name in QRELS:
         suffix = ".odd-topics.qrels" if part == "odd" else ".qrels"
         qrels = load_qrels(DATA / "qrels" / f"{task}-{name}{suffix}")
-        yield task, dimension, corpus, part, checksum(qrels, part)
+        yield task, dimension, corpus, part, judgments_checksum(qrels, part)
 
 
 def write(path: Path, source: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
@@ -94,7 +94,7 @@ def main() -> None:
         "Results of the Touché tasks of 2020 to 2022, from their pages at https://touche.webis.de"
     )
     write(folder / "leaderboards.tsv", source, SCORES + STANCES, rows)
-    source = "SHA-256 of the official judgments, as leaderboard.checksum makes it"
+    source = "SHA-256 of the official judgments, as leaderboard.judgments_checksum makes it"
     write(
         folder / "qrels.tsv", source, ("task", "dimension", "corpus", "part", "sha256"), checksums()
     )

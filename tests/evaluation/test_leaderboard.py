@@ -14,10 +14,10 @@ from sicetnon.evaluation import evaluate
 from sicetnon.evaluation.leaderboard import (
     Leaderboard,
     Place,
-    checksum,
+    judgments_checksum,
+    official_of,
     placed,
     published,
-    recognise,
 )
 from sicetnon.evaluation.qrels import load_qrels
 from sicetnon.evaluation.scores import Score
@@ -152,14 +152,14 @@ def test_official_judgments_are_known_whatever_their_name_and_order(
 ) -> None:
     judgments = list(read_qrels(QRELS / f"{name}.qrels"))
     for given in (judgments, judgments[::-1]):
-        found = recognise(load_qrels(given, "x"))
+        found = official_of(load_qrels(given, "x"))
         assert found is not None
         assert (found.task, found.dimension, found.part) == (task, dimension, "whole")
-    assert recognise(load_qrels(judgments[1:])) is None
+    assert official_of(load_qrels(judgments[1:])) is None
     first = judgments[0]
     label = "SECOND" if dimension == "stance" else 2 - int(first.label == 2)
     assert (
-        recognise(load_qrels([Judgment(first.topic, first.document, label), *judgments[1:]]))
+        official_of(load_qrels([Judgment(first.topic, first.document, label), *judgments[1:]]))
         is None
     )
 
@@ -169,7 +169,7 @@ def test_parts_of_official_judgments_are_not_official() -> None:
     files = [path for path in QRELS.glob("*.qrels") if ".odd-topics" in path.name]
     assert len(files) > 10
     for path in files:
-        assert recognise(load_qrels(path)) is None, path.name
+        assert official_of(load_qrels(path)) is None, path.name
 
 
 @needs_data
@@ -180,11 +180,11 @@ def test_whole_judgments_are_known_by_their_odd_topics() -> None:
         rest = [
             Judgment(topic, "x,y", 0) for topic in CONTRACTS[task].topics if int(topic) % 2 == 0
         ]
-        found = recognise(load_qrels([*judgments, *rest], path.name))
+        found = official_of(load_qrels([*judgments, *rest], path.name))
         assert found is not None, path.name
         assert (found.task, found.part) == (task, "odd")
         assert f"{task}-{found.dimension}" in path.name
-        assert recognise(load_qrels([*judgments, *rest[1:]], path.name)) is None
+        assert official_of(load_qrels([*judgments, *rest[1:]], path.name)) is None
 
 
 @needs_data
@@ -194,7 +194,7 @@ def test_held_text_is_never_official() -> None:
         rest = [
             Judgment(topic, "x,y", 0) for topic in CONTRACTS[task].topics if int(topic) % 2 == 0
         ]
-        assert recognise(load_qrels([*read_qrels(path), *rest], path.name)) is None
+        assert official_of(load_qrels([*read_qrels(path), *rest], path.name)) is None
 
 
 @needs_data
@@ -272,6 +272,7 @@ def test_the_tables_of_2020_come_with_a_word_of_caution() -> None:
 def test_checksum_is_over_sorted_judgments() -> None:
     judgments = [Judgment("1", "b", 1), Judgment("1", "a", 0), Judgment("2", "a", 2)]
     qrels = load_qrels(judgments)
-    assert checksum(qrels, "whole") == checksum(load_qrels(judgments[::-1]), "whole")
-    assert checksum(qrels, "odd") == checksum(load_qrels(judgments[:2]), "whole")
-    assert checksum(qrels, "odd") != checksum(qrels, "whole")
+    whole, odd = judgments_checksum(qrels, "whole"), judgments_checksum(qrels, "odd")
+    assert whole == judgments_checksum(load_qrels(judgments[::-1]), "whole")
+    assert odd == judgments_checksum(load_qrels(judgments[:2]), "whole")
+    assert odd != whole

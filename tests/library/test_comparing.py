@@ -7,31 +7,31 @@ from pathlib import Path
 import pytest
 
 from sicetnon.arguments.comparative.aspects import aspects_in
-from sicetnon.library.comparing import Comparison, compared
+from sicetnon.library.comparing import ComparedPassages, compared
 from support.debates import both_sides
 from support.passages import QUESTION, boats
 
 
 @pytest.fixture(scope="module")
-def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> ComparedPassages:
     found = compared(boats(tmp_path_factory.mktemp("boats") / "index").search(QUESTION, 12))
     assert found
     return found
 
 
-def test_passages_are_counted_by_what_they_favour(comparison: Comparison) -> None:
+def test_passages_are_counted_by_what_they_favour(comparison: ComparedPassages) -> None:
     assert comparison.objects == ("kayak", "canoe")
     assert comparison.counts() == {"FIRST": 2, "SECOND": 1, "NEUTRAL": 1, "NO": 2}
 
 
-def test_an_aspect_narrows_it(comparison: Comparison) -> None:
+def test_an_aspect_narrows_it(comparison: ComparedPassages) -> None:
     about = [each.aspects for each in comparison.passages]
     assert sum("price" in each for each in about) == sum("speed" in each for each in about) == 2
     assert comparison.about("price").counts() == {"FIRST": 1, "SECOND": 1}
     assert comparison.about("nothing").counts() == {}
 
 
-def test_each_sentence_stands_in_its_passage(comparison: Comparison) -> None:
+def test_each_sentence_stands_in_its_passage(comparison: ComparedPassages) -> None:
     for each in comparison.passages:
         text = each.answer.record.default_text()
         assert each.sentences

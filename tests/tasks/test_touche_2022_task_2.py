@@ -23,7 +23,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.ranking.repeats import RepeatsLast
-from sicetnon.ranking.stances import RuleStances, SameStance
+from sicetnon.ranking.stances import NoStances, RuleStances
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
@@ -100,7 +100,7 @@ def test_stances_never_reorder(index: IndexReader, order: list[int]) -> None:
     ids = tuple(index.identifiers(order))
     topic = Topic("1", "", ("kayak", "canoe"))
     ranking = Ranking(topic, ids, -np.arange(60, dtype=np.float64))
-    for stage in (RuleStances(ComparativeEvidence(index)), SameStance("NO")):
+    for stage in (RuleStances(ComparativeEvidence(index)), NoStances()):
         after = stage.apply(ranking.topic, ranking)
         assert after.ids == ids
         assert len(after.stances or ()) == 60

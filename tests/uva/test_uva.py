@@ -23,7 +23,7 @@ from sicetnon.services.page_sources import from_index
 from sicetnon.tasks.registry import find_task
 from sicetnon.text.analysis import named_analysis
 from sicetnon.uva import text_models as uva
-from sicetnon.uva.parameters import Card, LearnedParameters, read_parameters, write_parameters
+from sicetnon.uva.parameters import LearnedParameters, ModelCard, read_parameters, write_parameters
 from sicetnon.uva.predictors import Perceptron, SupportVectors, predictor_of
 from sicetnon.uva.ranknet import TopicFeatures, Training, score_gradient, train
 from sicetnon.uva.representation import ENCODERS, HashedWords, named_encoder
@@ -127,7 +127,7 @@ class TestParameters:
     def test_kept_and_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
         network = Perceptron(np.ones((2, 3)), np.zeros(3), np.ones(3))
-        card = Card("x", "words-first", "perceptron", "nothing", "none")
+        card = ModelCard("x", "words-first", "perceptron", "nothing", "none")
         path = write_parameters(tmp_path, LearnedParameters(card, network.arrays()))
         read = read_parameters("x")
         assert read.card == card
@@ -142,7 +142,7 @@ class TestParameters:
         self, header: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
-        card = Card("x", "words-first", "svm", "nothing", "none")
+        card = ModelCard("x", "words-first", "svm", "nothing", "none")
         path = write_parameters(tmp_path, LearnedParameters(card, {"vectors": np.ones(3)}))
         with zipfile.ZipFile(path, "w") as archive:
             content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
@@ -152,7 +152,7 @@ class TestParameters:
 
     def test_a_bomb_is_not_unpacked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
-        card = Card("x", "words-first", "svm", "nothing", "none")
+        card = ModelCard("x", "words-first", "svm", "nothing", "none")
         write_parameters(tmp_path, LearnedParameters(card, {"vectors": np.zeros(2_000_000)}))
         with pytest.raises(DataError, match="packed bytes unpack to more than 16,000,"):
             read_parameters("x")
@@ -161,7 +161,7 @@ class TestParameters:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SICETNON_MODELS", str(tmp_path))
-        card = Card("x", "words-first", "svm", "nothing", "none")
+        card = ModelCard("x", "words-first", "svm", "nothing", "none")
         objects = np.array([{"a": 1}], dtype=object)
         write_parameters(tmp_path, LearnedParameters(card, {"vectors": objects}))
         with pytest.raises(DataError, match="damaged"):
@@ -170,7 +170,7 @@ class TestParameters:
     @pytest.mark.parametrize("kind", ["svm", "perceptron", "wizard"])
     def test_what_is_missing_is_told(self, kind: str) -> None:
         with pytest.raises(DataError):
-            predictor_of(LearnedParameters(Card("x", "e", kind, "", ""), {}))
+            predictor_of(LearnedParameters(ModelCard("x", "e", kind, "", ""), {}))
 
     def test_untrained_parts_say_how_to_train_them(self) -> None:
         with pytest.raises(UsageError, match="sicetnon train nothing"):

@@ -129,6 +129,7 @@ class _KernelFile(caching.IndexDataCacheFile):
 
 class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelFiles
+    _cache_file: _KernelFile
 
     def __init__(self, function: Callable[..., Any]):
         super().__init__(function)  # type: ignore[no-untyped-call]

@@ -173,7 +173,7 @@ def placed(
     return Leaderboard(task, tuple(_tables(published(task), own)), tuple(notes))
 
 
-def recognise(qrels: Qrels) -> OfficialQrels | None:
+def official_of(qrels: Qrels) -> OfficialQrels | None:
     """Name the official judgments that these are; None for any other.
 
     Of some official files only the odd topics were at hand when this package was made. Those are
@@ -183,14 +183,14 @@ def recognise(qrels: Qrels) -> OfficialQrels | None:
     topics = set(qrels.topics)
     for official in _official():
         if official.part not in found:
-            found[official.part] = checksum(qrels, official.part)
+            found[official.part] = judgments_checksum(qrels, official.part)
         if found[official.part] == official.sha256:
             complete = topics.issuperset(contract_of(official.task).topics)
             return official if complete else None
     return None
 
 
-def checksum(qrels: Qrels, part: Part) -> str:
+def judgments_checksum(qrels: Qrels, part: Part) -> str:
     """SHA-256 over the judgments of all topics, or of those with odd numbers.
 
     A sorted line is `topic document label`.
@@ -208,7 +208,7 @@ def checksum(qrels: Qrels, part: Part) -> str:
 def _identify(task: str, source: Source | Qrels) -> OfficialQrels | str:
     """Which official judgments of a task these are, or why they are none."""
     qrels = source if isinstance(source, Qrels) else load_qrels(source)
-    found = recognise(qrels)
+    found = official_of(qrels)
     if found is None:
         expected, judged = contract_of(task).topics, set(qrels.topics)
         missing = sum(topic not in judged for topic in expected)

@@ -76,7 +76,7 @@ class Measure:
         """Whether it counts the retrieved documents, judged or unjudged."""
         return read_notation(self.text).name in _OF_THE_RETRIEVED
 
-    def __call__(self, run: Run, qrels: Qrels) -> Values:
+    def __call__(self, run: Run, qrels: Qrels) -> MeasureValues:
         """Compute it."""
         lists = shorten_all(run, qrels, self.rule, self.depth, self.of_the_retrieved)
         left_out: set[str] = set()
@@ -87,7 +87,7 @@ class Measure:
         else:
             values = self._by_library(run, qrels, lists)
         counted = {topic: values[topic] for topic in qrels.grades if topic not in left_out}
-        return Values(counted, _mean([shortened.judged for shortened in lists.values()]))
+        return MeasureValues(counted, _mean([shortened.judged for shortened in lists.values()]))
 
     def _plainly(
         self, plain: PlainMeasure, run: Run, qrels: Qrels, lists: Mapping[str, Shortened]
@@ -134,7 +134,7 @@ OFFICIAL_NDCG = Measure("nDCG@5", "official")
 
 
 @dataclass(frozen=True)
-class Values:
+class MeasureValues:
     """The values of a measure for a run.
 
     Attributes:

@@ -42,7 +42,7 @@ class AssessorProgress(msgspec.Struct, frozen=True):
     quota: int | None
 
 
-class Progress(msgspec.Struct, frozen=True):
+class PoolProgress(msgspec.Struct, frozen=True):
     """The progress of a pool.
 
     Attributes:
@@ -148,7 +148,7 @@ def events(file: JudgingFile) -> Iterator[dict[str, Any]]:
         yield dict(zip((*names, "note", "undoes"), row, strict=True))
 
 
-def progress(file: JudgingFile) -> Progress:
+def progress(file: JudgingFile) -> PoolProgress:
     """The progress of a pool and of its assessors."""
     plan = file.plan
     with file.reading() as database:
@@ -184,7 +184,7 @@ def progress(file: JudgingFile) -> Progress:
     ]
     full = sum(count >= plan.votes for count in of_items.values())
     wanted = documents * plan.votes
-    return Progress(documents, topics, full, wanted, len(whole), assessors)
+    return PoolProgress(documents, topics, full, wanted, len(whole), assessors)
 
 
 def progress_of(file: JudgingFile, name: str) -> AssessorProgress:

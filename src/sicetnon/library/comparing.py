@@ -38,7 +38,7 @@ class ComparedPassage:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedPassages:
     """The passages that were found, by the object that they favour."""
 
     objects: tuple[str, str]
@@ -48,20 +48,20 @@ class Comparison:
         """The number of passages by stance: FIRST, SECOND, NEUTRAL, NO."""
         return Counter(str(each.answer.stance) for each in self.passages)
 
-    def about(self, aspect: str) -> Comparison:
+    def about(self, aspect: str) -> ComparedPassages:
         """The passages that speak of an aspect."""
         kept = tuple(each for each in self.passages if aspect in each.aspects)
-        return Comparison(self.objects, kept)
+        return ComparedPassages(self.objects, kept)
 
 
-def compared(answers: Iterable[Answer]) -> Comparison | None:
+def compared(answers: Iterable[Answer]) -> ComparedPassages | None:
     """The comparison in some answers; None where their stances are about no objects."""
     found = list(answers)
     objects = next((answer.objects for answer in found if answer.objects), None)
     if objects is None:
         return None
     comparer = Comparer(*objects)
-    return Comparison(objects, tuple(_passage(answer, comparer) for answer in found))
+    return ComparedPassages(objects, tuple(_passage(answer, comparer) for answer in found))
 
 
 def _passage(answer: Answer, comparer: Comparer) -> ComparedPassage:

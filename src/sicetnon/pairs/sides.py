@@ -20,16 +20,9 @@ _OTHER_SIDE = [1, 0, 2, 3]
 
 
 class RuleSides:
-    """A stage: leaves the stances that the pairs have by rules.
-
-    Args:
-        index: An index of processed arguments.
-    """
+    """A stage: leaves the stances that the pairs have by rules."""
 
     method = "rules"
-
-    def __init__(self, index: IndexReader):
-        self._index = index
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The same ranking."""

@@ -6,12 +6,17 @@ import functools
 import threading
 
 from sicetnon.arguments.argumentativeness import argumentativeness
-from sicetnon.arguments.comparative.comparer import Comparer, Evidence, Statement, read_statements
+from sicetnon.arguments.comparative.comparer import (
+    Comparer,
+    ObjectEvidence,
+    Statement,
+    read_statements,
+)
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 
-_NO_EVIDENCE = Evidence(0.0, 0.0, (0, 0), 0)
+_NO_EVIDENCE = ObjectEvidence(0.0, 0.0, (0, 0), 0)
 _ENOUGH_SENTENCES = 2.0
 
 
@@ -29,7 +34,7 @@ class ComparativeEvidence:
 
     def __init__(self, index: IndexReader, capacity: int = 200_000, passages: int = 20_000):
         self._index, self._capacity = index, capacity
-        self._known: dict[tuple[str, str], dict[str, Evidence]] = {}
+        self._known: dict[tuple[str, str], dict[str, ObjectEvidence]] = {}
         self._lock = threading.Lock()
         self._read = functools.lru_cache(passages)(self._statements)
 
@@ -38,7 +43,7 @@ class ComparativeEvidence:
         objects = objects_of(topic)
         return None if objects is None else Comparer(*objects)
 
-    def evidence(self, topic: Topic, ranking: Ranking) -> list[Evidence]:
+    def evidence(self, topic: Topic, ranking: Ranking) -> list[ObjectEvidence]:
         """The evidence of each passage; none for a topic without two objects."""
         comparer = self.comparer(topic)
         if comparer is None:

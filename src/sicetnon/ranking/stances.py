@@ -30,7 +30,7 @@ class RuleStances:
         """The same ranking, with stances."""
         comparer = self._reader.comparer(topic)
         if comparer is None:
-            return _same(ranking, "NO")
+            return NoStances().apply(topic, ranking)
         found = self._reader.evidence(topic, ranking)
         return replace(ranking, stances=tuple(map(comparer.judged, found)))
 
@@ -53,21 +53,19 @@ class LearnedStances:
         """The same ranking, with stances."""
         objects = objects_of(topic)
         if objects is None:
-            return _same(ranking, "NO")
+            return NoStances().apply(topic, ranking)
         texts = [record.default_text() for record in self._index.records(ranking.ids)]
         return replace(ranking, stances=tuple(stances_by_model(texts, *objects, self._model)))
 
 
-class SameStance:
-    """A stage: gives all passages one stance, as the organisers' baseline does."""
+class NoStances:
+    """A stage: gives all passages the stance `NO`, as the organisers' baseline does."""
 
-    def __init__(self, stance: str = "NO"):
-        self._stance = stance
-        self.method = f"{stance} throughout"
+    method = "NO throughout"
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The same ranking, with the stance."""
-        return _same(ranking, self._stance)
+        return replace(ranking, stances=("NO",) * len(ranking))
 
 
 def comparison_model() -> classifiers.Comparison:
@@ -82,7 +80,3 @@ def comparison_model() -> classifiers.Comparison:
     # it is loaded with the first text; damage must be known before other work
     model.classify(["ready"], "one", "other")
     return model
-
-
-def _same(ranking: Ranking, stance: str) -> Ranking:
-    return replace(ranking, stances=(stance,) * len(ranking))

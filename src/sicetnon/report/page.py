@@ -24,7 +24,7 @@ from sicetnon.records import Topic
 from sicetnon.report.contents import TOP, Contents, gather
 from sicetnon.report.documents import each_topic
 from sicetnon.report.environment import environment, source
-from sicetnon.report.pictures import all_differences, heat_map, interval_scale
+from sicetnon.report.pictures import all_differences, heat_map, interval_axis
 from sicetnon.report.texts import Texts
 from sicetnon.report.wording import FILTERS
 
@@ -123,7 +123,7 @@ def _shown(contents: Contents) -> dict[str, object]:
         "titles": {topic.number: topic.title for topic in contents.topics},
         "stances": STANCES,
         "found_stances": FOUND,
-        "interval_scale": interval_scale,
+        "interval_axis": interval_axis,
         "heat_map": heat_map,
         "all_differences": all_differences,
     }

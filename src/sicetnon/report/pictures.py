@@ -19,8 +19,8 @@ _LETTER = 6.4
 
 
 @dataclass(frozen=True)
-class Scale:
-    """The scale of the intervals in a leaderboard."""
+class Axis:
+    """The axis of the intervals in a leaderboard."""
 
     low: float
     high: float
@@ -30,14 +30,14 @@ class Scale:
         return 100 * (value - self.low) / (self.high - self.low)
 
 
-def interval_scale(section: Section) -> Scale:
-    """A scale in full tenths that holds all intervals."""
+def interval_axis(section: Section) -> Axis:
+    """An axis in full tenths that holds all intervals."""
     bounds = [bound for score in section.scores for bound in (score.low, score.high)]
     known = [bound for bound in bounds if not math.isnan(bound)]
     if not known:
-        return Scale(0.0, 1.0)
+        return Axis(0.0, 1.0)
     low, high = math.floor(min(known) * 10) / 10, math.ceil(max(known) * 10) / 10
-    return Scale(low, max(high, low + 0.1))
+    return Axis(low, max(high, low + 0.1))
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _width(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class Bar:
+class DifferenceBar:
     """The difference on one topic."""
 
     topic: str
@@ -141,7 +141,7 @@ class Differences:
     score: Score
     limit: float
     bar_width: float
-    bars: list[Bar]
+    bars: list[DifferenceBar]
 
     left, top, right, bottom = 34, 8, 268, 96
     """Edges of the area of the bars."""
@@ -152,12 +152,12 @@ class Differences:
         return (self.top + self.bottom) / 2
 
     @property
-    def better(self) -> list[Bar]:
+    def better(self) -> list[DifferenceBar]:
         """The topics on which the run is better, greatest difference first."""
         return [bar for bar in self.bars if bar.value > ROUNDING]
 
     @property
-    def worse(self) -> list[Bar]:
+    def worse(self) -> list[DifferenceBar]:
         """The topics on which the run is worse, greatest difference first."""
         return [bar for bar in reversed(self.bars) if bar.value < -ROUNDING]
 
@@ -177,5 +177,6 @@ def _differences(score: Score, values: dict[str, float], limit: float) -> Differ
     for place, (topic, value) in enumerate(values.items()):
         height = abs(value) / limit * (Differences.bottom - middle)
         y = middle - height if value > 0 else middle
-        bars.append(Bar(topic, value, Differences.left + (place + 0.11) * step, y, height))
+        left = Differences.left + (place + 0.11) * step
+        bars.append(DifferenceBar(topic, value, left, y, height))
     return Differences(score, limit, 0.78 * step, bars)

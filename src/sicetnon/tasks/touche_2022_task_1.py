@@ -42,6 +42,11 @@ def default(index: IndexReader) -> System:
     return System(arguments.retriever, stages, DEPTH, LearnedSides(index, Side()))
 
 
+def by_rules(_index: IndexReader) -> RuleSides:
+    """The sides that the pairs have by rules."""
+    return RuleSides()
+
+
 def by_model() -> Callable[[IndexReader], LearnedSides]:
     """Sides by the model of `sicetnon annotate side`."""
     side = ready_side()
@@ -54,5 +59,5 @@ TASK = Task(
     records="processed",
     analysis="forms",
     systems={"default": default},
-    stances={"rules": lambda: RuleSides, "learned": by_model},
+    stances={"rules": lambda: by_rules, "learned": by_model},
 )

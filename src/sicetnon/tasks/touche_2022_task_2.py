@@ -13,7 +13,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.ranking.repeats import RepeatsLast
-from sicetnon.ranking.stances import LearnedStances, RuleStances, SameStance, comparison_model
+from sicetnon.ranking.stances import LearnedStances, NoStances, RuleStances, comparison_model
 from sicetnon.ranking.system import Stage, System
 from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
@@ -47,7 +47,7 @@ def default(index: IndexReader) -> System:
 def bm25(index: IndexReader) -> System:
     """The organisers' baseline: BM25 (k1 = 1.2, b = 0.75) on the title. Stances are `NO`."""
     words = LocalRetriever(index, [FieldScore(BM25(1.2, 0.75))])
-    return System(words, labelling=SameStance("NO"))
+    return System(words, labelling=NoStances())
 
 
 def dirichlet(index: IndexReader) -> System:

@@ -11,13 +11,13 @@ from rich.text import Text
 
 from sicetnon.errors import counted
 from sicetnon.judging.schema import Plan
-from sicetnon.judging.votes import DimensionAgreement, Disagreement, Progress
+from sicetnon.judging.votes import DimensionAgreement, Disagreement, PoolProgress
 from sicetnon.records import Topic
 from sicetnon.terminal.console import show_facts
 from sicetnon.text.printable import BreakableName, decimals, one_line, print_paragraph
 
 
-def show_progress(plan: Plan, progress: Progress, screen: Console) -> None:
+def show_progress(plan: Plan, progress: PoolProgress, screen: Console) -> None:
     """Print how far a pool and its assessors are."""
     documents = counted(progress.documents, "document")
     facts = [

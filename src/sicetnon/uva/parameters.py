@@ -32,7 +32,7 @@ _SHIPPED = Path(__file__).parent / "data"
 _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError)
 
 
-class Card(msgspec.Struct, frozen=True):
+class ModelCard(msgspec.Struct, frozen=True):
     """A description of parameters."""
 
     name: str
@@ -48,11 +48,11 @@ class Card(msgspec.Struct, frozen=True):
 class LearnedParameters:
     """Arrays with their card."""
 
-    card: Card
+    card: ModelCard
     arrays: Arrays
 
 
-_CARD = msgspec.json.Decoder(Card)
+_CARD = msgspec.json.Decoder(ModelCard)
 
 
 def models_folder() -> Path:

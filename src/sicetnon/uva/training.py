@@ -15,7 +15,7 @@ from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
 from sicetnon.records import said
 from sicetnon.uva import text_models as uva
-from sicetnon.uva.parameters import Card, LearnedParameters, read_parameters
+from sicetnon.uva.parameters import LearnedParameters, ModelCard, read_parameters
 from sicetnon.uva.predictors import SupportVectors
 from sicetnon.uva.ranknet import TopicFeatures, train
 from sicetnon.uva.representation import Encoder, named_encoder
@@ -110,7 +110,7 @@ def train_ranker(files: Sequence[str], with_entities: bool) -> LearnedParameters
         raise UsageError("the files hold no topic with arguments of different quality")
     arrays = train(topics).arrays()
     arrays["has_entities"] = np.array([with_entities])
-    card = Card(
+    card = ModelCard(
         uva.RANKER,
         quality.encoder.name,
         "perceptron",
@@ -196,7 +196,9 @@ def _svm_parameters(
     arrays = svm.arrays() | {"vectors": svm.vectors.astype(np.float16)}
     rounded = {key: round(value, 4) for key, value in figures.items()}
     line = _command(name, files, encoder.name)
-    return LearnedParameters(Card(name, encoder.name, "svm", trained_on, line, rounded), arrays)
+    return LearnedParameters(
+        ModelCard(name, encoder.name, "svm", trained_on, line, rounded), arrays
+    )
 
 
 def _read(files: Sequence[str]) -> list[JudgedArgument]:

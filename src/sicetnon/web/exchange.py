@@ -14,7 +14,7 @@ class UnreadError(Exception):
     """The client does not read its answer."""
 
 
-class Reply:
+class HttpReply:
     """The answer to a request, with the headers of every answer.
 
     Args:
@@ -68,7 +68,7 @@ class Body:
     """
 
     def __init__(
-        self, receive: Receive, headers: Headers, limit: int, seconds: float, reply: Reply
+        self, receive: Receive, headers: Headers, limit: int, seconds: float, reply: HttpReply
     ):
         self._receive, self._reply = receive, reply
         self._limit = self._left = limit

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sicetnon.web.access import may_change
-from sicetnon.web.exchange import Body, Reply, UnreadError, longer_than
+from sicetnon.web.exchange import Body, HttpReply, UnreadError, longer_than
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.problems import problem
 from sicetnon.web.settings import LOOPBACK, Settings
@@ -54,7 +54,7 @@ class Guard:
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
         seconds = self._settings.seconds
-        reply = Reply(send, _HEADERS | {"X-Request-ID": request_id}, seconds)
+        reply = HttpReply(send, _HEADERS | {"X-Request-ID": request_id}, seconds)
         body = Body(receive, headers, self._limit(scope["path"]), seconds, reply)
         ASKED.set([] if self._settings.logs_questions else None)
         self._metrics.in_flight += 1
@@ -82,7 +82,7 @@ class Guard:
             status = _HUNG_UP if body.has_gone else reply.status
             self._note(scope, request_id, status, time.perf_counter() - start)
 
-    async def _answered(self, scope: Scope, body: Body, reply: Reply) -> None:
+    async def _answered(self, scope: Scope, body: Body, reply: HttpReply) -> None:
         """Answer a request; end where its client hangs up."""
         task = asyncio.current_task()
         assert task is not None

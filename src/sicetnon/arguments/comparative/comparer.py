@@ -140,7 +140,7 @@ class Statement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ObjectEvidence:
     """The evidence in a passage for and against two objects.
 
     Attributes:
@@ -174,14 +174,14 @@ class Comparer:
         """The object that a passage favours; `NEUTRAL` if it weighs both; else `NO`."""
         return self.judged(self.evidence(text))
 
-    def judged(self, evidence: Evidence) -> ComparativeStance:
+    def judged(self, evidence: ObjectEvidence) -> ComparativeStance:
         """The stance that follows from evidence."""
         if abs(evidence.balance) >= max(self.least, self.share * evidence.amount):
             return "FIRST" if evidence.balance > 0 else "SECOND"
         both = min(evidence.mentions) > 0
         return "NEUTRAL" if both and (evidence.weighs or evidence.amount) else "NO"
 
-    def evidence(self, text: str) -> Evidence:
+    def evidence(self, text: str) -> ObjectEvidence:
         """The evidence in a passage."""
         return self.evidence_of(read_statements(text))
 
@@ -189,7 +189,7 @@ class Comparer:
         """True if no word is the first word of an object's name."""
         return self._mentions.starts.isdisjoint(keys)
 
-    def evidence_of(self, statements: Sequence[Statement]) -> Evidence:
+    def evidence_of(self, statements: Sequence[Statement]) -> ObjectEvidence:
         """The evidence in the statements of a passage."""
         values: list[float] = []
         named = [0, 0]
@@ -211,7 +211,7 @@ class Comparer:
             values += _values(tags, counts)
         # exact sums, so that the order of the objects cannot matter
         amount = math.fsum(map(abs, values))
-        return Evidence(math.fsum(values), amount, (named[0], named[1]), weighs)
+        return ObjectEvidence(math.fsum(values), amount, (named[0], named[1]), weighs)
 
     @functools.cached_property
     def _mentions(self) -> Mentions:

@@ -17,7 +17,7 @@ _MOST_WORDS = 20
 
 
 @dataclass(frozen=True)
-class Found:
+class Phrases:
     """The two phrases that a rule finds."""
 
     first: str
@@ -58,7 +58,7 @@ def _degree(words: list[str], place: int) -> bool:
     return word in ("more", "less", "fewer", "most", "least") and place + 1 < len(words)
 
 
-def _between(text: str) -> Found | None:
+def _between(text: str) -> Phrases | None:
     """The difference between A and B."""
     match = re.search(
         r"\b(differen\w+|similarit\w+|distinction|distinguish|comparison|compare|choice|choose|choosing"
@@ -75,19 +75,19 @@ def _between(text: str) -> Found | None:
     return found and _with_aspect(found, match[2])
 
 
-def _listed(text: str, predicate: str) -> Found | None:
+def _listed(text: str, predicate: str) -> Phrases | None:
     """The first two of "A and B", "A vs B", "A, B, and C"."""
     parts = re.split(r"\s+vs\s+|\s*,\s*(?:and|or)\s+|\s*,\s+|\s+&\s+", text)
     if len(parts) == 1:
         parts = re.split(r"\s+and\s+", text, maxsplit=1)
     if len(parts) == 1:
         parts = _OR.split(text, maxsplit=1)
-    return Found(parts[0], parts[1], predicate) if len(parts) > 1 else None
+    return Phrases(parts[0], parts[1], predicate) if len(parts) > 1 else None
 
 
-def _with_aspect(found: Found, aspect: str | None) -> Found:
+def _with_aspect(found: Phrases, aspect: str | None) -> Phrases:
     aspects = (*found.aspects, phrases.object_of(aspect)) if aspect else found.aspects
-    return Found(found.first, found.second, found.predicate, aspects)
+    return Phrases(found.first, found.second, found.predicate, aspects)
 
 
 _WEIGHED = re.compile(
@@ -99,15 +99,15 @@ _WEIGHED = re.compile(
 )
 
 
-def _weighed(text: str) -> Found | None:
+def _weighed(text: str) -> Phrases | None:
     """The pros and cons of A and B; the advantages of A over B."""
     match = _WEIGHED.search(text)
     if not match:
         return None
-    return Found(match[2], STRONG.split(match[4])[0], match[1].lower())
+    return Phrases(match[2], STRONG.split(match[4])[0], match[1].lower())
 
 
-def _versus(text: str) -> Found | None:
+def _versus(text: str) -> Phrases | None:
     """A vs B, with anything before or behind it."""
     piece = next((piece for piece in _pieces(text) if " vs " in piece), None)
     if piece is None:
@@ -119,7 +119,7 @@ def _versus(text: str) -> Found | None:
     if frame:
         first = first[frame.end() :]
     predicate = predicate_in(text.replace(piece, " ")) or (frame["p"] if frame else "")
-    return Found(first, second, predicate, aspects_of(text, piece))
+    return Phrases(first, second, predicate, aspects_of(text, piece))
 
 
 _DIFFER = (
@@ -132,7 +132,7 @@ _DIFFER = (
 )
 
 
-def _differing(text: str) -> Found | None:
+def _differing(text: str) -> Phrases | None:
     """Questions such as "How does A differ from B?", "Compare A with B", "A compared to B"."""
     for number, pattern in enumerate(_DIFFER):
         match = re.match(pattern, text, re.IGNORECASE)
@@ -140,14 +140,14 @@ def _differing(text: str) -> Found | None:
             continue
         groups = [group for group in match.groups() if group]
         if number == 4:
-            return Found(groups[0], groups[1], predicate_in(groups[2]) or "")
+            return Phrases(groups[0], groups[1], predicate_in(groups[2]) or "")
         first = _FRAME.sub("", re.sub(r"^what (?:is|are) ", "", groups[0]), count=1)
         predicate = groups[1].lower() if len(groups) > 2 else "compare"
-        return Found(first, groups[-1], predicate)
+        return Phrases(first, groups[-1], predicate)
     return None
 
 
-def _it_is(text: str) -> Found | None:
+def _it_is(text: str) -> Phrases | None:
     """Is it better to do A than to do B; is it worse to A or B."""
     match = re.match(
         r"(?:why |when )?(?:is|was|would) it (?:be )?(.+?) (?:to|for \w+ to) (.+?) (?:than|or|over)"
@@ -157,7 +157,7 @@ def _it_is(text: str) -> Found | None:
     )
     if not match or not _degree(match[1].split(), 0):
         return None
-    return Found(match[2], match[3], match[1])
+    return Phrases(match[2], match[3], match[1])
 
 
 _NO_OBJECT = re.compile(
@@ -167,7 +167,7 @@ _NO_OBJECT = re.compile(
 )
 
 
-def _than(text: str) -> Found | None:
+def _than(text: str) -> Phrases | None:
     """Is A better than B; why does A last longer than B."""
     piece = next((piece for piece in STRONG.split(text) if " than " in piece), "")
     before, than, after = piece.partition(" than ")
@@ -191,7 +191,7 @@ def _than(text: str) -> Found | None:
         if noun:
             subject, aspects = noun[2], (noun[1],)
         after = after[own.end() :]
-    return Found(subject, after, " ".join(words[start:-1]), aspects)
+    return Phrases(subject, after, " ".join(words[start:-1]), aspects)
 
 
 def _subject(text: str) -> tuple[str, tuple[str, ...]]:
@@ -220,7 +220,7 @@ _OVER = (
 )
 
 
-def _over(text: str) -> Found | None:
+def _over(text: str) -> Phrases | None:
     """Should I prefer A over B; is A equal to B; A instead of B."""
     for number, pattern in enumerate(_OVER):
         match = re.match(pattern, text, re.IGNORECASE)
@@ -229,8 +229,8 @@ def _over(text: str) -> Found | None:
         second = STRONG.split(match[3])[0]
         if number == 3:
             predicate = re.sub(r" (?:to|with|as)$", "", match[2])
-            return Found(match[1], second, predicate)
-        return Found(match[2], second, match[1].lower() or "over")
+            return Phrases(match[1], second, predicate)
+        return Phrases(match[2], second, match[1].lower() or "over")
     return None
 
 
@@ -246,7 +246,7 @@ _CHOICE = re.compile(
 )
 
 
-def _choice(text: str) -> Found | None:
+def _choice(text: str) -> Phrases | None:
     """Should I buy A or B; do you prefer A or B; would you rather A or B."""
     for piece in STRONG.split(text):
         match = _CHOICE.match(piece)
@@ -255,11 +255,11 @@ def _choice(text: str) -> Found | None:
             first = parts[0].split(", ")
             second = first[1] if len(first) > 1 else parts[1]
             verb = match["verb"] or re.split(r"\s", phrases.stripped(first[0]) + " ")[0]
-            return Found(first[0], second, verb.strip().lower(), aspects_of(text, piece))
+            return Phrases(first[0], second, verb.strip().lower(), aspects_of(text, piece))
     return None
 
 
-def _graded(text: str) -> Found | None:
+def _graded(text: str) -> Phrases | None:
     """Is A or B better for X; do A or B last longer."""
     match = re.match(
         rf"^(?:(?:why|when|if|whether)\s+)?({AUXILIARY})\s+(.+?)\s+or\s+(.+)$", text, re.I
@@ -283,7 +283,7 @@ def _graded(text: str) -> Found | None:
     if match[1].lower() in ("are", "were") and second[-1].endswith("s") and first.isalpha():
         # the verb says many, the first word says one, so it lacks its noun
         first = first if first.endswith("s") else " ".join([first, *second[1:]])
-    return Found(first, " ".join(second), " ".join(rest[:until]), (aspect,) if aspect else ())
+    return Phrases(first, " ".join(second), " ".join(rest[:until]), (aspect,) if aspect else ())
 
 
 _ASKING = re.compile(r"(?:and\s+)?(?:which|what|who|whose|where|how|why|when)\b", re.IGNORECASE)
@@ -331,7 +331,7 @@ def aspects_of(text: str, objects: str) -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
-def _alternatives(text: str) -> Found | None:
+def _alternatives(text: str) -> Phrases | None:
     """Which is better, A or B; A or B, which is better; A or B."""
     pieces = [piece for piece in STRONG.split(text) if piece]
     for number, piece in enumerate(pieces):
@@ -357,7 +357,7 @@ def _alternatives(text: str) -> Found | None:
             continue
         items = _with_head(items, pieces[number - 1] if number else "")
         aspects = aspects_of(outside.replace(" ; ", ": "), "\0")
-        return Found(items[0], items[1], predicate_in(outside), aspects)
+        return Phrases(items[0], items[1], predicate_in(outside), aspects)
     return None
 
 
@@ -368,7 +368,7 @@ def _with_head(items: list[str], heading: str) -> list[str]:
     return [f"{item.strip()} {heading.lower()}" for item in items]
 
 
-def _inline(piece: str) -> Found | None:
+def _inline(piece: str) -> Phrases | None:
     """Which is better a laptop or a desktop, without a comma."""
     before, second = _OR.split(piece, maxsplit=1)
     predicate = predicate_in(before)
@@ -382,10 +382,10 @@ def _inline(piece: str) -> Found | None:
     place = articles[-1] if articles else max(start, len(words) - len(cut.split()))
     aspect = _PREPOSITION.search(" ".join(words[start:place]))
     aspects = (phrases.object_of(aspect[1]),) if aspect else ()
-    return Found(" ".join(words[place:]), second, words[start - 1], aspects)
+    return Phrases(" ".join(words[place:]), second, words[start - 1], aspects)
 
 
-RULES: tuple[Callable[[str], Found | None], ...] = (
+RULES: tuple[Callable[[str], Phrases | None], ...] = (
     _between,
     _weighed,
     _differing,

@@ -16,7 +16,7 @@ from sicetnon.arguments.comparative.question_forms import (
     AUXILIARY,
     RULES,
     STRONG,
-    Found,
+    Phrases,
     aspects_of,
     predicate_in,
 )
@@ -119,7 +119,7 @@ something anything one other more less fewer most least if when why how so
 _NAMELESS = frozenset(_PRONOUNS.split())
 
 
-def _finished(found: Found) -> Question | None:
+def _finished(found: Phrases) -> Question | None:
     """The question with two phrases as its objects; None where they are no names."""
     first = phrases.object_of(found.first.split(", ")[-1])
     verbs = phrases.has_verb(found.first) or " " in first

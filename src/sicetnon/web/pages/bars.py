@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sicetnon.library.comparing import Comparison
+from sicetnon.library.comparing import ComparedPassages
 from sicetnon.library.origin import origin_of
 from sicetnon.web.pages.asked import Asked
 from sicetnon.web.pages.cards import at_sentence
@@ -41,7 +41,7 @@ class Bar:
     sentences: tuple[BarSentence, ...]
 
 
-def bars(comparison: Comparison, asked: Asked) -> tuple[Bar, ...]:
+def bars(comparison: ComparedPassages, asked: Asked) -> tuple[Bar, ...]:
     """The bars of both objects, and of the passages that weigh both.
 
     Args:
@@ -72,7 +72,7 @@ def bars(comparison: Comparison, asked: Asked) -> tuple[Bar, ...]:
     )
 
 
-def _sentences(comparison: Comparison, stance: str, asked: Asked) -> tuple[BarSentence, ...]:
+def _sentences(comparison: ComparedPassages, stance: str, asked: Asked) -> tuple[BarSentence, ...]:
     return tuple(
         BarSentence(
             (text := each.sentence_about(asked.aspect)),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sicetnon.arguments.comparative.questions import choice_in, parse_question
 from sicetnon.arguments.side.questions import has_sides
 from sicetnon.library.answers import Answer, marked
-from sicetnon.library.comparing import Comparison, compared
+from sicetnon.library.comparing import ComparedPassages, compared
 from sicetnon.library.index import Index
 from sicetnon.library.neighbours import neighbours
 from sicetnon.library.origin import name_of
@@ -41,7 +41,7 @@ class Found:
     answers: tuple[Answer, ...]
     sentences: Mapping[str, Snippet]
     headings: Mapping[str, str]
-    comparison: Comparison | None
+    comparison: ComparedPassages | None
     names: tuple[str, str]
     has_sides: bool
     suggestions: Suggestions
@@ -104,7 +104,7 @@ def _has_neighbours(index: Index, identifier: str) -> bool:
     return bool(neighbours(index, identifier, 1) or neighbours(index, identifier))
 
 
-def _names(question: str, comparison: Comparison | None) -> tuple[str, str]:
+def _names(question: str, comparison: ComparedPassages | None) -> tuple[str, str]:
     """The names of the sides: those of the objects where one of them is to be chosen."""
     objects = comparison.objects if comparison else choice_in(question)
     return objects or ("For", "Against")
