@@ -30,8 +30,11 @@ def near_duplicates(
     for number, reference in enumerate(set(references)):
         for shingle in shingles(reference):
             holders[shingle].append(number)
-    found = {}
+    places = defaultdict(list)
     for place, text in enumerate(texts):
+        places[text].append(place)
+    found = {}
+    for text, same in places.items():
         own = shingles(text)
         shared = own & holders.keys()
         if len(shared) < share * len(own):
@@ -39,5 +42,5 @@ def near_duplicates(
         hits = Counter(number for shingle in shared for number in holders[shingle])
         most = max(hits.values(), default=0) / len(own)
         if most >= share:
-            found[place] = most
+            found |= dict.fromkeys(same, most)
     return found

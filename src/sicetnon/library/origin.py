@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from sicetnon.formats.entries import is_link
+from sicetnon.formats.html import host_of
 from sicetnon.library.answers import parts_of
 from sicetnon.records import Argument, Entry, Record, WebPage, unprocessed
 
@@ -50,7 +50,7 @@ def origin_of(record: Record) -> Origin:
     record = unprocessed(record)
     _, _, source, _ = parts_of(record)
     link = source if is_link(source) else None
-    site = host_of(source)
+    site = site_of(source)
     if isinstance(record, Argument):
         said = record.context
         site = site or _first(said, ("sourceDomain",))
@@ -76,15 +76,9 @@ def first_words(text: str) -> str:
     return f"{whole or folded[: _NAME_LETTERS - 1]}…"
 
 
-def host_of(link: str) -> str:
+def site_of(link: str) -> str:
     """The host of an address, without `www.`; empty where it is no address."""
-    if not is_link(link):
-        return ""
-    try:
-        host = urlsplit(link.strip()).hostname or ""
-    except ValueError:  # such as a broken address of IPv6
-        return ""
-    return host.removeprefix("www.")
+    return host_of(link.strip()).removeprefix("www.") if is_link(link) else ""
 
 
 def _author(said: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from sicetnon.library.answers import Answer, parts_of
 from sicetnon.library.comparing import ComparedPassage
-from sicetnon.library.origin import Origin, first_words, host_of, origin_of
+from sicetnon.library.origin import Origin, first_words, origin_of, site_of
 from sicetnon.library.reading import number_of
 from sicetnon.library.reasons import side_of
 from sicetnon.library.wording import denies, why
@@ -122,7 +122,7 @@ def card(found: Found, place: int, asked: Asked) -> Card:
         strength=strength_of(reasons["strength"]) if "strength" in reasons else "",
         reasons=tuple(why(reasons)),
         length="short" if words < _SHORT else "long" if words > _LONG else "medium",
-        source=host_of(answer.source),
+        source=site_of(answer.source),
         origin=origin,
         aspects=passage.aspects if passage else (),
         has_neighbours=answer.id in found.with_neighbours,
