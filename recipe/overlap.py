@@ -33,7 +33,7 @@ def near_duplicates(
     places = defaultdict(list)
     for place, text in enumerate(texts):
         places[text].append(place)
-    found = {}
+    found: dict[int, float] = {}
     for text, same in places.items():
         own = shingles(text)
         shared = own & holders.keys()
