@@ -190,20 +190,28 @@ def test_pairs_are_numbered_alike(data: st.DataObject, room: int) -> None:
     longest = data.draw(st.sampled_from([3, 40, 2**31 - 1]))
     lengths = data.draw(arrays.arrays(np.int32, 12, elements=st.integers(0, longest)))
     documents = data.draw(arrays.arrays(np.int32, st.integers(1, 40), elements=st.integers(0, 11)))
-    sums = data.draw(arrays.arrays(np.uint16, documents.size, elements=st.integers(0, 65_535)))
+    most = data.draw(st.sampled_from([3, 65_535]))
+    sums = data.draw(arrays.arrays(np.uint16, documents.size, elements=st.integers(0, most)))
+    by_rank = pairs.ranked(lengths)
+    assert by_rank
+    assert by_rank.lengths[by_rank.ranks].tolist() == lengths.tolist()
+    assert by_rank.lengths.tolist() == sorted({*lengths.tolist()})
     kernel: Any = pairs.pair_codes
-    written: Any = [
-        (np.zeros(documents.size, np.uint16), np.zeros(room, np.uint16), np.zeros(room, np.int32))
-        for _ in range(2)
-    ]
-    known = kernel.plain(documents, sums, lengths, *written[0])
-    assert kernel.dispatcher(documents, sums, lengths, *written[1]) == known
+    room_for = np.zeros(room, np.uint16), np.zeros(room, np.int32)
+    known, given = both(kernel, documents, sums, *by_rank, *room_for)
+    codes, frequencies, pair_lengths = given[1], given[4], given[5]
     if known < 0:
+        assert codes.tolist() == sums.tolist()
         return
-    assert [each.tolist() for each in written[0]] == [each.tolist() for each in written[1]]
-    codes, frequencies, pair_lengths = written[0]
     assert frequencies[codes].tolist() == sums.tolist()
     assert pair_lengths[codes].tolist() == lengths[documents].tolist()
+
+
+def test_too_many_lengths_have_no_ranks() -> None:
+    lengths = np.arange(1 << 16, dtype=np.int32)
+    assert pairs.ranked(lengths)
+    assert pairs.ranked(np.append(lengths, np.int32(1 << 16))) is None
+    assert pairs.ranked(np.append(lengths, np.int32(2**31 - 1))) is None
 
 
 @modestly

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from sicetnon.index import unpacked
-from sicetnon.index.pairs import unpaired
 from sicetnon.index.unpacked import Lists, Unpacked, UnpackedPostings
 
 BYTES = 12  # of which half are for the pool, 6 for each posting
@@ -19,12 +18,24 @@ BYTES = 12  # of which half are for the pool, 6 for each posting
 
 def made(key: int) -> Unpacked:
     """Postings of as many documents as the key says; each has a pair where the key is even."""
-    documents = np.arange(key, dtype=np.int32)
-    if key % 2:
-        return unpaired(documents, np.full(key, key, np.uint16))
-    return Unpacked(
-        documents, np.arange(key, dtype=np.uint16), np.full(key, key, np.uint16), documents + key
-    )
+    documents, pairs = np.arange(key, dtype=np.int32), 0 if key % 2 else key
+    codes = np.full(key, key, np.uint16) if key % 2 else np.arange(key, dtype=np.uint16)
+    return Unpacked(documents, codes, np.full(pairs, key, np.uint16), documents[:pairs] + key)
+
+
+def size(key: int) -> tuple[int, int]:
+    """The number of the postings of a key, and of its pairs."""
+    return len(made(key).documents), len(made(key).pair_lengths)
+
+
+def unpack(key: int, room: Unpacked) -> int:
+    """Unpack the postings of a key into a room for as many pairs."""
+    one = made(key)
+    pairs = len(one.pair_lengths)
+    room.documents[:], room.codes[:] = one.documents, one.codes
+    room.pair_lengths[:] = -1  # which may hold anything meanwhile
+    room.pair_frequencies[:pairs], room.pair_lengths[:pairs] = one[2:]
+    return pairs
 
 
 class Asked:
@@ -37,11 +48,11 @@ class Asked:
         """Ask for terms, hold what is found against what it must be; the terms unpacked for it."""
         before = len(self.unpacked)
 
-        def unpack(place: int) -> Unpacked:
+        def unpack_one(place: int, room: Unpacked) -> int:
             self.unpacked.append(keys[place])
-            return made(keys[place])
+            return unpack(keys[place], room)
 
-        pool, places = self.cache.together(keys, unpack)
+        pool, places = self.cache.together(keys, lambda place: size(keys[place]), unpack_one)
         hold(pool.take, places.tolist(), keys)
         return self.unpacked[before:]
 
@@ -104,7 +115,7 @@ def test_the_bound_holds() -> None:
 
 def test_a_search_keeps_its_pool() -> None:
     asked = Asked(100)
-    pool, places = asked.cache.together([40], lambda _: made(40))
+    pool, places = asked.cache.together([40], lambda _: size(40), lambda _, room: unpack(40, room))
     for key in range(1, 60, 2):
         asked.check(key)
     hold(pool.take, places.tolist(), [40])
@@ -125,7 +136,7 @@ def test_a_pool_grows_with_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_closed_postings_keep_nothing() -> None:
     asked = Asked(100)
-    pool, places = asked.cache.together([40], lambda _: made(40))
+    pool, places = asked.cache.together([40], lambda _: size(40), lambda _, room: unpack(40, room))
     asked.cache.lists(1, lambda: Lists(np.zeros(9, np.int32), np.zeros((9, 1), np.uint16)))
     kept = weakref.ref(asked.cache._pool)
     asked.cache.close()

@@ -21,6 +21,7 @@ POSTINGS, POSTING_OFFSETS, PATTERNS = "postings", "posting_offsets", "patterns"
 _ROOM, _RANKED = 1 << 10, 1 << 18
 """Room for patterns at first, and postings by which they are ranked. Those of an index are the
 same, then, however many postings are merged at a time."""
+_KNOWN_RECORDS = 10_000
 
 _Block: TypeAlias = tuple[
     NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16], NDArray[np.int64]
@@ -147,6 +148,7 @@ class PackedPostings:
             np.uint16
         )
         self._offsets = StoredOffsets(folder, arrays, POSTING_OFFSETS)
+        self._known: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
         if self._offsets.end // 64 + 2 != len(self._words):
             raise damaged(folder / POSTING_OFFSETS, "they do not fit the postings")
 
@@ -155,12 +157,11 @@ class PackedPostings:
 
     def count(self, term: int) -> int:
         """The number of a term's postings."""
-        return int(self._headers(*self._places(term))[0, 0])
+        return int(self._record(term)[0][0, 0])
 
     def occurrences(self, term: int) -> tuple[int, NDArray[np.int64]]:
         """The number of a term's postings, and its occurrences, shape (fields,)."""
-        begins, ends = self._places(term)
-        headers = self._headers(begins, ends)
+        headers, ends = self._record(term)
         count = int(headers[0, 0])
         if count >= COUNTED_FROM:
             return count, headers[0, HEADER:]
@@ -169,9 +170,17 @@ class PackedPostings:
 
     def unpack(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The documents of a term's postings, and the numbers of their patterns."""
-        begins, ends = self._places(term)
-        _, documents, numbers = self._unpacked(self._headers(begins, ends), ends)
+        _, documents, numbers = self._unpacked(*self._record(term))
         return documents, numbers
+
+    def unpack_into(
+        self, term: int, documents: NDArray[np.int32], numbers: NDArray[np.int32]
+    ) -> None:
+        """As `unpack`, into arrays of as many postings as the term has."""
+        headers, ends = self._record(term)
+        if headers[0, 0] != len(documents):  # another program has changed the file meanwhile
+            raise self.damaged()
+        self._unpack(headers, ends, np.zeros(1, np.int64), documents, numbers)
 
     def counts(self) -> NDArray[np.int64]:
         """The numbers of postings of all terms."""
@@ -197,9 +206,17 @@ class PackedPostings:
         """The error for records that cannot be."""
         return damaged(self._folder / POSTINGS, "found a record of a term that cannot be one")
 
-    def _places(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        begin, end = self._offsets.between(term)
-        return np.array([begin]), np.array([end])
+    def _record(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The header of a term's record, and its end, which a query asks for several times."""
+        known = self._known.get(term)
+        if known is None:
+            begin, end = self._offsets.between(term)
+            ends = np.array([end])
+            known = self._headers(np.array([begin]), ends), ends
+            if len(self._known) >= _KNOWN_RECORDS:
+                self._known.clear()
+            self._known[term] = known
+        return known
 
     def _headers(self, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         headers = np.zeros((len(begins), HEADER + self.patterns.shape[1]), np.int64)
@@ -216,9 +233,19 @@ class PackedPostings:
         if 2 * offsets[-1] > 64 * len(self._words):
             raise self.damaged()
         documents, numbers = (np.empty(offsets[-1], np.int32) for _ in range(2))
+        self._unpack(headers, ends, offsets, documents, numbers)
+        return offsets, documents, numbers
+
+    def _unpack(
+        self,
+        headers: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        documents: NDArray[np.int32],
+        numbers: NDArray[np.int32],
+    ) -> None:
         if not unpack_postings(
             self._words, headers, ends, self._documents, len(self.patterns),
             offsets, documents, numbers,
         ):  # fmt: skip
             raise self.damaged()
-        return offsets, documents, numbers

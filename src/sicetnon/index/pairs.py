@@ -8,11 +8,14 @@ unpacked.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled
 from sicetnon.index.unpacked import Unpacked
+from sicetnon.index.unpacking import first_bit
 
 PAIRED_FROM = 256
 """Postings from which a term has pairs. The codes of rarer terms are frequencies."""
@@ -20,33 +23,63 @@ MAX_PAIRS = 1 << 16
 """A term with more pairs than codes can number has none: its codes are frequencies, too."""
 _CELLS, _MOST_CELLS = 64, 1 << 22
 """Cells for each posting, and cells in all, up to which they take less time than a hash table."""
+_MOST_COUNTED = 1 << 22
+"""The highest length up to which lengths are told apart by counting, and not by sorting."""
+_CELL_BITS = 3
+"""Bits of a cell's number within a word of eight cells."""
 # what the plain way takes, in seconds per posting
 _PAIRING = 2e-7
 
 
+class RankedLengths(NamedTuple):
+    """The lengths of documents by their ranks.
+
+    Attributes:
+        ranks: The rank of each document's length among all that there are, uint16.
+        lengths: The length of each rank, rising, int32.
+    """
+
+    ranks: NDArray[np.uint16]
+    lengths: NDArray[np.int32]
+
+
+def ranked(lengths: NDArray[np.int32]) -> RankedLengths | None:
+    """Rank the lengths of documents, from 0; None where there are too many different ones."""
+    longest = int(lengths.max(initial=0))
+    if longest < _MOST_COUNTED:
+        is_there = np.zeros(longest + 1, bool)
+        is_there[lengths] = True
+        different, ranks = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[lengths]
+    else:
+        different, ranks = np.unique(lengths, return_inverse=True)
+    if len(different) > MAX_PAIRS:
+        return None
+    return RankedLengths(ranks.astype(np.uint16), different.astype(np.int32))
+
+
 def _plain_codes(
     documents: NDArray[np.int32],
-    sums: NDArray[np.uint16],
-    lengths: NDArray[np.int32],
     codes: NDArray[np.uint16],
+    ranks: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
     pair_lengths: NDArray[np.int32],
 ) -> int:
     """The same as `pair_codes`."""
-    pairs, found = np.unique(sums.astype(np.int64) << 32 | lengths[documents], return_inverse=True)
+    pairs, found = np.unique(codes.astype(np.int64) << 16 | ranks[documents], return_inverse=True)
     if len(pairs) > len(frequencies):
         return -1
     codes[:] = found
-    frequencies[: len(pairs)], pair_lengths[: len(pairs)] = pairs >> 32, pairs & 0xFFFFFFFF
+    frequencies[: len(pairs)], pair_lengths[: len(pairs)] = pairs >> 16, lengths[pairs & 0xFFFF]
     return len(pairs)
 
 
 @compiled(plain=_plain_codes, seconds=lambda documents, *_: _PAIRING * documents.size)
 def pair_codes(
     documents: NDArray[np.int32],
-    sums: NDArray[np.uint16],
-    lengths: NDArray[np.int32],
     codes: NDArray[np.uint16],
+    ranks: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
     pair_lengths: NDArray[np.int32],
 ) -> int:
@@ -54,61 +87,66 @@ def pair_codes(
 
     Args:
         documents: The documents of the postings, shape (postings,).
-        sums: Their frequencies.
-        lengths: The lengths of all documents, from 0.
-        codes: Written: the number of each posting's pair. Pairs are numbered in rising order.
+        codes: Their frequencies; written: the number of each posting's pair. Pairs are numbered in
+            rising order.
+        ranks: See `RankedLengths`.
+        lengths: Likewise.
         frequencies: Written: the frequency of each pair.
         pair_lengths: Written: the length of each pair.
 
     Returns:
-        How many pairs there are, or -1 where there is no room for them.
+        How many pairs there are, or -1 where there is no room for them; codes are unchanged then.
     """
-    most, longest = 0, 0
-    for place in range(documents.size):
-        most = max(most, int(sums[place]))
-        longest = max(longest, int(lengths[documents[place]]))
-    if (most + 1) * (longest + 1) <= min(_CELLS * documents.size, _MOST_CELLS):
-        return count_pairs(
-            documents, sums, lengths, codes, frequencies, pair_lengths, most, longest + 1
+    most = np.uint16(0)
+    for place in range(codes.size):
+        most = max(most, codes[place])
+    width = (np.int64(lengths.size) + 7) & ~7
+    cells = (np.int64(most) + 1) * width
+    if cells <= min(_CELLS * documents.size, _MOST_CELLS):
+        return int(
+            count_pairs(documents, codes, ranks, lengths, frequencies, pair_lengths, cells, width)
         )
-    return hash_pairs(documents, sums, lengths, codes, frequencies, pair_lengths)
+    return hash_pairs(documents, codes, ranks, lengths, frequencies, pair_lengths)
 
 
 @compiled
 def count_pairs(
     documents: NDArray[np.int32],
-    sums: NDArray[np.uint16],
-    lengths: NDArray[np.int32],
     codes: NDArray[np.uint16],
+    ranks: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
     pair_lengths: NDArray[np.int32],
-    most: int,
-    width: int,
-) -> int:
-    """See `pair_codes`: with a cell for each pair that there can be."""
-    cells = np.full((most + 1) * width, -1, np.int32)
+    cells: np.int64,
+    width: np.int64,
+) -> np.int64:
+    """See `pair_codes`: with a cell for each pair that there can be, in rows by frequency."""
+    words, known = np.zeros(cells >> _CELL_BITS, np.uint64), np.uint64(0)
+    marks, numbers, row = words.view(np.uint8), np.empty(cells, np.uint16), np.uint64(width)
     for place in range(documents.size):
-        cells[np.int64(sums[place]) * width + np.int64(lengths[documents[place]])] = 0
-    known = 0
-    for frequency in range(most + 1):
-        for length in range(width):
-            cell = frequency * width + length
-            if cells[cell] == 0:
-                if known == frequencies.size:
-                    return -1
-                cells[cell], frequencies[known], pair_lengths[known] = known, frequency, length
-                known += 1
+        marks[np.uint64(codes[place]) * row + np.uint64(ranks[np.uint64(documents[place])])] = 1
+    for word in range(words.size):
+        marked = words[word]
+        while marked:
+            cell = np.uint64((word << _CELL_BITS) + (first_bit(marked) >> _CELL_BITS))
+            marked &= marked - np.uint64(1)
+            if known == frequencies.size:
+                return np.int64(-1)
+            numbers[cell] = known
+            frequencies[known], pair_lengths[known] = cell // row, lengths[cell % row]
+            known += np.uint64(1)
     for place in range(documents.size):
-        codes[place] = cells[np.int64(sums[place]) * width + np.int64(lengths[documents[place]])]
-    return known
+        cell = np.uint64(codes[place]) * row + np.uint64(ranks[np.uint64(documents[place])])
+        codes[place] = numbers[cell]
+    return np.int64(known)
 
 
 @compiled
 def hash_pairs(
     documents: NDArray[np.int32],
-    sums: NDArray[np.uint16],
-    lengths: NDArray[np.int32],
     codes: NDArray[np.uint16],
+    ranks: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
     pair_lengths: NDArray[np.int32],
 ) -> int:
@@ -117,9 +155,9 @@ def hash_pairs(
     while slots < 2 * (min(documents.size, frequencies.size) + 1):
         slots *= 2
     found, pairs = np.full(slots, -1, np.int32), np.empty(frequencies.size, np.int64)
-    mask, known = np.uint64(slots - 1), 0
+    numbers, mask, known = np.empty(documents.size, np.int32), np.uint64(slots - 1), 0
     for posting in range(documents.size):
-        pair = np.int64(sums[posting]) << 32 | np.int64(lengths[documents[posting]])
+        pair = np.int64(codes[posting]) << 16 | np.int64(ranks[documents[posting]])
         hashed = np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
         slot = (hashed >> np.uint64(40)) & mask
         while found[slot] >= 0 and pairs[found[slot]] != pair:
@@ -129,38 +167,33 @@ def hash_pairs(
                 return -1
             found[slot], pairs[known] = known, pair
             known += 1
-        codes[posting] = found[slot]
+        numbers[posting] = found[slot]
     order = np.argsort(pairs[:known])
-    ranks = np.empty(known, np.uint16)
+    ranked_as = np.empty(known, np.uint16)
     for rank in range(known):
         pair = pairs[order[rank]]
-        ranks[order[rank]], frequencies[rank] = rank, pair >> 32
-        pair_lengths[rank] = pair & 0xFFFFFFFF
+        ranked_as[order[rank]], frequencies[rank] = rank, pair >> 16
+        pair_lengths[rank] = lengths[pair & 0xFFFF]
     for posting in range(documents.size):
-        codes[posting] = ranks[codes[posting]]
+        codes[posting] = ranked_as[numbers[posting]]
     return known
 
 
-def paired(
-    documents: NDArray[np.int32], sums: NDArray[np.uint16], lengths: NDArray[np.int32]
-) -> Unpacked:
-    """The postings of a term with their pairs, which stand in rising order.
+def most_pairs(postings: int) -> int:
+    """The highest number of pairs that a term of so many postings may have."""
+    return min(postings, MAX_PAIRS) if postings >= PAIRED_FROM else 0
+
+
+def put_pairs(room: Unpacked, lengths: RankedLengths) -> int:
+    """Number the pairs of a term, in rising order; how many there are, 0 where it has none.
 
     Args:
-        documents: The documents of the postings, shape (postings,).
-        sums: Their frequencies over all fields.
-        lengths: The length of each document over all fields.
+        room: The documents, and for codes the frequencies, of the term; the codes of its pairs take
+            their place.
+        lengths: The lengths of all documents.
     """
-    if len(documents) >= PAIRED_FROM:
-        room = min(len(documents), MAX_PAIRS)
-        frequencies, pair_lengths = np.empty(room, np.uint16), np.empty(room, np.int32)
-        codes = np.empty_like(sums)
-        found = pair_codes(documents, sums, lengths, codes, frequencies, pair_lengths)
-        if found >= 0:
-            return Unpacked(documents, codes, frequencies[:found], pair_lengths[:found])
-    return unpaired(documents, sums)
-
-
-def unpaired(documents: NDArray[np.int32], frequencies: NDArray[np.uint16]) -> Unpacked:
-    """The postings of a term without pairs, whose codes are frequencies."""
-    return Unpacked(documents, frequencies, np.empty(0, np.uint16), np.empty(0, np.int32))
+    most = most_pairs(len(room.documents))
+    if not most:
+        return 0
+    frequencies, pair_lengths = room.pair_frequencies[:most], room.pair_lengths[:most]
+    return max(pair_codes(room.documents, room.codes, *lengths, frequencies, pair_lengths), 0)

@@ -15,10 +15,11 @@ from sicetnon.index.forms import StoredForms
 from sicetnon.index.layout import FORM_OFFSETS, check_layout, lengths_name
 from sicetnon.index.manifest import Manifest, SegmentEntry
 from sicetnon.index.packed import POSTINGS, PackedPostings
-from sicetnon.index.pairs import paired, unpaired
+from sicetnon.index.pairs import RankedLengths, most_pairs, put_pairs, ranked
 from sicetnon.index.storage import REBUILD, MappedArray, damaged
 from sicetnon.index.store import DocumentReader
 from sicetnon.index.unpacked import Lists, Numbered, Pool, Unpacked, UnpackedPostings
+from sicetnon.index.unpacking import look_up
 from sicetnon.index.words import StoredWords
 
 _MOST_LENGTH = (1 << 31) - 1
@@ -150,14 +151,20 @@ class Segment:
             See `UnpackedPostings.together`.
         """
 
-        def unpack(place: int) -> Unpacked:
-            documents, numbers = self.postings.unpack(terms[place])
-            if field is None:
-                lengths = self.lengths_of(tuple(range(len(self._columns))))[0]
-                return paired(documents, self.postings.sums[numbers], lengths)
-            return unpaired(documents, self.postings.patterns[numbers, field])
+        def count(place: int) -> tuple[int, int]:
+            postings = self.postings.count(terms[place])
+            return postings, most_pairs(postings) if field is None else 0
 
-        return self._unpacked.together([(self.base, term, field) for term in terms], unpack)
+        def unpack(place: int, room: Unpacked) -> int:
+            # the numbers of patterns stand where the pairs will
+            self.postings.unpack_into(terms[place], room.documents, room.pair_lengths)
+            values = self.postings.sums if field is None else self._frequencies(field)
+            look_up(values, room.pair_lengths, room.codes)
+            if field is not None or self._ranked_lengths is None:
+                return 0
+            return put_pairs(room, self._ranked_lengths)
+
+        return self._unpacked.together([(self.base, term, field) for term in terms], count, unpack)
 
     def wrong_posting(self) -> BrokenIndexError:
         """The error for postings that cannot be."""
@@ -233,6 +240,15 @@ class Segment:
                 raise damaged(wrong, "found a length that cannot be")
             self._lengths_of[fields] = counted
         return self._lengths_of[fields]
+
+    @cached_property
+    def _ranked_lengths(self) -> RankedLengths | None:
+        """The lengths of documents over all fields; None where too many differ for pairs."""
+        return ranked(self.lengths_of(tuple(range(len(self._columns))))[0])
+
+    def _frequencies(self, field: int) -> NDArray[np.uint16]:
+        """The frequency of each pattern in a field, shape (patterns,)."""
+        return np.ascontiguousarray(self.postings.patterns[:, field])
 
     def release(self) -> None:
         """Let the system take back the memory of what was read."""

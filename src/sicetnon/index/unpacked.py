@@ -8,6 +8,7 @@ unless it needs a term that is being unpacked.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -22,7 +23,9 @@ from sicetnon.platforms import memory_bytes
 _USUAL_BYTES, _MEMORY_SHARE = 512 << 20, 4
 _POSTING_BYTES = 6
 _LISTS_SHARE, _MOST_LISTS_BYTES = 4, 128 << 20
-_FIRST_ROOM = 1 << 16
+_FIRST_ROOM, _GROWTH = 1 << 21, 8
+"""Postings and pairs that the first pool has room for, and how many times as many the next one has:
+to move them takes longer than to unpack a few."""
 
 Places: TypeAlias = tuple[int, int, int, int]
 """The positions where the postings of a term begin and end, and those of its pairs."""
@@ -42,7 +45,7 @@ def usual_bytes() -> int:
 
 
 class Unpacked(NamedTuple):
-    """The unpacked postings of a term.
+    """The unpacked postings of a term, or the room for them.
 
     Attributes:
         documents: int32, rising, shape (postings,).
@@ -84,6 +87,8 @@ class Numbered(NamedTuple):
 
 Kept = TypeVar("Kept", Lists, Numbered)
 
+_Makers: TypeAlias = dict[Hashable, Callable[[Unpacked], int]]
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -100,8 +105,16 @@ class Pool:
         types = (np.int32, np.uint16, np.uint16, np.int32)
         return cls(*(np.empty(postings, each) for each in types))  # type: ignore[arg-type]
 
+    def make(self, filled: Filled, postings: int, unpack: Callable[[Unpacked], int]) -> Places:
+        """Unpack a term behind others; where its postings and pairs begin and end."""
+        begin, first = filled
+        end = begin + postings
+        # no term has more pairs than postings, and so there is room for as many of both
+        pairs = unpack(self.take((begin, end, first, first + postings)))
+        return begin, end, first, first + pairs
+
     def put(self, filled: Filled, one: Unpacked) -> Places:
-        """Write the postings of a term; where they and its pairs begin and end."""
+        """Write the postings of a term behind others; where they and its pairs begin and end."""
         begin, first = filled
         end, last = begin + len(one.documents), first + len(one.pair_lengths)
         self.documents[begin:end], self.codes[begin:end] = one.documents, one.codes
@@ -125,8 +138,8 @@ class UnpackedPostings:
 
     Half of the bytes are for a pool, a quarter for the half of its terms that move into the next
     one, and a quarter, at most 128 MB, for lists of documents and frequencies. A pool begins small,
-    and the next one has twice the room, up to the bound. A query whose terms do not fit is served
-    all the same, and leaves the pool as it was.
+    and the next one has eight times the room, up to the bound. A query whose terms do not fit is
+    served all the same, and leaves the pool as it was.
 
     Args:
         most_bytes: The bound, in bytes; `usual_bytes` when left out.
@@ -154,13 +167,19 @@ class UnpackedPostings:
             self._lists.clear()
 
     def together(
-        self, keys: Sequence[Hashable], unpack: Callable[[int], Unpacked]
+        self,
+        keys: Sequence[Hashable],
+        count: Callable[[int], tuple[int, int]],
+        unpack: Callable[[int, Unpacked], int],
     ) -> tuple[Pool, NDArray[np.int64]]:
         """The postings of some terms in one pool.
 
         Args:
             keys: The keys of the terms.
-            unpack: Unpacks the term at a place among them.
+            count: The number of postings of the term at a place among them, and the highest number
+                of pairs that it may have, which is no higher.
+            unpack: Unpacks the term at a place into a room for as many postings, and as many pairs;
+                returns the number of its pairs.
 
         Returns:
             The pool, and where the postings and the pairs of each term begin and end, int64, shape
@@ -170,13 +189,19 @@ class UnpackedPostings:
         if found is not None:
             return found
         with self._unpacking:
-            missing = [n for n, key in enumerate(keys) if key not in self._places]
-            made = {n: unpack(n) for n in missing}
-            used = sum(map(_used, made.values()))
-            is_full = sum(self._filled) + used > len(self._pool.documents)
-            if is_full and not self._renew(keys, used):
-                return self._apart(keys, made)
-            self._publish(keys, made)
+            # a term that a query names twice is missing once
+            missing = {key: n for n, key in enumerate(keys) if key not in self._places}
+            sizes = {key: count(n) for key, n in missing.items()}
+            made: _Makers = {key: functools.partial(unpack, n) for key, n in missing.items()}
+            needed = sum(map(sum, sizes.values()))
+            is_full = sum(self._filled) + needed > len(self._pool.documents)
+            if is_full and not self._renew(keys, needed):
+                return self._apart(keys, sizes, made)
+            for key, (postings, _) in sizes.items():
+                places = self._pool.make(self._filled, postings, made[key])
+                self._filled = _behind(places)
+                with self._lock:
+                    self._places[key] = places
             found = self._found(keys)
             assert found is not None
             return found
@@ -210,33 +235,24 @@ class UnpackedPostings:
                 return None
             return self._pool, np.array([places[key] for key in keys], np.int64).reshape(-1, 4)
 
-    def _publish(self, keys: Sequence[Hashable], made: dict[int, Unpacked]) -> None:
-        for n, one in made.items():
-            if keys[n] in self._places:  # a term that a query names twice
-                continue
-            places = self._pool.put(self._filled, one)
-            self._filled = _behind(places)
-            with self._lock:
-                self._places[keys[n]] = places
-
-    def _renew(self, keys: Sequence[Hashable], used: int) -> bool:
+    def _renew(self, keys: Sequence[Hashable], needed: int) -> bool:
         """Move the terms asked for last into a new pool with room for more; whether they fit."""
         own = {key: self._pool_used(key) for key in keys if key in self._places}
         kept, room = sum(own.values()), len(self._pool.documents)
-        if kept + used > self._most:
+        if kept + needed > self._most:
             return False
         # this pool and the next one are in memory at a time
-        chosen, most = [*own], self._most if 2 * room <= self._most else self._most // 2
+        chosen, most = [*own], self._most if _GROWTH * room <= self._most else self._most // 2
         with self._lock:  # which others find, and put last, meanwhile
             last_first = [*reversed(self._places)]
         for key in last_first:
             if key not in own:
                 kept += self._pool_used(key)
-                if kept + used > most:
+                if kept + needed > most:
                     break
                 chosen.append(key)
-        room = max(2 * (kept + used), _FIRST_ROOM)
-        pool = Pool.of(room if 2 * room <= self._most else self._most)
+        room = max(_GROWTH * (kept + needed), _FIRST_ROOM)
+        pool = Pool.of(room if _GROWTH * room <= self._most else self._most)
         places, filled = OrderedDict[Hashable, Places](), (0, 0)
         for key in reversed(chosen):
             places[key] = pool.put(filled, self._pool.take(self._places[key]))
@@ -251,18 +267,21 @@ class UnpackedPostings:
         return end - begin + last - first
 
     def _apart(
-        self, keys: Sequence[Hashable], made: dict[int, Unpacked]
+        self,
+        keys: Sequence[Hashable],
+        sizes: dict[Hashable, tuple[int, int]],
+        made: _Makers,
     ) -> tuple[Pool, NDArray[np.int64]]:
         """A pool for a query alone, whose terms take more than there may be."""
-        every = [made[n] if n in made else self._known(key) for n, key in enumerate(keys)]
-        pool, places, filled = Pool.of(sum(map(_used, every))), list[Places](), (0, 0)
-        for one in every:
-            places.append(pool.put(filled, one))
+        room = sum(sum(sizes[key]) if key in sizes else self._pool_used(key) for key in keys)
+        pool, places, filled = Pool.of(room), list[Places](), (0, 0)
+        for key in keys:
+            if key in sizes:
+                places.append(pool.make(filled, sizes[key][0], made[key]))
+            else:
+                places.append(pool.put(filled, self._pool.take(self._places[key])))
             filled = _behind(places[-1])
         return pool, np.array(places, np.int64).reshape(-1, 4)
-
-    def _known(self, key: Hashable) -> Unpacked:
-        return self._pool.take(self._places[key])
 
 
 def _bytes_of(kept: Lists | Numbered) -> int:
@@ -271,8 +290,3 @@ def _bytes_of(kept: Lists | Numbered) -> int:
 
 def _behind(places: Places) -> Filled:
     return places[1], places[3]
-
-
-def _used(one: Unpacked) -> int:
-    """Postings that the bytes of a term would hold."""
-    return len(one.documents) + len(one.pair_lengths)
