@@ -1,6 +1,7 @@
 """Times single queries of 2, 5, 10 and 30 words, on Sic et Non and its peers, by turns in one run.
 
     python -m benchmarks.speed.latency --corpus DIR --work DIR [--rounds 3] [--only sicetnon pisa]
+        [--models BM25 DirichletLM] [--words 2 5 10 30]
 
 DIR of `--work` holds the indexes that `python -m benchmarks.speed --corpus DIR --work DIR` keeps.
 Every peer is opened in a process of its own. In each round each of them answers the same queries.
@@ -129,15 +130,18 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True, metavar="DIR")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=list(MODELS["BM25"]))
+    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--words", nargs="+", type=int, choices=TERMS, default=TERMS)
     given = parser.parse_args()
     names = available(given.only or list(MODELS["BM25"]))
     sets = query_sets(given.corpus / "queries.txt")
-    for model, peers in MODELS.items():
+    for model in given.models:
+        peers = MODELS[model]
         asked = {name: Asked(model, name, given.work / name) for name in peers if name in names}
         print(f"{model}: words, k, then median / 99th percentile (ratio)")
-        for words, queries in sets.items():
+        for words in given.words:
             for k in DEPTHS:
-                print(row(asked, words, queries, k, given.rounds), flush=True)
+                print(row(asked, words, sets[words], k, given.rounds), flush=True)
         for each in asked.values():
             each.close()
     return 0
