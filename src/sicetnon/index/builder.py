@@ -1,4 +1,4 @@
-"""Building one segment in bounded memory: postings are spilled in sorted runs, then merged."""
+"""Building one segment: documents are read, analysed and stored at the same time."""
 
 from __future__ import annotations
 
@@ -13,23 +13,16 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
 from sicetnon.index.forms import write_forms
+from sicetnon.index.inversion import Inverter
 from sicetnon.index.layout import write_lengths
 from sicetnon.index.manifest import SegmentEntry
-from sicetnon.index.merge import BLOCK_POSTINGS, Source, merge_postings
-from sicetnon.index.postings import count_terms, sort_rows
-from sicetnon.index.storage import (
-    ArrayWriter,
-    MappedArray,
-    StoredFile,
-    verify_files,
-)
+from sicetnon.index.merge import merge_postings
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
 from sicetnon.text.words import WordTable, join
 
 DEFAULT_MEMORY = 400 << 20
-_MAX_ROWS = 1 << 28
 _WAITING_BATCHES = 2
 
 
@@ -56,27 +49,6 @@ class Batch:
         return Batch(
             [self.ids[at] for at in kept], texts, [self.records[at] for at in kept], self.file
         )
-
-
-class _Rows:
-    """Rows of (term, document, frequencies), in document order, until they are sorted."""
-
-    def __init__(self, capacity: int, fields: int):
-        self.terms = np.empty(capacity, dtype=np.int32)
-        self.documents = np.empty(capacity, dtype=np.int32)
-        self.frequencies = np.empty((capacity, fields), dtype=np.uint16)
-        self.filled = 0
-
-    def sorted(self, terms: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
-        offsets = np.zeros(terms + 1, dtype=np.int64)
-        documents = np.empty(self.filled, dtype=np.int32)
-        frequencies = np.empty((self.filled, self.frequencies.shape[1]), dtype=np.uint16)
-        end = self.filled
-        sort_rows(
-            self.terms[:end], self.documents[:end], self.frequencies[:end],
-            offsets, documents, frequencies,
-        )  # fmt: skip
-        return offsets, documents, frequencies
 
 
 class SegmentBuilder:
@@ -107,13 +79,8 @@ class SegmentBuilder:
         self._on_error, self._is_taken = on_error, is_taken
         self._analyzer = Analyzer(analysis)
         self._ids = WordTable()
-        # a row, and its place in the sorted copy that is made to spill it
-        row_bytes = (8 + 2 * fields) + (4 + 2 * fields)
-        self._capacity = min(max(memory // row_bytes, 1), _MAX_ROWS)
-        self._rows = _Rows(self._capacity, fields)
-        self._last_seen = np.zeros(0, dtype=np.int64)
+        self._inverter = Inverter(folder, fields, memory)
         self._lengths: list[NDArray[np.int32]] = []
-        self._runs: list[dict[str, StoredFile]] = []
         self._store = DocumentWriter(folder)
         self._analysing = _Stage()
         self._storing = _Stage()
@@ -152,12 +119,10 @@ class SegmentBuilder:
             files |= write_forms(self._folder, self._analyzer.terms, self._analyzer.stem)
         lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
         files |= write_lengths(self._folder, lengths)
-        sources = self._sources(terms)
-        block = min(self._capacity, BLOCK_POSTINGS)
+        sources = self._inverter.sources(terms, len(self._ids))
+        block = self._inverter.block_postings
         files |= merge_postings(sources, terms, lengths, self._folder, block)
-        for run in range(len(self._runs)):
-            for part in self._runs[run]:
-                self._run_file(run, part).unlink()
+        self._inverter.remove_runs()
         self._storing.finish()
         files |= self._store.close()
         return SegmentEntry(name, len(self._ids), files)
@@ -186,72 +151,10 @@ class SegmentBuilder:
 
     def _analyse(self, first: int, texts: list[bytes]) -> None:
         words, ends = self._analyzer.word_numbers(*join(texts))
-        rows = self._rows
-        if rows.filled + len(words) > len(rows.terms):
-            self._spill()
-            if len(words) > len(rows.terms):
-                self._rows = rows = _Rows(len(words), self._fields)
         terms = len(self._analyzer.terms)
-        if terms > len(self._last_seen):
-            grown = np.full(max(terms, 2 * len(self._last_seen)), -1)
-            grown[: len(self._last_seen)] = self._last_seen
-            self._last_seen = grown
-        lengths = np.zeros((len(texts) // self._fields, self._fields), dtype=np.int32)
-        rows.filled = count_terms(
-            words, self._analyzer.term_of_word, ends, self._fields, first, self._last_seen,
-            rows.terms, rows.documents, rows.frequencies, lengths, rows.filled,
-        )  # fmt: skip
-        self._lengths.append(lengths)
-
-    def _spill(self) -> None:
-        if not self._rows.filled:
-            return
-        offsets, documents, frequencies = self._rows.sorted(len(self._analyzer.terms))
-        run = len(self._runs)
-        self._runs.append({})
-        for part, array in (
-            ("offsets", offsets), ("documents", documents), ("frequencies", frequencies)
-        ):  # fmt: skip
-            writer = ArrayWriter(self._run_file(run, part), array.dtype, array.shape[1:])
-            writer.append(array)
-            self._runs[run][part] = writer.close()
-        self._rows.filled = 0
-
-    def _run_file(self, run: int, part: str) -> Path:
-        return self._folder / f"run-{run}-{part}"
-
-    def _sources(self, terms: int) -> list[Source]:
-        same = np.arange(len(self._ids), dtype=np.int32)
-        sources = [self._run_source(run, terms, same) for run in range(len(self._runs))]
-        offsets, documents, frequencies = self._rows.sorted(terms)
-        self._rows = _Rows(0, self._fields)
-        known = _first_terms(terms, terms)
-        return [
-            *sources,
-            Source(offsets, documents, frequencies, known, same, lambda: None, self._folder),
-        ]
-
-    def _run_source(self, run: int, terms: int, same: NDArray[np.int32]) -> Source:
-        parts = self._runs[run]
-        verify_files({self._run_file(run, part): stored for part, stored in parts.items()})
-        mapped = {part: MappedArray(self._run_file(run, part), parts[part]) for part in parts}
-
-        def release() -> None:
-            for array in mapped.values():
-                array.release()
-
-        offsets, documents, frequencies = (
-            mapped[part].array for part in ("offsets", "documents", "frequencies")
+        self._lengths.append(
+            self._inverter.add(words, ends, self._analyzer.term_of_word, terms, first)
         )
-        known = _first_terms(len(offsets) - 1, terms)
-        return Source(offsets, documents, frequencies, known, same, release, self._folder)
-
-
-def _first_terms(known: int, terms: int) -> NDArray[np.int32]:
-    """Term numbers of a run that was written when only the first `known` terms were known."""
-    numbers = np.arange(terms, dtype=np.int32)
-    numbers[known:] = -1
-    return numbers
 
 
 class _Stage:

@@ -176,18 +176,23 @@ def merge_postings(
     Raises:
         BrokenIndexError: The postings of a source are damaged.
     """
-    offsets = np.zeros(terms + 1, dtype=np.int64)
-    for source in sources:
-        offsets[1:] += source.counts()
-    np.cumsum(offsets, out=offsets)
+    offsets = offsets_of(sources, terms)
     writer = PackedWriter(folder, *lengths.shape)
     try:
         for first, end in blocks(offsets, block_postings):
-            merged = _merge_block(sources, offsets, first, end, lengths.shape[1])
+            merged = merge_block(sources, offsets, first, end, lengths.shape[1])
             writer.append(offsets[first : end + 1] - offsets[first], *merged)
         return writer.close()
     finally:
         writer.abandon()
+
+
+def offsets_of(sources: Sequence[Merging], terms: int) -> NDArray[np.int64]:
+    """The beginning of the merged postings of each term, and the last end."""
+    offsets = np.zeros(terms + 1, dtype=np.int64)
+    for source in sources:
+        offsets[1:] += source.counts()
+    return np.cumsum(offsets, out=offsets)
 
 
 def blocks(offsets: NDArray[np.int64], postings: int) -> list[tuple[int, int]]:
@@ -201,9 +206,18 @@ def blocks(offsets: NDArray[np.int64], postings: int) -> list[tuple[int, int]]:
     return blocks
 
 
-def _merge_block(
+def merge_block(
     sources: Sequence[Merging], offsets: NDArray[np.int64], first: int, end: int, fields: int
 ) -> Merged:
+    """The merged postings of a range of terms; the ranges of a merge follow one another.
+
+    Args:
+        sources: See `merge_postings`.
+        offsets: The beginning of the merged postings of each term, and the last end.
+        first: The first term.
+        end: The end of the terms.
+        fields: The number of fields.
+    """
     postings = int(offsets[end] - offsets[first])
     merged = Merged(
         np.empty(postings, dtype=np.int32),
