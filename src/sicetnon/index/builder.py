@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,13 +16,13 @@ from sicetnon.index.inversion import Inverter
 from sicetnon.index.layout import write_lengths
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import merge_postings
+from sicetnon.index.stages import Stage, quick_switching
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
 from sicetnon.text.words import WordTable, join
 
 DEFAULT_MEMORY = 400 << 20
-_WAITING_BATCHES = 2
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class SegmentBuilder:
         analysis: Analysis,
         memory: int,
         on_error: Callable[[DataError], None],
-        is_taken: Callable[[str], bool] = lambda _: False,
+        is_taken: Callable[[str], bool] | None = None,
     ):
         self._folder, self._fields = folder, fields
         self._on_error, self._is_taken = on_error, is_taken
@@ -82,16 +81,17 @@ class SegmentBuilder:
         self._inverter = Inverter(folder, fields, memory)
         self._lengths: list[NDArray[np.int32]] = []
         self._store = DocumentWriter(folder)
-        self._analysing = _Stage()
-        self._storing = _Stage()
+        self._analysing, self._storing = Stage(), Stage()
+        self._closing = ExitStack()
+        for close in (self._store.abandon, self._storing.stop, self._analysing.stop):
+            self._closing.callback(close)
 
     def __enter__(self) -> SegmentBuilder:
+        self._closing.enter_context(quick_switching())
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._analysing.stop()
-        self._storing.stop()
-        self._store.abandon()
+        self._closing.close()
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -112,6 +112,7 @@ class SegmentBuilder:
             name: The name that its folder will have.
         """
         self._analysing.finish()
+        stored = self._storing.submit(self._store.close)
         terms = len(self._analyzer.terms)
         files = write_words(self._folder, "terms", self._analyzer.terms)
         files |= write_words(self._folder, "ids", self._ids)
@@ -124,17 +125,19 @@ class SegmentBuilder:
         files |= merge_postings(sources, terms, lengths, self._folder, block)
         self._inverter.remove_runs()
         self._storing.finish()
-        files |= self._store.close()
+        files |= stored.result()
         return SegmentEntry(name, len(self._ids), files)
 
     def _without_duplicates(self, batch: Batch) -> Batch:
-        fresh = [place for place, i in enumerate(batch.ids) if not self._is_taken(i.decode())]
+        fresh = list(range(len(batch.ids)))
+        if self._is_taken is not None:
+            fresh = [place for place in fresh if not self._is_taken(batch.ids[place].decode())]
         for place in sorted(set(range(len(batch.ids))) - set(fresh)):
             is_taken = "is already in the index; to replace it: --replace, in Python replace=True"
             self._report(batch, place, is_taken)
         before = len(self._ids)
         numbers = self._ids.insert([batch.ids[place] for place in fresh]).tolist()
-        if numbers == list(range(before, len(self._ids))) and len(fresh) == len(batch.ids):
+        if len(self._ids) == before + len(batch.ids):
             return batch
         kept, expected = [], before
         for place, number in zip(fresh, numbers, strict=True):
@@ -155,26 +158,3 @@ class SegmentBuilder:
         self._lengths.append(
             self._inverter.add(words, ends, self._analyzer.term_of_word, terms, first)
         )
-
-
-class _Stage:
-    """A thread that does one thing after the other, with few waiting; errors reach the caller."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1)
-        self._waiting: deque[Future[None]] = deque()
-
-    def submit(self, work: Callable[[], None]) -> None:
-        while len(self._waiting) >= _WAITING_BATCHES:
-            self._wait()
-        self._waiting.append(self._thread.submit(work))
-
-    def finish(self) -> None:
-        while self._waiting:
-            self._wait()
-
-    def stop(self) -> None:
-        self._thread.shutdown(wait=True, cancel_futures=True)
-
-    def _wait(self) -> None:
-        self._waiting.popleft().result()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -15,7 +17,7 @@ from sicetnon.index.packed import PackedPostings, PackedWriter
 from sicetnon.index.postings import copy_postings, count_live
 from sicetnon.index.storage import StoredFile, damaged, is_ordered
 
-BLOCK_POSTINGS = 1 << 22
+BLOCK_POSTINGS = 1 << 20
 """Number of postings that are merged at a time; it bounds the memory."""
 
 
@@ -179,12 +181,27 @@ def merge_postings(
     offsets = offsets_of(sources, terms)
     writer = PackedWriter(folder, *lengths.shape)
     try:
-        for first, end in blocks(offsets, block_postings):
-            merged = merge_block(sources, offsets, first, end, lengths.shape[1])
-            writer.append(offsets[first : end + 1] - offsets[first], *merged)
+        ranges = blocks(offsets, block_postings)
+        merged = _ahead(lambda each: merge_block(sources, offsets, *each, lengths.shape[1]), ranges)
+        for (first, end), block in zip(ranges, merged, strict=True):
+            writer.append(offsets[first : end + 1] - offsets[first], *block)
         return writer.close()
     finally:
         writer.abandon()
+
+
+def _ahead(
+    merge: Callable[[tuple[int, int]], Merged], ranges: Sequence[tuple[int, int]]
+) -> Iterator[Merged]:
+    """The merged postings of ranges of terms; while one is packed, a thread merges the next."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        waiting: deque[Future[Merged]] = deque()
+        for each in ranges:
+            waiting.append(thread.submit(merge, each))
+            if len(waiting) > 1:
+                yield waiting.popleft().result()
+        for last in waiting:
+            yield last.result()
 
 
 def offsets_of(sources: Sequence[Merging], terms: int) -> NDArray[np.int64]:

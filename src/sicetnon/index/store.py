@@ -51,9 +51,9 @@ Offsets tell where each record begins in the text of all records, blocks where e
 the file, firsts which document is the first of each block; each has one more element.
 """
 
-BLOCK_BYTES = 1 << 13
+BLOCK_BYTES = 1 << 14
 """A block ends with the record that brings it to so many bytes."""
-_LEVEL = 3
+_LEVEL = 1
 _DICTIONARY_BYTES, _SAMPLED_BYTES, _SAMPLES = 1 << 16, 1 << 22, 1000
 # four bytes of a frame are 128 KiB of one letter at most
 _MOST_GROWTH = 1 << 15

@@ -147,9 +147,7 @@ def _scan_short(
             more, rest = _begin_of_word(chunks, position + size, end)
             rest = rest << np.uint64(8) | key >> KEY_BITS
             size += more
-        if size > REST_END or (
-            position + size < end and plain[data[position + size]] != SEPARATOR
-        ):
+        if size > REST_END or (position + size < end and plain[data[position + size]] != SEPARATOR):
             break
         if size:
             key = key & _KEY_MASK | np.uint64(size) << KEY_BITS

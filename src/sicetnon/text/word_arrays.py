@@ -1,7 +1,7 @@
 """The table that numbers distinct words, as arrays that compiled code reads and fills.
 
-A hash table with open addressing. A word of at most 7 bytes is its key, and one of at most 15 its key
-and its rest; what a longer one has beyond stands among the letters.
+A hash table with open addressing. Key and rest of a word hold its first 15 bytes; what a longer one
+has beyond stands among the letters.
 """
 
 from __future__ import annotations
