@@ -37,7 +37,7 @@ from sicetnon.platforms import sync_folder
 from sicetnon.records import Record
 from sicetnon.text.analysis import Analysis, encode_each
 
-_BATCH_CHARACTERS = 2 << 20
+_BATCH_CHARACTERS, _GROUP_CHARACTERS = 2 << 20, 1 << 16
 # what the plain way takes, in seconds per byte of a corpus
 _PLAINLY = 1e-7
 _LOG = logging.getLogger("sicetnon.index")
@@ -255,48 +255,56 @@ def batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
     options.progress(Progress(0, 0, 0.0))
     expect(_PLAINLY * corpus.size())
     for file in corpus.files:
+        batch, size = Batch(file=str(file)), 0
         for records, texts in _groups(corpus, file, reading, options.batch_documents):
-            if documents:
+            _encode(corpus, records, texts, batch, options.on_error)
+            size += sum(map(len, texts))
+            if size >= _BATCH_CHARACTERS or len(batch.ids) >= options.batch_documents:
+                documents += len(batch.ids)
+                yield batch
+                batch, size = Batch(file=str(file)), 0
                 options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start))
-            batch = _batch(corpus, records, texts, str(file), options.on_error)
-            documents += len(batch.ids)
-            yield batch
+        documents += len(batch.ids)
+        yield batch
     options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start, True))
 
 
 def _groups(
     corpus: Corpus, file: Path | str, reading: Reading, most: int
 ) -> Iterator[tuple[list[Record], list[str]]]:
-    """The records of a file, some at a time, and their texts, a text per field."""
+    """The records of a file, so few at a time that they stay in the cache, and their texts."""
     records, texts, size = list[Record](), list[str](), 0
     for record in corpus.read(file, reading):
         records.append(record)
         own = corpus.texts(record)
         texts += own
         size += sum(map(len, own))
-        if size >= _BATCH_CHARACTERS or len(records) >= most:
+        if size >= _GROUP_CHARACTERS or len(records) >= most:
             yield records, texts
             records, texts, size = [], [], 0
     yield records, texts
 
 
-def _batch(
+def _encode(
     corpus: Corpus,
     records: list[Record],
     texts: list[str],
-    file: str,
+    batch: Batch,
     on_error: Callable[[DataError], None],
-) -> Batch:
+) -> None:
+    """Add records and their texts to a batch; those that cannot be used are reported."""
     try:
         for record in records:
             check_identifier(record.id)
         stored = encode_records(records)
     except ValueError:
         # a record cannot be used: one after the other, to say which
-        kept = [record for record in records if _is_usable(record, file, on_error)]
+        kept = [record for record in records if _is_usable(record, batch.file, on_error)]
         records, stored = kept, encode_records(kept)
         texts = [text for record in kept for text in corpus.texts(record)]
-    return Batch(encode_each(record.id for record in records), encode_each(texts), stored, file)
+    batch.ids.extend(encode_each(record.id for record in records))
+    batch.texts.extend(encode_each(texts))
+    batch.records.extend(stored)
 
 
 def _is_usable(record: Record, file: str, on_error: Callable[[DataError], None]) -> bool:
