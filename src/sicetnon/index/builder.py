@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sicetnon.errors import DataError
 from sicetnon.index.forms import write_forms
 from sicetnon.index.inversion import Inverter
+from sicetnon.index.joined import Joined
 from sicetnon.index.layout import write_lengths
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import merge_postings
@@ -20,7 +21,7 @@ from sicetnon.index.stages import Stage, quick_switching
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
-from sicetnon.text.words import WordTable, join
+from sicetnon.text.words import WordTable
 
 DEFAULT_MEMORY = 400 << 20
 
@@ -37,16 +38,19 @@ class Batch:
     """
 
     ids: list[bytes] = field(default_factory=list)
-    texts: list[bytes] = field(default_factory=list)
-    records: list[bytes] = field(default_factory=list)
+    texts: Joined = field(default_factory=Joined)
+    records: Joined = field(default_factory=Joined)
     file: str = ""
 
     def keep(self, places: Iterable[int], fields: int) -> Batch:
         """Only the documents at some places."""
         kept = list(places)
-        texts = [text for at in kept for text in self.texts[at * fields : (at + 1) * fields]]
+        texts, records = self.texts.each(), self.records.each()
         return Batch(
-            [self.ids[at] for at in kept], texts, [self.records[at] for at in kept], self.file
+            [self.ids[at] for at in kept],
+            Joined([text for at in kept for text in texts[at * fields : (at + 1) * fields]]),
+            Joined([records[at] for at in kept]),
+            self.file,
         )
 
 
@@ -103,7 +107,7 @@ class SegmentBuilder:
             return
         first = len(self._ids) - len(batch.ids)
         self._analysing.submit(lambda: self._analyse(first, batch.texts))
-        self._storing.submit(lambda: self._store.add(batch.records))
+        self._storing.submit(lambda: self._store.append(batch.records))
 
     def finish(self, name: str) -> SegmentEntry:
         """Write the rest, and describe the segment.
@@ -152,8 +156,8 @@ class SegmentBuilder:
         identifier = batch.ids[place].decode("utf-8", "replace")
         self._on_error(DataError(f"the id {identifier!r} {what}", batch.file))
 
-    def _analyse(self, first: int, texts: list[bytes]) -> None:
-        words, ends = self._analyzer.word_numbers(*join(texts))
+    def _analyse(self, first: int, texts: Joined) -> None:
+        words, ends = self._analyzer.word_numbers(*texts.arrays())
         terms = len(self._analyzer.terms)
         self._lengths.append(
             self._inverter.add(words, ends, self._analyzer.term_of_word, terms, first)

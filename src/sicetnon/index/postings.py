@@ -34,7 +34,7 @@ def count_terms(
     """Count the terms of a batch of documents into rows of (term, document, frequency by field).
 
     Args:
-        words: A number for every word.
+        words: A number for every word; overwritten.
         term_of_word: The term of each word, a negative number for a stop word.
         ends: The end of the words of each text, by document and field.
         fields: Number of fields per document.
@@ -49,24 +49,27 @@ def count_terms(
         The number of rows that are written.
     """
     position = filled = 0
+    frequencies[: words.size] = 0
     for text in range(ends.size):
-        document, field, length = first_document + text // fields, text % fields, 0
+        document, field = first_document + text // fields, text % fields
+        # without branches that depend on the term: those not foreseen would wait for memory
+        begin = end = position
         while position < ends[text]:
-            term = term_of_word[words[position]]
+            words[end] = term_of_word[words[position]]
+            end += words[end] >= 0
             position += 1
-            if term < 0:
-                continue
-            length += 1
-            row = last_seen[term] & _ROW
-            # to look at the row itself would wait for memory, word after word
-            if last_seen[term] >> _ROW_BITS != document:
-                row, filled = filled, filled + 1
-                last_seen[term] = document << _ROW_BITS | row
-                row_terms[row], row_documents[row] = term, document
-                frequencies[row, :] = 0
+        for place in range(begin, end):
+            term = words[place]
+            seen = last_seen[term]
+            is_new = np.int64(seen >> _ROW_BITS != document)
+            row = seen & _ROW
+            row += is_new * (filled - row)
+            filled += is_new
+            last_seen[term] = document << _ROW_BITS | row
+            row_terms[row], row_documents[row] = term, document
             if frequencies[row, field] < MAX_FREQUENCY:
                 frequencies[row, field] += np.uint16(1)
-        lengths[text // fields, field] = length
+        lengths[text // fields, field] = end - begin
     return filled
 
 

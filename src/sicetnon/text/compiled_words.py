@@ -268,6 +268,8 @@ class CompiledWords:
             np.zeros(1 << 13, dtype=np.uint8),
             np.zeros(1, dtype=np.int64),
         )
+        # of a scan; new ones each time would be pages that the system has to clear
+        self._chunks, self._words = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int32)
 
     def __len__(self) -> int:
         return int(self._table.counts[0])
@@ -277,15 +279,18 @@ class CompiledWords:
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """See `WordTable.scan`."""
         characters, plain = table_for(data), plain_letters()
-        chunks = np.zeros(data.size // 8 + 2, dtype=np.uint64)
+        if self._words.size < data.size + 1:
+            self._chunks = np.empty(data.size // 8 + 2, dtype=np.uint64)
+            self._words = np.empty(data.size + 1, dtype=np.int32)
+        chunks, words = self._chunks[: data.size // 8 + 2], self._words
+        chunks[-2:] = 0
         chunks.view(np.uint8)[: data.size] = data
-        words = np.empty(data.size + 1, dtype=np.int32)
         word_ends = np.zeros(ends.size, dtype=np.int64)
         done = 0
         while True:
             done = _scan(chunks, ends, done, plain, characters, self._table, words, word_ends)
             if done == ends.size:
-                return words[: word_ends[-1] if done else 0], word_ends
+                return words[: word_ends[-1] if done else 0].copy(), word_ends
             size = int(ends[done] - (ends[done - 1] if done else 0))
             self._make_room(size, size * MAX_FOLDED_BYTES)
 
