@@ -14,6 +14,7 @@ class Joined:
 
     Attributes:
         sizes: The size of each.
+        bytes: The size of all.
 
     Args:
         strings: The first of them.
@@ -22,6 +23,7 @@ class Joined:
     def __init__(self, strings: Sequence[bytes] = ()):
         self._pieces: list[bytes] = []
         self.sizes: list[int] = []
+        self.bytes = 0
         self.extend(strings)
 
     def __len__(self) -> int:
@@ -29,7 +31,9 @@ class Joined:
 
     def extend(self, strings: Sequence[bytes]) -> None:
         """Add some behind the others."""
-        self._pieces.append(b"".join(strings))
+        piece = b"".join(strings)
+        self._pieces.append(piece)
+        self.bytes += len(piece)
         self.sizes.extend(map(len, strings))
 
     def whole(self) -> bytes:

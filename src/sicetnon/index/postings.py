@@ -48,7 +48,7 @@ def count_terms(
     Returns:
         The number of rows that are written.
     """
-    position = filled = 0
+    position, filled = 0, np.int64(0)
     frequencies[: words.size] = 0
     for text in range(ends.size):
         document, field = first_document + text // fields, text % fields
@@ -70,7 +70,7 @@ def count_terms(
             if frequencies[row, field] < MAX_FREQUENCY:
                 frequencies[row, field] += np.uint16(1)
         lengths[text // fields, field] = end - begin
-    return filled
+    return int(filled)
 
 
 @compiled(

@@ -21,7 +21,7 @@ from sicetnon.compiled import expect
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
-from sicetnon.formats.identifiers import check_identifier
+from sicetnon.formats.identifiers import check_identifier, check_identifiers
 from sicetnon.index.annotation_writer import Callback, annotate_segment, fitting
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
@@ -37,7 +37,7 @@ from sicetnon.platforms import sync_folder
 from sicetnon.records import Record
 from sicetnon.text.analysis import Analysis, encode_each
 
-_BATCH_CHARACTERS, _GROUP_CHARACTERS = 2 << 20, 1 << 16
+_BATCH_BYTES, _GROUP_CHARACTERS = 2 << 20, 1 << 16
 # what the plain way takes, in seconds per byte of a corpus
 _PLAINLY = 1e-7
 _LOG = logging.getLogger("sicetnon.index")
@@ -254,16 +254,16 @@ def batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
     start, documents = time.monotonic(), 0
     options.progress(Progress(0, 0, 0.0))
     expect(_PLAINLY * corpus.size())
+    most = options.batch_documents
     for file in corpus.files:
-        batch, size = Batch(file=str(file)), 0
-        for records, texts in _groups(corpus, file, reading, options.batch_documents):
-            _encode(corpus, records, texts, batch, options.on_error)
-            size += sum(map(len, texts))
-            if size >= _BATCH_CHARACTERS or len(batch.ids) >= options.batch_documents:
+        batch = Batch(file=str(file))
+        for records, texts in _groups(corpus, file, reading, most):
+            if batch.texts.bytes >= _BATCH_BYTES or len(batch.ids) + len(records) > most:
                 documents += len(batch.ids)
                 yield batch
-                batch, size = Batch(file=str(file)), 0
+                batch = Batch(file=str(file))
                 options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start))
+            _encode(corpus, records, texts, batch, options.on_error)
         documents += len(batch.ids)
         yield batch
     options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start, True))
@@ -294,8 +294,7 @@ def _encode(
 ) -> None:
     """Add records and their texts to a batch; those that cannot be used are reported."""
     try:
-        for record in records:
-            check_identifier(record.id)
+        check_identifiers([record.id for record in records])
         stored = encode_records(records)
     except ValueError:
         # a record cannot be used: one after the other, to say which
