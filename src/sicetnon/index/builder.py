@@ -18,6 +18,7 @@ from sicetnon.index.layout import write_lengths
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import merge_postings
 from sicetnon.index.stages import Stage, quick_switching
+from sicetnon.index.storage import StoredFile
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
@@ -117,40 +118,51 @@ class SegmentBuilder:
         """
         self._analysing.finish()
         stored = self._storing.submit(self._store.close)
+        named = self._analysing.submit(self._write_words)
         terms = len(self._analyzer.terms)
-        files = write_words(self._folder, "terms", self._analyzer.terms)
-        files |= write_words(self._folder, "ids", self._ids)
-        if self._analyzer.analysis.forms:
-            files |= write_forms(self._folder, self._analyzer.terms, self._analyzer.stem)
         lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
-        files |= write_lengths(self._folder, lengths)
+        files = write_lengths(self._folder, lengths)
         sources = self._inverter.sources(terms, len(self._ids))
         block = self._inverter.block_postings
         files |= merge_postings(sources, terms, lengths, self._folder, block)
         self._inverter.remove_runs()
+        # which raises what went wrong before they were closed, too
         self._storing.finish()
-        files |= stored.result()
+        files |= named.result() | stored.result()
         return SegmentEntry(name, len(self._ids), files)
 
+    def _write_words(self) -> dict[str, StoredFile]:
+        files = write_words(self._folder, "terms", self._analyzer.terms)
+        files |= write_words(self._folder, "ids", self._ids)
+        if self._analyzer.analysis.forms:
+            files |= write_forms(self._folder, self._analyzer.terms, self._analyzer.stem)
+        return files
+
     def _without_duplicates(self, batch: Batch) -> Batch:
-        fresh = list(range(len(batch.ids)))
         if self._is_taken is not None:
-            fresh = [place for place in fresh if not self._is_taken(batch.ids[place].decode())]
-        for place in sorted(set(range(len(batch.ids))) - set(fresh)):
-            is_taken = "is already in the index; to replace it: --replace, in Python replace=True"
-            self._report(batch, place, is_taken)
+            batch = self._without_taken(batch, self._is_taken)
         before = len(self._ids)
-        numbers = self._ids.insert([batch.ids[place] for place in fresh]).tolist()
+        numbers = self._ids.insert(batch.ids)
         if len(self._ids) == before + len(batch.ids):
             return batch
         kept, expected = [], before
-        for place, number in zip(fresh, numbers, strict=True):
+        for place, number in enumerate(numbers.tolist()):
             if number == expected:
                 kept.append(place)
                 expected += 1
             else:
                 self._report(batch, place, "occurs more than once; every document needs its own")
         return batch.keep(kept, self._fields)
+
+    def _without_taken(self, batch: Batch, is_taken: Callable[[str], bool]) -> Batch:
+        kept = []
+        for place, identifier in enumerate(batch.ids):
+            if is_taken(identifier.decode()):
+                what = "is already in the index; to replace it: --replace, in Python replace=True"
+                self._report(batch, place, what)
+            else:
+                kept.append(place)
+        return batch if len(kept) == len(batch.ids) else batch.keep(kept, self._fields)
 
     def _report(self, batch: Batch, place: int, what: str) -> None:
         identifier = batch.ids[place].decode("utf-8", "replace")

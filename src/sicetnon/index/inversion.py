@@ -85,9 +85,7 @@ class Inverter:
             words, term_of_word, ends, self._fields, first_document, self._last_seen,
             *self._rows, lengths,
         )  # fmt: skip
-        used = (len(self._inverted) + rows) * self._posting_bytes
-        entries = self._inverted.entries + min(rows, terms)
-        if len(self._inverted) and used + entries * _ENTRY_BYTES > self._memory:
+        if not self._has_room(rows, min(rows, terms)):
             self._spill(terms)
         self._inverted.add(self._rows.first(rows), self._counts[:terms])
         return lengths
@@ -108,6 +106,13 @@ class Inverter:
         for run, parts in enumerate(self._runs):
             for part in parts:
                 self._run_file(run, part).unlink()
+
+    def _has_room(self, postings: int, entries: int) -> bool:
+        postings += len(self._inverted)
+        entries += self._inverted.entries
+        used = postings * self._posting_bytes + entries * _ENTRY_BYTES
+        # a batch that is larger than all memory for postings has it for itself
+        return not len(self._inverted) or (used <= self._memory and postings <= _MAX_POSTINGS)
 
     def _spill(self, terms: int) -> None:
         source, run = self._inverted.source(terms), len(self._runs)
