@@ -37,7 +37,7 @@ from sicetnon.platforms import sync_folder
 from sicetnon.records import Record
 from sicetnon.text.analysis import Analysis, encode_each
 
-_BATCH_BYTES, _GROUP_CHARACTERS = 2 << 20, 1 << 16
+_BATCH_BYTES, _GROUP_CHARACTERS = 4 << 20, 1 << 16
 # what the plain way takes, in seconds per byte of a corpus
 _PLAINLY = 1e-7
 _LOG = logging.getLogger("sicetnon.index")
