@@ -294,9 +294,11 @@ class SicEtNon(Peer):
 
     def index(self, corpus: Path, work: Path) -> None:
         """Build the index that `sicetnon index build` builds, but for the stop list."""
+        from sicetnon.cli import tune_process
         from sicetnon.formats.corpora import open_corpus
         from sicetnon.index.writing import BuildOptions, build_index
 
+        tune_process()
         self._share_stop_words()
         shutil.rmtree(work)
         build_index(open_corpus([corpus]), work, BuildOptions(self._analysis()))

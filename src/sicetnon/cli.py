@@ -56,6 +56,9 @@ _COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime", "t
 
 # modules make some 60,000 objects that stay: to look for garbage among them takes 4% of a search
 _OBJECTS_BEFORE_COLLECTION = 100_000
+# a thread of a build leaves the interpreter's lock for each compiled call, and would wait 5 ms each
+# time to get it back
+_SWITCH_SECONDS = 2e-4
 
 
 def program() -> NoReturn:
@@ -65,7 +68,7 @@ def program() -> NoReturn:
     system frees them at once. Files are closed by then, and what is registered to run at the end
     runs. Where other threads are left, or a profiler, Python ends as always.
     """
-    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
+    tune_process()
     status = main()
     if threading.active_count() == 1 and not _is_profiled():
         atexit._run_exitfuncs()
@@ -74,6 +77,15 @@ def program() -> NoReturn:
                 stream.flush()
         os._exit(status)
     sys.exit(status)
+
+
+def tune_process() -> None:
+    """Set the interpreter for this program: few searches for garbage, short waits of threads.
+
+    These settings hold for the whole process, so that the library leaves them alone.
+    """
+    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
+    sys.setswitchinterval(_SWITCH_SECONDS)
 
 
 def _is_profiled() -> bool:

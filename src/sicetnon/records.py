@@ -24,7 +24,7 @@ ComparativeStance = Literal["FIRST", "SECOND", "NEUTRAL", "NO"]
 """The object of two that a text favours; NEUTRAL weighs both, NO takes no side."""
 
 
-class Premise(msgspec.Struct, frozen=True):
+class Premise(msgspec.Struct, frozen=True, gc=False):
     """A reason given for or against a conclusion.
 
     Attributes:
@@ -81,7 +81,7 @@ class Argument(msgspec.Struct, frozen=True):
         return f"{self.conclusion}\n{self.premise}" if self.conclusion else self.premise
 
 
-class Sentence(msgspec.Struct, frozen=True):
+class Sentence(msgspec.Struct, frozen=True, gc=False):
     """A sentence of an argument, with the id that it has in the processed corpus."""
 
     id: str

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sicetnon.errors import DataError
 from sicetnon.formats.corpora import KINDS
-from sicetnon.index import builder
+from sicetnon.index import inversion
 from sicetnon.index.postings import MAX_FREQUENCY
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.storage import ArrayWriter
@@ -111,7 +111,7 @@ def test_a_small_memory_spills_many_runs(tmp_path: Path, monkeypatch: pytest.Mon
 
     found = {f"d{n}": (" ".join(f"w{n * 7 % m}" for m in range(1, 40)),) for n in range(60)}
     build_index(entries(found), tmp_path / "whole", BuildOptions(PLAIN))
-    monkeypatch.setattr(builder, "ArrayWriter", writer)
+    monkeypatch.setattr(inversion, "ArrayWriter", writer)
     options = BuildOptions(PLAIN, memory=1600, batch_documents=1)
     build_index(entries(found), tmp_path / "spilled", options)
     assert len(spilled) > 3 * 10

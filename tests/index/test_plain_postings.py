@@ -50,19 +50,18 @@ def test_the_ways_are_compared() -> None:
     words=st.lists(st.integers(0, 9), max_size=40),
     ends=st.lists(st.integers(0, 40), min_size=FIELDS, max_size=8).map(sorted),
     terms=st.lists(numbers, min_size=10, max_size=10),
-    filled=st.integers(0, 3),
 )
-def test_terms_are_counted_alike(
-    words: list[int], ends: list[int], terms: list[int], filled: int
+def test_terms_are_counted_and_inverted_alike(
+    words: list[int], ends: list[int], terms: list[int]
 ) -> None:
     texts = len(ends) // FIELDS * FIELDS
     ends = [min(end, len(words)) for end in ends[:texts]]
     words = words[: ends[-1]]
-    rows = len(words) + filled
+    rows = len(words)
     known: list[Any] = [
         int32(*words), int32(*terms), np.array(ends), FIELDS, 7,
         np.full(TERMS, -1), np.zeros(rows, np.int32), np.zeros(rows, np.int32),
-        np.zeros((rows, FIELDS), np.uint16), np.zeros((texts // FIELDS, FIELDS), np.int32), filled,
+        np.zeros((rows, FIELDS), np.uint16), np.zeros((texts // FIELDS, FIELDS), np.int32),
     ]  # fmt: skip
     plain, compiled = [known_copy(known) for _ in range(2)]
     kernel: Any = postings.count_terms
@@ -70,10 +69,15 @@ def test_terms_are_counted_alike(
     assert kernel.dispatcher(*compiled) == end
     for ours, theirs in zip(plain[6:10], compiled[6:10], strict=True):
         assert ours.tolist() == theirs.tolist()
-    both(
-        postings.sort_rows, *(each[:end] for each in plain[6:9]), np.zeros(TERMS + 1, np.int64),
+    found, *_, occurring, begins, documents, _ = both(
+        postings.invert_rows, *(each[:end] for each in plain[6:9]), np.zeros(TERMS, np.int32), 3,
+        np.zeros(TERMS, np.int32), np.zeros(TERMS, np.int64),
         np.zeros(end, np.int32), np.zeros((end, FIELDS), np.uint16),
     )  # fmt: skip
+    pairs = sorted(zip(plain[6].tolist(), plain[7].tolist(), strict=True))[-end:] if end else []
+    assert occurring[:found] == sorted({term for term, _ in pairs})
+    assert documents == [document for _, document in pairs]
+    assert begins[:1] == ([3] if end else [0])
 
 
 def known_copy(values: list[Any]) -> list[Any]:
@@ -89,7 +93,7 @@ def test_frequencies_end_where_they_do_not_fit() -> None:
         way(
             np.zeros(many, np.int32), int32(0), np.array([many]), 1, 0, np.full(1, -1),
             np.zeros(1, np.int32), np.zeros(1, np.int32), frequencies,
-            np.zeros((1, 1), np.int32), 0,
+            np.zeros((1, 1), np.int32),
         )  # fmt: skip
         found.append(frequencies.tolist())
     assert found == [[[MAX_FREQUENCY]]] * 2
@@ -133,6 +137,41 @@ def test_postings_are_copied_alike(source: list[Any], room: int) -> None:
     if is_copied:
         assert is_sound
         assert [each.tolist() for each in written[0]] == [each.tolist() for each in written[1]]
+
+
+@modestly
+@given(
+    batches=st.lists(st.lists(st.integers(0, TERMS - 1), max_size=6), max_size=4),
+    split=st.integers(0, TERMS),
+)
+def test_inverted_batches_are_merged_alike(batches: list[list[int]], split: int) -> None:
+    entries = [sorted(set(batch)) for batch in batches]
+    ends = np.cumsum([len(each) for each in entries], dtype=np.int64)
+    counts = [
+        batch.count(term) for batch, each in zip(batches, entries, strict=True) for term in each
+    ]
+    begins = np.append(0, np.cumsum(counts)).astype(np.int64)
+    total, terms = int(begins[-1]), [term for each in entries for term in each]
+    documents = np.arange(total, dtype=np.int32)
+    frequencies = np.arange(1, 1 + total * FIELDS, dtype=np.uint16).reshape(total, FIELDS)
+    cursors = np.append(0, ends).astype(np.int64)[: ends.size]
+    for first, end in ((0, split), (split, TERMS)):
+        sizes = [sum(batch.count(term) for batch in batches) for term in range(first, end)]
+        places = np.cumsum([0, *sizes], dtype=np.int64)
+        _, cursors_list, *_, merged, _, _ = both(
+            postings.copy_inverted, cursors, ends, int32(*terms), begins, documents, frequencies,
+            first, end, places[:-1], np.zeros(places[-1], np.int32),
+            np.zeros((places[-1], FIELDS), np.uint16), np.zeros((end - first, FIELDS), np.int64),
+        )  # fmt: skip
+        cursors = np.array(cursors_list, dtype=np.int64)
+        expected = [
+            documents[begins[entry] : begins[entry + 1]].tolist()
+            for term in range(first, end)
+            for entry in range(len(terms))
+            if terms[entry] == term
+        ]
+        assert merged == [document for each in expected for document in each]
+    assert cursors.tolist() == ends.tolist()
 
 
 @modestly

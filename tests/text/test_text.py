@@ -250,6 +250,21 @@ def test_any_words_may_be_inserted(kind: type[Table], words: list[str]) -> None:
 
 
 @each_table
+def test_words_that_differ_in_one_letter_are_told_apart(kind: type[Table]) -> None:
+    # keys, rests and letters hold the parts of a word, by its size
+    words = ["a" * size for size in range(1, 40)]
+    for size in (6, 7, 8, 14, 15, 16, 17, 33):
+        words += ["a" * place + "b" + "a" * (size - place - 1) for place in range(size)]
+    encoded, count = [word.encode() for word in words], len(words)
+    scanned, inserted = kind(), kind()
+    texts = [" ".join(words).upper().encode(), " ".join(reversed(words)).encode()]
+    numbers, _ = scanned.scan(*join(texts))
+    assert numbers.tolist() == [*range(count), *reversed(range(count))]
+    assert inserted.insert(encoded).tolist() == scanned.insert(encoded).tolist() == [*range(count)]
+    assert scanned.words() == inserted.words() == words
+
+
+@each_table
 def test_an_empty_table_is_whole(kind: type[Table]) -> None:
     table = kind()
     assert (len(table), table.words(), table.insert([]).tolist()) == (0, [], [])

@@ -18,9 +18,9 @@ from sicetnon.errors import DataError
 from sicetnon.formats.corpora import Corpus
 from sicetnon.index.annotation_writer import AnnotationProgress
 from sicetnon.index.builder import Batch
+from sicetnon.index.joined import Joined
 from sicetnon.index.writing import BuildOptions, batches
 from sicetnon.text.analysis import STOPPED, Analyzer
-from sicetnon.text.words import join
 
 _MOST_WORDS = 2_000_000
 
@@ -65,13 +65,13 @@ class Preparation:
             numbers: The number of each document.
             documents: The documents.
         """
-        terms = self._terms(documents.texts)
-        stored = annotated(self._options.annotators, self._corpus.records, documents.records)
+        terms, records = self._terms(documents.texts), documents.records.each()
+        stored = annotated(self._options.annotators, self._corpus.records, records)
         self._tell_of_annotations(len(numbers))
         forms, size, items = self._new_forms(), 0, []
         for place, (identifier, number) in enumerate(zip(documents.ids, numbers, strict=True)):
             own = terms[place * self._fields : (place + 1) * self._fields]
-            name, record = identifier.decode(), documents.records[place]
+            name, record = identifier.decode(), records[place]
             action = document_action(name, self._change, number)
             stems = self._stems_of(own) if self._options.analysis.forms else []
             source = document_source(name, self._change, number, own, record, stems, stored[place])
@@ -92,13 +92,15 @@ class Preparation:
     def _storable(self, batch: Batch) -> Batch:
         """Without the documents that the engine could not keep as they are."""
         kept = []
-        for place, (identifier, record) in enumerate(zip(batch.ids, batch.records, strict=True)):
+        for place, (identifier, size) in enumerate(
+            zip(batch.ids, batch.records.sizes, strict=True)
+        ):
             name = identifier.decode()
             if len(identifier) > LONGEST_ID:
                 what = f"the id {name[:60]!r}… has {len(identifier)} bytes; a cluster takes at most"
                 self._options.on_error(DataError(f"{what} {LONGEST_ID}", batch.file))
-            elif len(record) > LARGEST_RECORD:
-                what = f"document {name!r} has {len(record):,} bytes; a cluster takes at most"
+            elif size > LARGEST_RECORD:
+                what = f"document {name!r} has {size:,} bytes; a cluster takes at most"
                 self._options.on_error(DataError(f"{what} {LARGEST_RECORD:,}", batch.file))
             else:
                 kept.append(place)
@@ -110,10 +112,10 @@ class Preparation:
         self._words: list[str] = []
         self._stems: dict[str, str] = {}
 
-    def _terms(self, texts: list[bytes]) -> list[list[str]]:
+    def _terms(self, texts: Joined) -> list[list[str]]:
         if len(self._words) > _MOST_WORDS:
             self._start_anew()
-        words, ends = self._analyzer.word_numbers(*join(texts))
+        words, ends = self._analyzer.word_numbers(*texts.arrays())
         self._words += self._analyzer.terms.words(len(self._words))
         known = self._words
         numbers = self._analyzer.term_of_word[words].tolist()

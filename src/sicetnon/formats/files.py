@@ -65,10 +65,9 @@ class _CountedFile(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         check_wanted()
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        self._reading.bytes_read += len(data)
-        return len(data)
+        size: int = self._file.readinto(buffer) or 0  # type: ignore[attr-defined]
+        self._reading.bytes_read += size
+        return size
 
     def close(self) -> None:
         if not self._is_kept:

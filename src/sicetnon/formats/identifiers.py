@@ -35,6 +35,14 @@ def check_identifier(identifier: str) -> None:
     raise ValueError(f"the id {identifier!r} holds characters that do not print")
 
 
+def check_identifiers(identifiers: Sequence[str]) -> None:
+    """As `check_identifier`, for many ids."""
+    together = "".join(identifiers)
+    if not (all(identifiers) and together.isprintable() and " " not in together):
+        for identifier in identifiers:
+            check_identifier(identifier)
+
+
 def argument_of(identifier: str) -> str:
     """The id of the argument that a sentence belongs to; any other id as it is."""
     return identifier.partition(_SENTENCE)[0]

@@ -217,7 +217,7 @@ class JsonArray:
         key = np.frombuffer(self.key.encode(), dtype=np.uint8)
         base, scanned, elements = 0, 0, 0
         longest = self.reading.limits.record_bytes
-        head, chunk = b"", pending
+        head, usual, chunk = b"", b",", pending
         while chunk:
             spans = np.empty((len(chunk) // 2 + 1, 2), dtype=np.int64)
             data = np.frombuffer(chunk, dtype=np.uint8)
@@ -228,8 +228,10 @@ class JsonArray:
                 if elements == 0:
                     head = glue
                     self._check_head(head)
-                elif glue.strip() != b",":
-                    raise self._bad_glue(glue, base + used, elements)
+                elif glue != usual:
+                    if glue.strip() != b",":
+                        raise self._bad_glue(glue, base + used, elements)
+                    usual = glue
                 if end - start > longest:
                     raise self._too_long(elements, start)
                 yield start, pending[start - base : end - base]

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 Shape = TypeVar("Shape")
+_TOO_DEEP = "its lists and objects are nested too deeply"
 
 
 def decode(decoder: msgspec.json.Decoder[Shape], data: bytes) -> Shape:
@@ -19,19 +20,21 @@ def decode(decoder: msgspec.json.Decoder[Shape], data: bytes) -> Shape:
             than Python's limit on recursion.
     """
     try:
-        return _decode(decoder, data)
-    except RecursionError:
-        raise ValueError("its lists and objects are nested too deeply") from None
-
-
-def _decode(decoder: msgspec.json.Decoder[Shape], data: bytes) -> Shape:
-    try:
         return decoder.decode(data)
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
+        return _decode_mended(decoder, data)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+
+
+def _decode_mended(decoder: msgspec.json.Decoder[Shape], data: bytes) -> Shape:
+    try:
         parsed = strict_json(_text(data))
         return msgspec.convert(mended(parsed), decoder.type)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
 
 
 def strict_json(text: str) -> Any:

@@ -1,10 +1,9 @@
-"""Building one segment in bounded memory: postings are spilled in sorted runs, then merged."""
+"""Building one segment: documents are read, analysed and stored at the same time."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,24 +12,19 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
 from sicetnon.index.forms import write_forms
+from sicetnon.index.inversion import Inverter
+from sicetnon.index.joined import Joined
 from sicetnon.index.layout import write_lengths
 from sicetnon.index.manifest import SegmentEntry
-from sicetnon.index.merge import BLOCK_POSTINGS, Source, merge_postings
-from sicetnon.index.postings import count_terms, sort_rows
-from sicetnon.index.storage import (
-    ArrayWriter,
-    MappedArray,
-    StoredFile,
-    verify_files,
-)
+from sicetnon.index.merge import merge_postings
+from sicetnon.index.stages import Stage
+from sicetnon.index.storage import StoredFile
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
-from sicetnon.text.words import WordTable, join
+from sicetnon.text.words import WordTable
 
 DEFAULT_MEMORY = 400 << 20
-_MAX_ROWS = 1 << 28
-_WAITING_BATCHES = 2
 
 
 @dataclass(frozen=True)
@@ -45,38 +39,20 @@ class Batch:
     """
 
     ids: list[bytes] = field(default_factory=list)
-    texts: list[bytes] = field(default_factory=list)
-    records: list[bytes] = field(default_factory=list)
+    texts: Joined = field(default_factory=Joined)
+    records: Joined = field(default_factory=Joined)
     file: str = ""
 
     def keep(self, places: Iterable[int], fields: int) -> Batch:
         """Only the documents at some places."""
         kept = list(places)
-        texts = [text for at in kept for text in self.texts[at * fields : (at + 1) * fields]]
+        texts, records = self.texts.each(), self.records.each()
         return Batch(
-            [self.ids[at] for at in kept], texts, [self.records[at] for at in kept], self.file
+            [self.ids[at] for at in kept],
+            Joined([text for at in kept for text in texts[at * fields : (at + 1) * fields]]),
+            Joined([records[at] for at in kept]),
+            self.file,
         )
-
-
-class _Rows:
-    """Rows of (term, document, frequencies), in document order, until they are sorted."""
-
-    def __init__(self, capacity: int, fields: int):
-        self.terms = np.empty(capacity, dtype=np.int32)
-        self.documents = np.empty(capacity, dtype=np.int32)
-        self.frequencies = np.empty((capacity, fields), dtype=np.uint16)
-        self.filled = 0
-
-    def sorted(self, terms: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
-        offsets = np.zeros(terms + 1, dtype=np.int64)
-        documents = np.empty(self.filled, dtype=np.int32)
-        frequencies = np.empty((self.filled, self.frequencies.shape[1]), dtype=np.uint16)
-        end = self.filled
-        sort_rows(
-            self.terms[:end], self.documents[:end], self.frequencies[:end],
-            offsets, documents, frequencies,
-        )  # fmt: skip
-        return offsets, documents, frequencies
 
 
 class SegmentBuilder:
@@ -101,30 +77,25 @@ class SegmentBuilder:
         analysis: Analysis,
         memory: int,
         on_error: Callable[[DataError], None],
-        is_taken: Callable[[str], bool] = lambda _: False,
+        is_taken: Callable[[str], bool] | None = None,
     ):
         self._folder, self._fields = folder, fields
         self._on_error, self._is_taken = on_error, is_taken
         self._analyzer = Analyzer(analysis)
         self._ids = WordTable()
-        # a row, and its place in the sorted copy that is made to spill it
-        row_bytes = (8 + 2 * fields) + (4 + 2 * fields)
-        self._capacity = min(max(memory // row_bytes, 1), _MAX_ROWS)
-        self._rows = _Rows(self._capacity, fields)
-        self._last_seen = np.zeros(0, dtype=np.int64)
+        self._inverter = Inverter(folder, fields, memory)
         self._lengths: list[NDArray[np.int32]] = []
-        self._runs: list[dict[str, StoredFile]] = []
         self._store = DocumentWriter(folder)
-        self._analysing = _Stage()
-        self._storing = _Stage()
+        self._analysing, self._storing = Stage(), Stage()
+        self._closing = ExitStack()
+        for close in (self._store.abandon, self._storing.stop, self._analysing.stop):
+            self._closing.callback(close)
 
     def __enter__(self) -> SegmentBuilder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._analysing.stop()
-        self._storing.stop()
-        self._store.abandon()
+        self._closing.close()
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -136,7 +107,7 @@ class SegmentBuilder:
             return
         first = len(self._ids) - len(batch.ids)
         self._analysing.submit(lambda: self._analyse(first, batch.texts))
-        self._storing.submit(lambda: self._store.add(batch.records))
+        self._storing.submit(lambda: self._store.append(batch.records))
 
     def finish(self, name: str) -> SegmentEntry:
         """Write the rest, and describe the segment.
@@ -145,34 +116,36 @@ class SegmentBuilder:
             name: The name that its folder will have.
         """
         self._analysing.finish()
+        stored = self._storing.submit(self._store.close)
+        named = self._analysing.submit(self._write_words)
         terms = len(self._analyzer.terms)
+        lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
+        files = write_lengths(self._folder, lengths)
+        sources = self._inverter.sources(terms, len(self._ids))
+        block = self._inverter.block_postings
+        files |= merge_postings(sources, terms, lengths, self._folder, block)
+        self._inverter.remove_runs()
+        # which raises what went wrong before they were closed, too
+        self._storing.finish()
+        files |= named.result() | stored.result()
+        return SegmentEntry(name, len(self._ids), files)
+
+    def _write_words(self) -> dict[str, StoredFile]:
         files = write_words(self._folder, "terms", self._analyzer.terms)
         files |= write_words(self._folder, "ids", self._ids)
         if self._analyzer.analysis.forms:
             files |= write_forms(self._folder, self._analyzer.terms, self._analyzer.stem)
-        lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
-        files |= write_lengths(self._folder, lengths)
-        sources = self._sources(terms)
-        block = min(self._capacity, BLOCK_POSTINGS)
-        files |= merge_postings(sources, terms, lengths, self._folder, block)
-        for run in range(len(self._runs)):
-            for part in self._runs[run]:
-                self._run_file(run, part).unlink()
-        self._storing.finish()
-        files |= self._store.close()
-        return SegmentEntry(name, len(self._ids), files)
+        return files
 
     def _without_duplicates(self, batch: Batch) -> Batch:
-        fresh = [place for place, i in enumerate(batch.ids) if not self._is_taken(i.decode())]
-        for place in sorted(set(range(len(batch.ids))) - set(fresh)):
-            is_taken = "is already in the index; to replace it: --replace, in Python replace=True"
-            self._report(batch, place, is_taken)
+        if self._is_taken is not None:
+            batch = self._without_taken(batch, self._is_taken)
         before = len(self._ids)
-        numbers = self._ids.insert([batch.ids[place] for place in fresh]).tolist()
-        if numbers == list(range(before, len(self._ids))) and len(fresh) == len(batch.ids):
+        numbers = self._ids.insert(batch.ids)
+        if len(self._ids) == before + len(batch.ids):
             return batch
         kept, expected = [], before
-        for place, number in zip(fresh, numbers, strict=True):
+        for place, number in enumerate(numbers.tolist()):
             if number == expected:
                 kept.append(place)
                 expected += 1
@@ -180,98 +153,23 @@ class SegmentBuilder:
                 self._report(batch, place, "occurs more than once; every document needs its own")
         return batch.keep(kept, self._fields)
 
+    def _without_taken(self, batch: Batch, is_taken: Callable[[str], bool]) -> Batch:
+        kept = []
+        for place, identifier in enumerate(batch.ids):
+            if is_taken(identifier.decode()):
+                what = "is already in the index; to replace it: --replace, in Python replace=True"
+                self._report(batch, place, what)
+            else:
+                kept.append(place)
+        return batch if len(kept) == len(batch.ids) else batch.keep(kept, self._fields)
+
     def _report(self, batch: Batch, place: int, what: str) -> None:
         identifier = batch.ids[place].decode("utf-8", "replace")
         self._on_error(DataError(f"the id {identifier!r} {what}", batch.file))
 
-    def _analyse(self, first: int, texts: list[bytes]) -> None:
-        words, ends = self._analyzer.word_numbers(*join(texts))
-        rows = self._rows
-        if rows.filled + len(words) > len(rows.terms):
-            self._spill()
-            if len(words) > len(rows.terms):
-                self._rows = rows = _Rows(len(words), self._fields)
+    def _analyse(self, first: int, texts: Joined) -> None:
+        words, ends = self._analyzer.word_numbers(*texts.arrays())
         terms = len(self._analyzer.terms)
-        if terms > len(self._last_seen):
-            grown = np.full(max(terms, 2 * len(self._last_seen)), -1)
-            grown[: len(self._last_seen)] = self._last_seen
-            self._last_seen = grown
-        lengths = np.zeros((len(texts) // self._fields, self._fields), dtype=np.int32)
-        rows.filled = count_terms(
-            words, self._analyzer.term_of_word, ends, self._fields, first, self._last_seen,
-            rows.terms, rows.documents, rows.frequencies, lengths, rows.filled,
-        )  # fmt: skip
-        self._lengths.append(lengths)
-
-    def _spill(self) -> None:
-        if not self._rows.filled:
-            return
-        offsets, documents, frequencies = self._rows.sorted(len(self._analyzer.terms))
-        run = len(self._runs)
-        self._runs.append({})
-        for part, array in (
-            ("offsets", offsets), ("documents", documents), ("frequencies", frequencies)
-        ):  # fmt: skip
-            writer = ArrayWriter(self._run_file(run, part), array.dtype, array.shape[1:])
-            writer.append(array)
-            self._runs[run][part] = writer.close()
-        self._rows.filled = 0
-
-    def _run_file(self, run: int, part: str) -> Path:
-        return self._folder / f"run-{run}-{part}"
-
-    def _sources(self, terms: int) -> list[Source]:
-        same = np.arange(len(self._ids), dtype=np.int32)
-        sources = [self._run_source(run, terms, same) for run in range(len(self._runs))]
-        offsets, documents, frequencies = self._rows.sorted(terms)
-        self._rows = _Rows(0, self._fields)
-        known = _first_terms(terms, terms)
-        return [
-            *sources,
-            Source(offsets, documents, frequencies, known, same, lambda: None, self._folder),
-        ]
-
-    def _run_source(self, run: int, terms: int, same: NDArray[np.int32]) -> Source:
-        parts = self._runs[run]
-        verify_files({self._run_file(run, part): stored for part, stored in parts.items()})
-        mapped = {part: MappedArray(self._run_file(run, part), parts[part]) for part in parts}
-
-        def release() -> None:
-            for array in mapped.values():
-                array.release()
-
-        offsets, documents, frequencies = (
-            mapped[part].array for part in ("offsets", "documents", "frequencies")
+        self._lengths.append(
+            self._inverter.add(words, ends, self._analyzer.term_of_word, terms, first)
         )
-        known = _first_terms(len(offsets) - 1, terms)
-        return Source(offsets, documents, frequencies, known, same, release, self._folder)
-
-
-def _first_terms(known: int, terms: int) -> NDArray[np.int32]:
-    """Term numbers of a run that was written when only the first `known` terms were known."""
-    numbers = np.arange(terms, dtype=np.int32)
-    numbers[known:] = -1
-    return numbers
-
-
-class _Stage:
-    """A thread that does one thing after the other, with few waiting; errors reach the caller."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1)
-        self._waiting: deque[Future[None]] = deque()
-
-    def submit(self, work: Callable[[], None]) -> None:
-        while len(self._waiting) >= _WAITING_BATCHES:
-            self._wait()
-        self._waiting.append(self._thread.submit(work))
-
-    def finish(self) -> None:
-        while self._waiting:
-            self._wait()
-
-    def stop(self) -> None:
-        self._thread.shutdown(wait=True, cancel_futures=True)
-
-    def _wait(self) -> None:
-        self._waiting.popleft().result()

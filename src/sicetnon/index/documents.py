@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
@@ -19,21 +21,34 @@ _LEFT_OUT = "sourceText"
 _encoder = msgspec.json.Encoder()
 
 
+def encode_records(records: Iterable[Record]) -> list[bytes]:
+    """Records as the store keeps them.
+
+    Raises:
+        ValueError: One holds something that JSON cannot hold, such as half a character.
+    """
+    try:
+        return list(map(_encoder.encode, map(_kept, records)))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
 def encode_record(record: Record) -> bytes:
     """A record as the store keeps it.
 
     Raises:
-        ValueError: It holds something that JSON cannot hold, such as half a character.
+        ValueError: As `encode_records`.
     """
+    return encode_records([record])[0]
+
+
+def _kept(record: Record) -> Record:
     if isinstance(record, Argument):
         record = _without_source_text(record)
     elif isinstance(record, ProcessedArgument):
         argument = _without_source_text(record.argument)
         record = msgspec.structs.replace(record, argument=argument)
-    try:
-        return _encoder.encode(record)
-    except (TypeError, RecursionError) as error:
-        raise ValueError(str(error)) from None
+    return record
 
 
 def _without_source_text(argument: Argument) -> Argument:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -15,7 +17,7 @@ from sicetnon.index.packed import PackedPostings, PackedWriter
 from sicetnon.index.postings import copy_postings, count_live
 from sicetnon.index.storage import StoredFile, damaged, is_ordered
 
-BLOCK_POSTINGS = 1 << 22
+BLOCK_POSTINGS = 1 << 20
 """Number of postings that are merged at a time; it bounds the memory."""
 
 
@@ -176,18 +178,38 @@ def merge_postings(
     Raises:
         BrokenIndexError: The postings of a source are damaged.
     """
-    offsets = np.zeros(terms + 1, dtype=np.int64)
-    for source in sources:
-        offsets[1:] += source.counts()
-    np.cumsum(offsets, out=offsets)
+    offsets = offsets_of(sources, terms)
     writer = PackedWriter(folder, *lengths.shape)
     try:
-        for first, end in blocks(offsets, block_postings):
-            merged = _merge_block(sources, offsets, first, end, lengths.shape[1])
-            writer.append(offsets[first : end + 1] - offsets[first], *merged)
+        ranges = blocks(offsets, block_postings)
+        merged = _ahead(lambda each: merge_block(sources, offsets, *each, lengths.shape[1]), ranges)
+        for (first, end), block in zip(ranges, merged, strict=True):
+            writer.append(offsets[first : end + 1] - offsets[first], *block)
         return writer.close()
     finally:
         writer.abandon()
+
+
+def _ahead(
+    merge: Callable[[tuple[int, int]], Merged], ranges: Sequence[tuple[int, int]]
+) -> Iterator[Merged]:
+    """The merged postings of ranges of terms; while one is packed, a thread merges the next."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        waiting: deque[Future[Merged]] = deque()
+        for each in ranges:
+            waiting.append(thread.submit(merge, each))
+            if len(waiting) > 1:
+                yield waiting.popleft().result()
+        for last in waiting:
+            yield last.result()
+
+
+def offsets_of(sources: Sequence[Merging], terms: int) -> NDArray[np.int64]:
+    """The beginning of the merged postings of each term, and the last end."""
+    offsets = np.zeros(terms + 1, dtype=np.int64)
+    for source in sources:
+        offsets[1:] += source.counts()
+    return np.cumsum(offsets, out=offsets)
 
 
 def blocks(offsets: NDArray[np.int64], postings: int) -> list[tuple[int, int]]:
@@ -201,9 +223,18 @@ def blocks(offsets: NDArray[np.int64], postings: int) -> list[tuple[int, int]]:
     return blocks
 
 
-def _merge_block(
+def merge_block(
     sources: Sequence[Merging], offsets: NDArray[np.int64], first: int, end: int, fields: int
 ) -> Merged:
+    """The merged postings of a range of terms; the ranges of a merge follow one another.
+
+    Args:
+        sources: See `merge_postings`.
+        offsets: The beginning of the merged postings of each term, and the last end.
+        first: The first term.
+        end: The end of the terms.
+        fields: The number of fields.
+    """
     postings = int(offsets[end] - offsets[first])
     merged = Merged(
         np.empty(postings, dtype=np.int32),

@@ -23,7 +23,6 @@ def count_terms(
     row_documents: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
     lengths: NDArray[np.int32],
-    filled: int,
 ) -> int:
     """Count the terms of a batch of documents into rows; `last_seen` is not used."""
     terms = term_of_word[words]
@@ -36,27 +35,60 @@ def count_terms(
     order = np.argsort(firsts)
     row_of_pair = np.empty_like(order)
     row_of_pair[order] = np.arange(order.size)
-    end = filled + order.size
-    row_terms[filled:end] = terms[firsts[order]]
-    row_documents[filled:end] = first_document + texts[firsts[order]] // fields
+    rows = order.size
+    row_terms[:rows] = terms[firsts[order]]
+    row_documents[:rows] = first_document + texts[firsts[order]] // fields
     cells = row_of_pair[pair_of_word] * fields + texts % fields
     counts = np.bincount(cells, minlength=order.size * fields).reshape(-1, fields)
-    frequencies[filled:end] = np.minimum(counts, MAX_FREQUENCY)
-    return end
+    frequencies[:rows] = np.minimum(counts, MAX_FREQUENCY)
+    return rows
 
 
-def sort_rows(
+def invert_rows(
     row_terms: NDArray[np.int32],
     row_documents: NDArray[np.int32],
     row_frequencies: NDArray[np.uint16],
-    offsets: NDArray[np.int64],
+    counts: NDArray[np.int32],
+    first_place: int,
+    terms: NDArray[np.int32],
+    begins: NDArray[np.int64],
     documents: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
-) -> None:
-    """Sort rows by term, keeping their order of documents within a term."""
+) -> int:
+    """Sort rows by term, keeping their order of documents within a term; `counts` is not used."""
     order = np.argsort(row_terms, kind="stable")
     documents[:], frequencies[:] = row_documents[order], row_frequencies[order]
-    offsets[1:] = np.cumsum(np.bincount(row_terms, minlength=offsets.size - 1))
+    found, firsts = np.unique(row_terms[order], return_index=True)
+    terms[: found.size], begins[: found.size] = found, first_place + firsts
+    return found.size
+
+
+def copy_inverted(
+    cursors: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    terms: NDArray[np.int32],
+    begins: NDArray[np.int64],
+    documents: NDArray[np.int32],
+    frequencies: NDArray[np.uint16],
+    first: int,
+    end: int,
+    places: NDArray[np.int64],
+    merged_documents: NDArray[np.int32],
+    merged_frequencies: NDArray[np.uint16],
+    totals: NDArray[np.int64],
+) -> None:
+    """Copy the postings of a range of terms from inverted batches to their places."""
+    for batch in range(cursors.size):
+        start = int(cursors[batch])
+        stop = start + int(np.searchsorted(terms[start : ends[batch]], end))
+        merged = terms[start:stop] - first
+        counts = np.diff(begins[start : stop + 1])
+        found = slice(begins[start], begins[stop])
+        into = np.repeat(places[merged], counts) + _ranks(counts)
+        merged_documents[into], merged_frequencies[into] = documents[found], frequencies[found]
+        np.add.at(totals, np.repeat(merged, counts), frequencies[found])
+        places[merged] += counts
+        cursors[batch] = stop
 
 
 def count_live(

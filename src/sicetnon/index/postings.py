@@ -30,84 +30,150 @@ def count_terms(
     row_documents: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
     lengths: NDArray[np.int32],
-    filled: int,
 ) -> int:
     """Count the terms of a batch of documents into rows of (term, document, frequency by field).
 
     Args:
-        words: A number for every word.
+        words: A number for every word; overwritten.
         term_of_word: The term of each word, a negative number for a stop word.
         ends: The end of the words of each text, by document and field.
         fields: Number of fields per document.
         first_document: Number of the first document.
         last_seen: For each term the last document with it, times 2^32, and its row; -1 for none.
-        row_terms: Rows, written from `filled` on.
+        row_terms: Rows, written; as many as there are words, or more.
         row_documents: Likewise.
         frequencies: Likewise, shape (rows, fields).
-        lengths: Words without stop words, shape (documents, fields).
-        filled: Number of rows before.
+        lengths: Words without stop words, shape (documents, fields); written.
 
     Returns:
-        Number of rows after.
+        The number of rows that are written.
     """
-    position = 0
+    position, filled = 0, np.int64(0)
+    frequencies[: words.size] = 0
     for text in range(ends.size):
-        document, field, length = first_document + text // fields, text % fields, 0
+        document, field = first_document + text // fields, text % fields
+        # without branches that depend on the term: those not foreseen would wait for memory
+        begin = end = position
         while position < ends[text]:
-            term = term_of_word[words[position]]
+            words[end] = term_of_word[words[position]]
+            end += words[end] >= 0
             position += 1
-            if term < 0:
-                continue
-            length += 1
-            row = last_seen[term] & _ROW
-            # to look at the row itself would wait for memory, word after word
-            if last_seen[term] >> _ROW_BITS != document:
-                row, filled = filled, filled + 1
-                last_seen[term] = document << _ROW_BITS | row
-                row_terms[row], row_documents[row] = term, document
-                frequencies[row, :] = 0
+        for place in range(begin, end):
+            term = words[place]
+            seen = last_seen[term]
+            is_new = np.int64(seen >> _ROW_BITS != document)
+            row = seen & _ROW
+            row += is_new * (filled - row)
+            filled += is_new
+            last_seen[term] = document << _ROW_BITS | row
+            row_terms[row], row_documents[row] = term, document
             if frequencies[row, field] < MAX_FREQUENCY:
                 frequencies[row, field] += np.uint16(1)
-        lengths[text // fields, field] = length
-    return filled
+        lengths[text // fields, field] = end - begin
+    return int(filled)
 
 
 @compiled(
-    plain=plain_postings.sort_rows,
+    plain=plain_postings.invert_rows,
     seconds=lambda terms, *_: _POSTING * terms.size,
     allocates=False,
 )
-def sort_rows(
+def invert_rows(
     row_terms: NDArray[np.int32],
     row_documents: NDArray[np.int32],
     row_frequencies: NDArray[np.uint16],
-    offsets: NDArray[np.int64],
+    counts: NDArray[np.int32],
+    first_place: int,
+    terms: NDArray[np.int32],
+    begins: NDArray[np.int64],
     documents: NDArray[np.int32],
     frequencies: NDArray[np.uint16],
-) -> None:
+) -> int:
     """Sort rows by term, keeping their order of documents within a term (a counting sort).
 
     Args:
         row_terms: Shape (rows,).
         row_documents: Shape (rows,).
         row_frequencies: Shape (rows, fields).
-        offsets: Zeros, shape (terms + 1,); becomes where each term's postings begin.
+        counts: A zero for every term; the same afterwards.
+        first_place: The place of the first posting among others.
+        terms: Written: the terms that occur, in order.
+        begins: Written: the place of the first posting of each.
         documents: Written, shape (rows,).
         frequencies: Written, shape (rows, fields).
+
+    Returns:
+        The number of terms that occur.
     """
     for row in range(row_terms.size):
-        offsets[row_terms[row] + 1] += 1
-    for term in range(offsets.size - 1):
-        offsets[term + 1] += offsets[term]
+        counts[row_terms[row]] += 1
+    found = place = 0
+    for term in range(counts.size):
+        if counts[term]:
+            terms[found], begins[found] = term, first_place + place
+            found += 1
+            # from here on the place of the next posting
+            counts[term], place = place, place + counts[term]
     for row in range(row_terms.size):
-        place = offsets[row_terms[row]]
-        offsets[row_terms[row]] += 1
+        place = counts[row_terms[row]]
+        counts[row_terms[row]] += 1
         documents[place] = row_documents[row]
         for field in range(row_frequencies.shape[1]):
             frequencies[place, field] = row_frequencies[row, field]
-    for term in range(offsets.size - 1, 0, -1):
-        offsets[term] = offsets[term - 1]
-    offsets[0] = 0
+    for entry in range(found):
+        counts[terms[entry]] = 0
+    return found
+
+
+@compiled(
+    plain=plain_postings.copy_inverted,
+    seconds=lambda *given: _POSTING * given[9].size,
+    allocates=False,
+)
+def copy_inverted(
+    cursors: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    terms: NDArray[np.int32],
+    begins: NDArray[np.int64],
+    documents: NDArray[np.int32],
+    frequencies: NDArray[np.uint16],
+    first: int,
+    end: int,
+    places: NDArray[np.int64],
+    merged_documents: NDArray[np.int32],
+    merged_frequencies: NDArray[np.uint16],
+    totals: NDArray[np.int64],
+) -> None:
+    """Copy the postings of a range of terms from inverted batches to their places.
+
+    Args:
+        cursors: For each batch the first entry of the range; updated to the one behind it.
+        ends: The end of the entries of each batch.
+        terms: For each entry its term, rising within a batch.
+        begins: For each entry the place of its first posting, and the last end.
+        documents: The postings of all entries.
+        frequencies: Likewise, shape (postings, fields).
+        first: The first term of the range.
+        end: The end of the range.
+        places: The place of the next posting of each term of the range; updated.
+        merged_documents: Written.
+        merged_frequencies: Written.
+        totals: Collection frequencies, shape (terms of the range, fields); added to.
+    """
+    for batch in range(cursors.size):
+        entry = cursors[batch]
+        while entry < ends[batch] and terms[entry] < end:
+            merged = terms[entry] - first
+            place = places[merged]
+            for posting in range(begins[entry], begins[entry + 1]):
+                merged_documents[place] = documents[posting]
+                for field in range(frequencies.shape[1]):
+                    merged_frequencies[place, field] = frequencies[posting, field]
+                    totals[merged, field] += np.int64(frequencies[posting, field])
+                place += 1
+            places[merged] = place
+            entry += 1
+        cursors[batch] = entry
 
 
 @compiled(

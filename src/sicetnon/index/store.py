@@ -22,6 +22,7 @@ import zstandard
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.index.documents import RECORD_TYPES
+from sicetnon.index.joined import Joined
 from sicetnon.index.storage import (
     REBUILD,
     ArrayWriter,
@@ -51,9 +52,9 @@ Offsets tell where each record begins in the text of all records, blocks where e
 the file, firsts which document is the first of each block; each has one more element.
 """
 
-BLOCK_BYTES = 1 << 13
+BLOCK_BYTES = 1 << 14
 """A block ends with the record that brings it to so many bytes."""
-_LEVEL = 3
+_LEVEL = 1
 _DICTIONARY_BYTES, _SAMPLED_BYTES, _SAMPLES = 1 << 16, 1 << 22, 1000
 # four bytes of a frame are 128 KiB of one letter at most
 _MOST_GROWTH = 1 << 15
@@ -77,17 +78,21 @@ class DocumentWriter:
         self._file = ArrayWriter(folder / STORE, np.uint8)
         self._compressor: zstandard.ZstdCompressor | None = None
         self._dictionary = b""
-        self._waiting: list[bytes] = []
-        self._waiting_bytes = 0
+        # text and sizes of the records that are in no block yet
+        self._waiting, self._waiting_bytes = list[bytes](), 0
+        self._sizes: list[int] = []
         self._offsets, self._blocks, self._firsts = (array("q", [0]) for _ in range(3))
 
     def add(self, records: Iterable[bytes]) -> None:
         """Add the records of the next documents."""
-        new = list(records)
-        ends = list(accumulate(map(len, new), initial=self._offsets[-1]))
-        self._waiting += new
-        self._waiting_bytes += ends[-1] - ends[0]
-        self._offsets.extend(ends[1:])
+        self.append(Joined(list(records)))
+
+    def append(self, records: Joined) -> None:
+        """As `add`."""
+        self._waiting.append(records.whole())
+        self._waiting_bytes += len(self._waiting[-1])
+        self._sizes += records.sizes
+        self._offsets.extend(list(accumulate(records.sizes, initial=self._offsets[-1]))[1:])
         if self._compressor is None and self._waiting_bytes >= self._sampled_bytes:
             self._train()
         if self._compressor is not None:
@@ -116,7 +121,9 @@ class DocumentWriter:
 
     def _train(self) -> None:
         """Make the dictionary of some of the records that wait."""
-        samples: list[Any] = self._waiting[:: len(self._waiting) // _SAMPLES + 1]
+        text, ends = b"".join(self._waiting), list(accumulate(self._sizes))
+        sampled = range(0, len(ends), len(ends) // _SAMPLES + 1)
+        samples: list[Any] = [text[ends[each] - self._sizes[each] : ends[each]] for each in sampled]
         found = None
         # records that are too few or too much alike have none, and need none
         with contextlib.suppress(zstandard.ZstdError):
@@ -130,35 +137,39 @@ class DocumentWriter:
         self._compressor = zstandard.ZstdCompressor(_LEVEL, dict_data=found, write_checksum=True)
 
     def _write(self, compressor: zstandard.ZstdCompressor, is_end: bool) -> None:
-        blocks, block, size = [], list[bytes](), 0
-        for record in self._waiting:
-            block.append(record)
-            size += len(record)
-            if size >= self._block_bytes:
-                blocks.append(block)
-                block, size = [], 0
-        if is_end and block:
-            blocks.append(block)
-            block = []
-        self._waiting, self._waiting_bytes = block, sum(map(len, block))
-        frames = _frames(compressor, [b"".join(each) for each in blocks])
-        for frame, each in zip(frames, blocks, strict=True):
-            self._blocks.append(self._blocks[-1] + len(frame))
-            self._firsts.append(self._firsts[-1] + len(each))
+        begin = position = first = 0
+        begins, sizes = list[int](), list[int]()
+        for after, size in enumerate(self._sizes, start=1):
+            position += size
+            if position - begin >= self._block_bytes or (is_end and after == len(self._sizes)):
+                begins.append(begin)
+                sizes.append(position - begin)
+                self._firsts.append(self._firsts[-1] + after - first)
+                begin, first = position, after
+        text = b"".join(self._waiting)
+        frames = _frames(compressor, text, begins, sizes)
+        self._blocks.extend(list(accumulate(map(len, frames), initial=self._blocks[-1]))[1:])
+        self._waiting, self._waiting_bytes = [text[begin:]], len(text) - begin
+        self._sizes = self._sizes[first:]
         self._file.append(np.frombuffer(b"".join(frames), dtype=np.uint8))
 
 
-def _frames(compressor: zstandard.ZstdCompressor, blocks: list[bytes]) -> list[bytes]:
-    """The frame of each block.
+def _frames(
+    compressor: zstandard.ZstdCompressor, text: bytes, begins: list[int], sizes: list[int]
+) -> list[bytes]:
+    """The frame of each block of a text.
 
     All are compressed in one call: one call each would wait for the interpreter's lock each time.
     """
     # which takes neither no block nor an empty one
     is_there = "multi_compress_to_buffer" in zstandard.backend_features
-    if not blocks or not all(blocks) or not is_there:
-        return [compressor.compress(block) for block in blocks]
-    sources: list[Any] = blocks
-    found = compressor.multi_compress_to_buffer(sources, threads=1)
+    if not begins or not all(sizes) or not is_there:
+        blocks = zip(begins, sizes, strict=True)
+        return [compressor.compress(text[begin : begin + size]) for begin, size in blocks]
+    places = np.array([begins, sizes], dtype=np.uint64).T.tobytes()
+    found = compressor.multi_compress_to_buffer(
+        zstandard.BufferWithSegments(text, places), threads=1
+    )
     return [found[place].tobytes() for place in range(len(found))]
 
 

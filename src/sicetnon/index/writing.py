@@ -21,12 +21,12 @@ from sicetnon.compiled import expect
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
-from sicetnon.formats.identifiers import check_identifier
+from sicetnon.formats.identifiers import check_identifier, check_identifiers
 from sicetnon.index.annotation_writer import Callback, annotate_segment, fitting
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
 from sicetnon.index.compaction import MAX_SEGMENTS, compact
-from sicetnon.index.documents import encode_record
+from sicetnon.index.documents import encode_record, encode_records
 from sicetnon.index.folder import building, locked, next_segment
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
 from sicetnon.index.parts import CorpusPart
@@ -34,9 +34,10 @@ from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.segment import mask_name
 from sicetnon.index.storage import write_array
 from sicetnon.platforms import sync_folder
-from sicetnon.text.analysis import Analysis, encode
+from sicetnon.records import Record
+from sicetnon.text.analysis import Analysis, encode_each
 
-_BATCH_BYTES = 2 << 20
+_BATCH_BYTES, _GROUP_CHARACTERS = 4 << 20, 1 << 16
 # what the plain way takes, in seconds per byte of a corpus
 _PLAINLY = 1e-7
 _LOG = logging.getLogger("sicetnon.index")
@@ -225,7 +226,7 @@ def _build_segment(
     folder: Path,
     number: int,
     options: BuildOptions,
-    is_taken: Callable[[str], bool] = lambda _: False,
+    is_taken: Callable[[str], bool] | None = None,
     annotators: Sequence[Annotator] = (),
 ) -> SegmentEntry:
     with (
@@ -253,29 +254,66 @@ def batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
     start, documents = time.monotonic(), 0
     options.progress(Progress(0, 0, 0.0))
     expect(_PLAINLY * corpus.size())
+    most = options.batch_documents
     for file in corpus.files:
-        batch, size = Batch(file=str(file)), 0
-        for record in corpus.read(file, reading):
-            texts = [encode(text) for text in corpus.texts(record)]
-            try:
-                check_identifier(record.id)
-                stored = encode_record(record)
-            except ValueError as error:
-                what = f"document {record.id!r} cannot be indexed: {error}"
-                options.on_error(DataError(what, str(file)))
-                continue
-            batch.ids.append(encode(record.id))
-            batch.texts.extend(texts)
-            batch.records.append(stored)
-            size += sum(map(len, texts))
-            if size >= _BATCH_BYTES or len(batch.ids) >= options.batch_documents:
+        batch = Batch(file=str(file))
+        for records, texts in _groups(corpus, file, reading, most):
+            if batch.texts.bytes >= _BATCH_BYTES or len(batch.ids) + len(records) > most:
                 documents += len(batch.ids)
                 yield batch
-                batch, size = Batch(file=str(file)), 0
+                batch = Batch(file=str(file))
                 options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start))
+            _encode(corpus, records, texts, batch, options.on_error)
         documents += len(batch.ids)
         yield batch
     options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start, True))
+
+
+def _groups(
+    corpus: Corpus, file: Path | str, reading: Reading, most: int
+) -> Iterator[tuple[list[Record], list[str]]]:
+    """The records of a file, so few at a time that they stay in the cache, and their texts."""
+    records, texts, size = list[Record](), list[str](), 0
+    for record in corpus.read(file, reading):
+        records.append(record)
+        own = corpus.texts(record)
+        texts += own
+        size += sum(map(len, own))
+        if size >= _GROUP_CHARACTERS or len(records) >= most:
+            yield records, texts
+            records, texts, size = [], [], 0
+    yield records, texts
+
+
+def _encode(
+    corpus: Corpus,
+    records: list[Record],
+    texts: list[str],
+    batch: Batch,
+    on_error: Callable[[DataError], None],
+) -> None:
+    """Add records and their texts to a batch; those that cannot be used are reported."""
+    try:
+        check_identifiers([record.id for record in records])
+        stored = encode_records(records)
+    except ValueError:
+        # a record cannot be used: one after the other, to say which
+        kept = [record for record in records if _is_usable(record, batch.file, on_error)]
+        records, stored = kept, encode_records(kept)
+        texts = [text for record in kept for text in corpus.texts(record)]
+    batch.ids.extend(encode_each(record.id for record in records))
+    batch.texts.extend(encode_each(texts))
+    batch.records.extend(stored)
+
+
+def _is_usable(record: Record, file: str, on_error: Callable[[DataError], None]) -> bool:
+    try:
+        check_identifier(record.id)
+        encode_record(record)
+    except ValueError as error:
+        on_error(DataError(f"document {record.id!r} cannot be indexed: {error}", file))
+        return False
+    return True
 
 
 def _verify_deleted(folder: Path) -> None:

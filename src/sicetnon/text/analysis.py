@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -165,6 +165,15 @@ class Analyzer:
             terms = self.stem(terms)
         numbers[kept] = self.terms.insert([term.encode("utf-8") for term in terms])
         return numbers
+
+
+def encode_each(texts: Iterable[str]) -> list[bytes]:
+    """As `encode`, for many texts."""
+    texts = list(texts)
+    try:
+        return list(map(str.encode, texts))
+    except UnicodeEncodeError:
+        return list(map(encode, texts))
 
 
 def encode(text: str) -> bytes:

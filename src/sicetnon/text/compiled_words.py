@@ -30,6 +30,7 @@ from sicetnon.text.word_arrays import (
     EMPTY,
     KEY_BITS,
     KEY_BYTES,
+    REST_END,
     WordArrays,
     fill_slots,
     insert_words,
@@ -39,6 +40,7 @@ from sicetnon.text.word_arrays import (
     number_of,
 )
 
+_KEY_MASK = (np.uint64(1) << KEY_BITS) - np.uint64(1)
 # 8 bytes that are each the same
 _ONES = np.uint64(0x0101010101010101)
 _HIGH, _CASE = _ONES * np.uint64(0x80), _ONES * np.uint64(0x20)
@@ -51,7 +53,7 @@ def _begin_of_word(chunks: NDArray[np.uint64], position: int, end: int) -> tuple
     """The ASCII letters and digits with which 8 bytes of a text begin, looked at all at once.
 
     Returns:
-        Their number, and the key of a word that ends behind them, if they are not all 8.
+        Their number, and they themselves in lower case.
     """
     place, shift = np.uint64(position >> 3), np.uint64((position & 7) << 3)
     found = chunks[place] >> shift
@@ -64,7 +66,7 @@ def _begin_of_word(chunks: NDArray[np.uint64], position: int, end: int) -> tuple
     stop = (~inside | found) & _HIGH
     before = ((stop & (~stop + np.uint64(1))) >> np.uint64(7)) - np.uint64(1)
     size = (before & _ONES) * _ONES >> KEY_BITS
-    return int(size), lower & before | size << KEY_BITS
+    return int(size), lower & before
 
 
 @compiled(allocates=False)
@@ -137,18 +139,24 @@ def _scan_short(
     Returns:
         Where another word begins, and how many words are written then.
     """
-    slots, keys, offsets, letters, counts = table
+    slots, keys, rests, _, _, _ = table
     while position < end:
         size, key = _begin_of_word(chunks, position, end)
-        if size > KEY_BYTES or (
-            position + size < end and plain[data[position + size]] != SEPARATOR
-        ):
+        rest = np.uint64(0)
+        if size > KEY_BYTES:
+            more, rest = _begin_of_word(chunks, position + size, end)
+            rest = rest << np.uint64(8) | key >> KEY_BITS
+            size += more
+        if size > REST_END or (position + size < end and plain[data[position + size]] != SEPARATOR):
             break
         if size:
+            key = key & _KEY_MASK | np.uint64(size) << KEY_BITS
             value = mixed(np.uint64(0), key)
-            number = known_number(key, value, slots, keys)
+            if size > KEY_BYTES:
+                value = mixed(value, rest)
+            number = known_number(size, key, rest, value, slots, keys, rests)
             if number == EMPTY:
-                number = number_of(size, key, value, slots, keys, offsets, letters, counts)
+                number = number_of(size, key, rest, value, table)
             words[written] = number
             written += 1
         position += size + 1
@@ -173,7 +181,7 @@ def _scan_word(
     """
     size, apostrophe = 0, False
     classes, fold_offsets, folded = characters
-    slots, keys, offsets, letters, counts = table
+    _, _, _, offsets, letters, counts = table
     begin, ended = offsets[counts[0]], False
     while not ended and position <= end:
         start = position
@@ -192,7 +200,7 @@ def _scan_word(
             continue
         apostrophe, ended = False, kind != LETTER
         if ended and 0 < size <= MAX_WORD_BYTES:
-            words[written] = number_last(size, slots, keys, offsets, letters, counts)
+            words[written] = number_last(size, table)
             written += 1
         if kind == IDEOGRAPH:
             begin, size = offsets[counts[0]], 0
@@ -201,7 +209,7 @@ def _scan_word(
                 letters[begin + size] = folded[place]
                 size += 1
         if kind == IDEOGRAPH:
-            words[written] = number_last(size, slots, keys, offsets, letters, counts)
+            words[written] = number_last(size, table)
             written += 1
     return position, written
 
@@ -255,10 +263,13 @@ class CompiledWords:
         self._table = WordArrays(
             np.full(1 << 10, EMPTY, dtype=np.int32),
             np.zeros(1 << 9, dtype=np.uint64),
+            np.zeros(1 << 9, dtype=np.uint64),
             np.zeros((1 << 9) + 1, dtype=np.int64),
             np.zeros(1 << 13, dtype=np.uint8),
             np.zeros(1, dtype=np.int64),
         )
+        # of a scan; new ones each time would be pages that the system has to clear
+        self._chunks, self._words = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int32)
 
     def __len__(self) -> int:
         return int(self._table.counts[0])
@@ -268,15 +279,18 @@ class CompiledWords:
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """See `WordTable.scan`."""
         characters, plain = table_for(data), plain_letters()
-        chunks = np.zeros(data.size // 8 + 2, dtype=np.uint64)
+        if self._words.size < data.size + 1:
+            self._chunks = np.empty(data.size // 8 + 2, dtype=np.uint64)
+            self._words = np.empty(data.size + 1, dtype=np.int32)
+        chunks, words = self._chunks[: data.size // 8 + 2], self._words
+        chunks[-2:] = 0
         chunks.view(np.uint8)[: data.size] = data
-        words = np.empty(data.size + 1, dtype=np.int32)
         word_ends = np.zeros(ends.size, dtype=np.int64)
         done = 0
         while True:
             done = _scan(chunks, ends, done, plain, characters, self._table, words, word_ends)
             if done == ends.size:
-                return words[: word_ends[-1] if done else 0], word_ends
+                return words[: word_ends[-1] if done else 0].copy(), word_ends
             size = int(ends[done] - (ends[done - 1] if done else 0))
             self._make_room(size, size * MAX_FOLDED_BYTES)
 
@@ -298,23 +312,24 @@ class CompiledWords:
 
     def compact(self) -> CompactWords:
         """See `WordTable.compact`."""
-        words, (_, _, offsets, letters, _) = len(self), self._table
+        words, (_, _, _, offsets, letters, _) = len(self), self._table
         return offsets[: words + 1], letters[: offsets[words]]
 
     def _make_room(self, more_words: int, more_letters: int) -> None:
         """Make room for more words and their UTF-8 (see `_fits` for those of a text)."""
         words = len(self) + more_words + 1
-        slots, keys, offsets, letters, counts = self._table
+        slots, keys, rests, offsets, letters, counts = self._table
         if keys.size < words:
             capacity = max(words, 2 * keys.size)
-            keys, offsets = _grown(keys, capacity), _grown(offsets, capacity + 1)
+            keys, rests = _grown(keys, capacity), _grown(rests, capacity)
+            offsets = _grown(offsets, capacity + 1)
         needed = int(offsets[len(self)]) + more_letters
         if letters.size < needed:
             letters = _grown(letters, max(needed, 2 * letters.size))
         if slots.size < 2 * words:
             slots = np.full(1 << (2 * words - 1).bit_length(), EMPTY, dtype=np.int32)
-            fill_slots(slots, offsets, letters, len(self))
-        self._table = WordArrays(slots, keys, offsets, letters, counts)
+            fill_slots(slots, keys, rests, offsets, letters, len(self))
+        self._table = WordArrays(slots, keys, rests, offsets, letters, counts)
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -12,7 +12,8 @@ StemWords = Callable[[list[str]], list[str]]
 def _porter2() -> StemWords:
     import Stemmer
 
-    stemmer = Stemmer.Stemmer("english")
+    # nothing is stemmed twice: no cache
+    stemmer = Stemmer.Stemmer("english", 0)
     return lambda words: list(stemmer.stemWords(words))
 
 

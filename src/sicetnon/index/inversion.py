@@ -1,0 +1,265 @@
+"""Inversion in bounded memory: words of documents become postings by term.
+
+The postings of a batch of documents are brought into the order of terms at once, while they are in
+the processor's cache, and stay in memory batch by batch. When the memory for them is full, they are
+merged and spilled to disk as a run. At the end the runs and what is in memory are merged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.index.merge import (
+    BLOCK_POSTINGS,
+    Merged,
+    Merging,
+    Source,
+    blocks,
+    merge_block,
+    offsets_of,
+)
+from sicetnon.index.postings import copy_inverted, count_terms, invert_rows
+from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, verify_files
+
+_MAX_POSTINGS = 1 << 28
+# of a term of a batch: its number and its first posting, and a copy of both when batches are merged
+_ENTRY_BYTES = 24
+_PARTS = ("offsets", "documents", "frequencies")
+
+
+class Inverter:
+    """Makes the postings of the documents of a segment.
+
+    Args:
+        folder: The folder for runs.
+        fields: The number of texts per document.
+        memory: Bytes for postings before they are spilled.
+    """
+
+    def __init__(self, folder: Path, fields: int, memory: int):
+        self._folder, self._fields, self._memory = folder, fields, memory
+        self._posting_bytes = 4 + 2 * fields
+        capacity = min(max(memory // self._posting_bytes, 1), _MAX_POSTINGS)
+        self.block_postings = min(capacity, BLOCK_POSTINGS)
+        self._inverted = _Inverted(capacity, fields)
+        self._rows = _Rows.empty(0, fields)
+        # for each term
+        self._last_seen = np.zeros(0, dtype=np.int64)
+        self._counts = np.zeros(0, dtype=np.int32)
+        self._runs: list[dict[str, StoredFile]] = []
+
+    def add(
+        self,
+        words: NDArray[np.int32],
+        ends: NDArray[np.int64],
+        term_of_word: NDArray[np.int32],
+        terms: int,
+        first_document: int,
+    ) -> NDArray[np.int32]:
+        """Add the words of a batch of documents.
+
+        Args:
+            words: A number for every word.
+            ends: The end of the words of each text, by document and field.
+            term_of_word: The term of each word, a negative number for a stop word.
+            terms: The number of terms met so far.
+            first_document: The number of the first document.
+
+        Returns:
+            Words without stop words, shape (documents, fields).
+        """
+        if len(words) > len(self._rows.terms):
+            self._rows = _Rows.empty(len(words), self._fields)
+        if terms > len(self._last_seen):
+            room = max(terms, 2 * len(self._last_seen))
+            grown = np.full(room, -1)
+            grown[: len(self._last_seen)] = self._last_seen
+            self._last_seen, self._counts = grown, np.zeros(room, dtype=np.int32)
+        lengths = np.zeros((len(ends) // self._fields, self._fields), dtype=np.int32)
+        rows = count_terms(
+            words, term_of_word, ends, self._fields, first_document, self._last_seen,
+            *self._rows, lengths,
+        )  # fmt: skip
+        if not self._has_room(rows, min(rows, terms)):
+            self._spill(terms)
+        self._inverted.add(self._rows.first(rows), self._counts[:terms])
+        return lengths
+
+    def sources(self, terms: int, documents: int) -> list[Merging]:
+        """All postings, to be merged.
+
+        Args:
+            terms: The number of all terms.
+            documents: The number of all documents.
+        """
+        same = np.arange(documents, dtype=np.int32)
+        runs = [self._run_source(run, terms, same) for run in range(len(self._runs))]
+        return [*runs, self._inverted.source(terms)]
+
+    def remove_runs(self) -> None:
+        """Remove the files of the runs."""
+        for run, parts in enumerate(self._runs):
+            for part in parts:
+                self._run_file(run, part).unlink()
+
+    def _has_room(self, postings: int, entries: int) -> bool:
+        postings += len(self._inverted)
+        entries += self._inverted.entries
+        used = postings * self._posting_bytes + entries * _ENTRY_BYTES
+        # a batch that is larger than all memory for postings has it for itself
+        return not len(self._inverted) or (used <= self._memory and postings <= _MAX_POSTINGS)
+
+    def _spill(self, terms: int) -> None:
+        source, run = self._inverted.source(terms), len(self._runs)
+        offsets = offsets_of([source], terms)
+        writers = {
+            "offsets": ArrayWriter(self._run_file(run, "offsets"), np.int64),
+            "documents": ArrayWriter(self._run_file(run, "documents"), np.int32),
+            "frequencies": ArrayWriter(
+                self._run_file(run, "frequencies"), np.uint16, (self._fields,)
+            ),
+        }
+        try:
+            writers["offsets"].append(offsets)
+            for first, end in blocks(offsets, self.block_postings):
+                merged = merge_block([source], offsets, first, end, self._fields)
+                writers["documents"].append(merged.documents)
+                writers["frequencies"].append(merged.frequencies)
+            self._runs.append({part: writer.close() for part, writer in writers.items()})
+        finally:
+            for writer in writers.values():
+                writer.abandon()
+        self._inverted.clear()
+
+    def _run_file(self, run: int, part: str) -> Path:
+        return self._folder / f"run-{run}-{part}"
+
+    def _run_source(self, run: int, terms: int, same: NDArray[np.int32]) -> Source:
+        parts = self._runs[run]
+        verify_files({self._run_file(run, part): stored for part, stored in parts.items()})
+        mapped = {part: MappedArray(self._run_file(run, part), parts[part]) for part in parts}
+
+        def release() -> None:
+            for array in mapped.values():
+                array.release()
+
+        offsets, documents, frequencies = (mapped[part].array for part in _PARTS)
+        # only the first terms were known when the run was written
+        known = np.arange(terms, dtype=np.int32)
+        known[len(offsets) - 1 :] = -1
+        return Source(offsets, documents, frequencies, known, same, release, self._folder)
+
+
+class _Rows(NamedTuple):
+    """Rows of (term, document, frequency by field)."""
+
+    terms: NDArray[np.int32]
+    documents: NDArray[np.int32]
+    frequencies: NDArray[np.uint16]
+
+    @classmethod
+    def empty(cls, rows: int, fields: int) -> _Rows:
+        return cls(
+            np.empty(rows, dtype=np.int32),
+            np.empty(rows, dtype=np.int32),
+            np.empty((rows, fields), dtype=np.uint16),
+        )
+
+    def first(self, rows: int) -> _Rows:
+        return _Rows(self.terms[:rows], self.documents[:rows], self.frequencies[:rows])
+
+
+class _Inverted:
+    """Inverted batches in memory."""
+
+    def __init__(self, capacity: int, fields: int):
+        self._postings = _Rows.empty(capacity, fields)
+        self.clear()
+
+    def __len__(self) -> int:
+        """The number of postings."""
+        return self._filled
+
+    def clear(self) -> None:
+        """Forget all batches."""
+        self._filled = self.entries = 0
+        self._terms: list[NDArray[np.int32]] = []
+        self._begins: list[NDArray[np.int64]] = []
+
+    def add(self, rows: _Rows, counts: NDArray[np.int32]) -> None:
+        """Invert the rows of a batch; `counts` holds a zero per term, and does so again then."""
+        begin, end = self._filled, self._filled + len(rows.terms)
+        if end > len(self._postings.documents):
+            self._postings = self._enlarged(end)
+        terms = np.empty(min(len(rows.terms), len(counts)), dtype=np.int32)
+        begins = np.empty(len(terms), dtype=np.int64)
+        found = invert_rows(
+            *rows, counts, begin, terms, begins,
+            self._postings.documents[begin:end], self._postings.frequencies[begin:end],
+        )  # fmt: skip
+        self._terms.append(terms[:found].copy())
+        self._begins.append(begins[:found].copy())
+        self._filled, self.entries = end, self.entries + found
+
+    def source(self, terms: int) -> _InvertedSource:
+        """All postings, to be merged once; there are so many terms."""
+        ends = np.cumsum([len(each) for each in self._terms], dtype=np.int64)
+        return _InvertedSource(
+            terms,
+            np.append(0, ends)[: len(ends)],
+            ends,
+            np.concatenate([*self._terms, np.empty(0, np.int32)]),
+            np.concatenate([*self._begins, np.array([self._filled])]),
+            self._postings.documents,
+            self._postings.frequencies,
+        )
+
+    def _enlarged(self, capacity: int) -> _Rows:
+        old = self._postings
+        larger = _Rows.empty(capacity, old.frequencies.shape[1])
+        larger.documents[: self._filled] = old.documents[: self._filled]
+        larger.frequencies[: self._filled] = old.frequencies[: self._filled]
+        return larger
+
+
+@dataclass(frozen=True)
+class _InvertedSource:
+    """Inverted batches that are merged, one range of terms after the other.
+
+    Attributes:
+        merged_terms: The number of all terms.
+        cursors: For each batch the entry that comes next, shape (batches,).
+        ends: The end of the entries of each batch.
+        terms: For each entry its term, rising within a batch.
+        begins: For each entry the place of its first posting, and the last end.
+        documents: The postings of all entries, int32, shape (postings,).
+        frequencies: uint16, shape (postings, fields).
+    """
+
+    merged_terms: int
+    cursors: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    terms: NDArray[np.int32]
+    begins: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    frequencies: NDArray[np.uint16]
+
+    def counts(self) -> NDArray[np.int64]:
+        """See `Merging.counts`."""
+        counts = np.zeros(self.merged_terms, dtype=np.int64)
+        postings = np.diff(self.begins)
+        for first, end in zip(self.cursors.tolist(), self.ends.tolist(), strict=True):
+            counts[self.terms[first:end]] += postings[first:end]
+        return counts
+
+    def copy(self, first: int, end: int, places: NDArray[np.int64], merged: Merged) -> None:
+        """See `Merging.copy`."""
+        copy_inverted(
+            self.cursors, self.ends, self.terms, self.begins, self.documents, self.frequencies,
+            first, end, places, *merged,
+        )  # fmt: skip

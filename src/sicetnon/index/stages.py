@@ -1,0 +1,44 @@
+"""Stages of a build: threads that work at the same time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+_WAITING = 2
+
+
+class Stage:
+    """A thread that does one thing after the other, with few waiting; errors reach the caller."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._waiting: deque[Future[Any]] = deque()
+
+    def submit(self, work: Callable[[], Result]) -> Future[Result]:
+        """Do a thing after those submitted before; waits while too many are to be done.
+
+        Raises:
+            Exception: What a thing that was submitted before raised.
+        """
+        while len(self._waiting) >= _WAITING:
+            self._wait()
+        submitted = self._thread.submit(work)
+        self._waiting.append(submitted)
+        return submitted
+
+    def finish(self) -> None:
+        """Wait until all is done; raises as `submit`."""
+        while self._waiting:
+            self._wait()
+
+    def stop(self) -> None:
+        """End the thread after what it does now."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def _wait(self) -> None:
+        self._waiting.popleft().result()
