@@ -93,6 +93,7 @@ def main(arguments: Sequence[str]) -> int:
     """Break a cluster in each way, and print a table; 1 where a promise was broken."""
     parser = argparse.ArgumentParser(prog="python -m tests.robustness clusters")
     parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0, help="of the moments of kills")
     parser.add_argument("--seconds", type=float, default=5, help="of a fault")
     parser.add_argument("--busy-seconds", type=float, default=60, help="that queues are full")
     parser.add_argument("--faults", nargs="+", choices=[*FAULTS, KILLED], default=[*FAULTS, KILLED])
@@ -112,7 +113,7 @@ def main(arguments: Sequence[str]) -> int:
             ):
                 # a build does not wait for copies, and without them a lost node is missed
                 cluster.wait()
-                for number in range(given.trials):
+                for number in range(given.seed, given.seed + given.trials):
                     for fault, row in rows.items():
                         busy = fault == "queues are full"
                         seconds = given.busy_seconds if busy else given.seconds
