@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from cluster.conftest import LOADING
+from sicetnon.cluster import searching
 from sicetnon.cluster.connection import ClusterError, Connection
 from sicetnon.cluster.searching import CandidateSearch
 from sicetnon.library.index import Index
@@ -108,3 +110,27 @@ def test_a_batch_is_of_one_state(
             assert tuple(cluster.identifiers(numbers)) == ranking.ids
             assert scores.tolist() == ranking.scores.tolist()
     assert searches[0] == 12
+
+
+def test_deep_results_may_take_longer_than_a_search_waits(
+    pair: tuple[Index, Index], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, cluster = pair
+    pages, ask = list[str](), Connection.ask
+
+    def slow(connection: Connection, method: str, path: str, *rest: Any, **more: Any) -> Any:
+        if path == "/_search":
+            pages.append(path)
+            time.sleep(0.4)
+        return ask(connection, method, path, *rest, **more)
+
+    monkeypatch.setattr(Connection, "ask", slow)
+    monkeypatch.setattr(searching, "_PAGE", 20)
+    monkeypatch.setenv("SICETNON_CLUSTER_SECONDS", "3")
+    topic, begin = Topic("1", "school teacher tenure"), time.monotonic()
+    with Index.open(cluster.folder) as impatient:
+        (found,) = impatient.retriever().retrieve([topic], 200)
+    assert time.monotonic() - begin > 3
+    assert len(pages) > 8
+    (expected,) = folder.retriever().retrieve([topic], 200)
+    assert (found.ids, found.scores.tolist()) == (expected.ids, expected.scores.tolist())

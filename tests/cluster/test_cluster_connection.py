@@ -165,3 +165,24 @@ def test_requests_share_the_time_that_they_wait() -> None:
                 with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
                     connection.ask("POST", "/index/_search", {}, patience=PATIENCE)
         assert 1.4 < time.monotonic() - begin < 1.9, "a probe must not outlast the limit"
+
+
+def test_searches_beside_one_another_may_wait_as_long_as_all_of_them() -> None:
+    patience = Patience(attempt=0.1, total=0.4, is_hedged=True)
+    with hosts(False) as (_, connection):
+        with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
+            connection.ask("POST", "/index/_search", {}, patience=patience)
+        with connection.sharing(8):
+            assert connection.ask("POST", "/index/_search", {}, patience=patience) == FOUND
+        assert connection.beside == 1
+
+
+def test_limits_do_not_count_the_time_of_a_block_beyond_them() -> None:
+    with hosts(False) as (_, connection), connection.within(2.0), connection.waiting(2.0):
+        with connection.beyond_limits():
+            for _ in range(4):
+                assert connection.ask("POST", "/index/_search", {}, patience=PATIENCE) == FOUND
+        assert connection.ask("POST", "/index/_search", {}, patience=PATIENCE) == FOUND
+        time.sleep(1.5)
+        with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
+            connection.ask("POST", "/index/_search", {}, patience=PATIENCE)

@@ -76,6 +76,8 @@ class _Row:
         self.right += met.right
         self.errors += met.errors
         self.slowest = max(self.slowest, met.slowest)
+        for reason in met.reasons:
+            print(f"refused: {reason}", flush=True)
 
 
 @dataclass(frozen=True)

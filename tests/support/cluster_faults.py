@@ -192,11 +192,13 @@ class Watched:
         right: Number of right answers.
         errors: Number of errors.
         slowest: Seconds of the slowest search.
+        reasons: Why searches were refused.
     """
 
     right: int = 0
     errors: int = 0
     slowest: float = 0.0
+    reasons: list[str] = field(default_factory=list)
 
 
 def watch(index: Index, expected: Answers, seconds: float, right: int = 0) -> Watched:
@@ -211,8 +213,9 @@ def watch(index: Index, expected: Answers, seconds: float, right: int = 0) -> Wa
         begin = time.monotonic()
         try:
             found = _answered(index, text)
-        except SicetnonError:
+        except SicetnonError as error:
             met.errors += 1
+            met.reasons.append(str(error))
         else:
             assert found == expected[text], "a wrong answer was given as a right one"
             met.right += 1

@@ -39,6 +39,9 @@ _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 8.0
 _LEAST_SECONDS = 0.2
 """Seconds for another attempt of a hedged request."""
 
+_FEW = "2"
+"""Searches of a request that are made at a time while some nodes are avoided."""
+
 
 class ClusterError(ServiceError):
     """A cluster gave no usable answer.
@@ -103,6 +106,7 @@ class Connection:
                    for place in range(len(address.hosts))]  # fmt: skip
         self._hosts = Hosts(clients)
         self._limits = threading.local()
+        self._beside: list[int] = []
         self._threads = ThreadPoolExecutor(3 * concurrency)
 
     def ask(
@@ -164,6 +168,31 @@ class Connection:
         finally:
             self._limits.left = before
 
+    @contextlib.contextmanager
+    def beyond_limits(self) -> Iterator[None]:
+        """Let the limits of this thread not count the time of a block; each request has its own."""
+        end, left = getattr(self._limits, "end", math.inf), self._left
+        self._limits.end = self._limits.left = math.inf
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self._limits.end, self._limits.left = end + time.monotonic() - begin, left
+
+    @contextlib.contextmanager
+    def sharing(self, searches: int) -> Iterator[None]:
+        """Give each of some searches the time of all, since they wait for one another."""
+        self._beside.append(searches)
+        try:
+            yield
+        finally:
+            self._beside.remove(searches)
+
+    @property
+    def beside(self) -> int:
+        """The number of searches that share the cluster."""
+        return max(self._beside, default=1)
+
     @property
     def _left(self) -> float:
         """Seconds that this thread may wait."""
@@ -196,7 +225,8 @@ class Connection:
         """Ask one host, and another one when it takes long; the first answer counts."""
         begin = time.monotonic()
         limit = getattr(self._limits, "end", math.inf)
-        end = min(begin + min(patience.total, self._left), limit)
+        end = min(begin + min(patience.total * self.beside, self._left), limit)
+        last_call = begin + min(end - begin, patience.total) / 2
         waiting: set[Future[Any]] = set()
         last_resort: Future[Any] | None = None
         is_wanted, is_late, least, pause = True, False, 0.0, patience.attempt
@@ -230,7 +260,7 @@ class Connection:
             is_wanted, pause = has_time and self._has_news(known), patience.attempt / 2
             if not is_wanted and not is_late and not self._hosts.are_busy:
                 # a node that is no host of the address may be gone
-                is_wanted = is_late = time.monotonic() > (begin + end) / 2
+                is_wanted = is_late = time.monotonic() > last_call
         raise last
 
     def _has_news(self, known: frozenset[Host]) -> bool:
@@ -317,7 +347,9 @@ class _Request(msgspec.Struct, frozen=True):
             # each search has a line of its own for this
             start = b'{"preference":%s,"index":' % msgspec.json.encode(preference)
             body = (self.body or b"").replace(b'{"index":', start)
-            return msgspec.structs.replace(self, body=body)
+            # what a node has no room for goes to the next copy, which may be on a node that is gone
+            params = {**self.params, "max_concurrent_searches": _FEW}
+            return msgspec.structs.replace(self, body=body, params=params)
         if not any(part in self.path for part in ("/_search", "/_doc/")):
             # what the engine answers from the state of the cluster has no such parameter
             return self

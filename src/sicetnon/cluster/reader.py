@@ -115,7 +115,11 @@ class ClusterReader(IndexReader):
     ) -> None:
         """See `SearchesItself.prepare_search`."""
         self.check_open()
-        self._answered(lambda view: view.fetch_statistics(scores, queries))
+        self._answered(lambda view: view.fetch_statistics(scores, queries), len(queries))
+
+    def searching(self, topics: int) -> AbstractContextManager[None]:
+        """See `SearchesItself.searching`."""
+        return self._connection.sharing(topics)
 
     def searched(
         self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]], k: int
@@ -297,7 +301,8 @@ class ClusterReader(IndexReader):
     @property
     def _seconds(self) -> float:
         """Seconds for a whole answer; a partial one has as many again."""
-        return self._patience.total / 2 if self._is_partial else self._patience.total
+        seconds = self._patience.total * self._connection.beside
+        return seconds / 2 if self._is_partial else seconds
 
     def _of_one_state(self, work: Callable[[View], Result], seconds: float) -> Result:
         end, changes = time.monotonic() + seconds, 0
@@ -326,16 +331,10 @@ class ClusterReader(IndexReader):
 
     def _numbers_by_id(self, ids: Sequence[str]) -> dict[str, int]:
         def work(view: View) -> dict[str, int]:
-            state = view.state
             return numbers_of(
-                self._connection,
-                view.physical,
-                ids,
-                state.change,
-                state.pending,
-                self._patience,
-                view.tolerance,
-            )
+                self._connection, view.physical, ids, view.state.change, view.state.pending,
+                self._patience, view.tolerance,
+            )  # fmt: skip
 
         return self._answered(work)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.cluster.candidates import CandidateIndex, CandidateTable, table_of
-from sicetnon.cluster.connection import Connection, Patience
+from sicetnon.cluster.connection import ClusterError, Connection, Patience
 from sicetnon.cluster.layout import length_field
 from sicetnon.cluster.queries import Bound, bound_of, frequencies_query
 from sicetnon.cluster.skipping import skipping_bound
@@ -22,8 +22,8 @@ from sicetnon.cluster.view import View
 from sicetnon.retrieval.scoring import Scoring
 
 _LOG = logging.getLogger("sicetnon.cluster")
-_PAGE = 10_000
-"""Results of a request, by the engine's limit; deeper ones come in pages of a point in time."""
+_PAGE = 5_000
+"""Results of a request; deeper ones come in pages of a point in time."""
 
 _MOST_SKIPPING = 4_000
 """Candidates of a bound that skips documents; to fetch more takes longer than a script does."""
@@ -31,9 +31,7 @@ _MOST_SKIPPING = 4_000
 _MORE = 4
 """Factor by which the number of candidates grows when they are too few."""
 
-_DEEP_PAGE = 5_000
 _KEEP = "2m"
-_DEEP = Patience(30.0, 90.0)
 Hits = list[dict[str, Any]]
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -141,9 +139,9 @@ class CandidateSearch:
         """The documents with the highest bounds, highest first."""
         if size <= _PAGE:
             body = self._body(bound.query, size)
-            return self._search(f"/{self._view.physical}/_search", body, self._patience)
+            return self._search(f"/{self._view.physical}/_search", body)
         order: list[Any] = [{"_score": "desc"}, {"number": "asc"}]
-        return list(self._pages(self._body(bound.query, _DEEP_PAGE), order, size))
+        return list(self._pages(self._body(bound.query, _PAGE), order, size))
 
     def _all(self, bound: Bound) -> CandidateTable:
         """All documents with one of the terms, for models without a script and long queries."""
@@ -151,7 +149,7 @@ class CandidateSearch:
         leaves = list(bound.leaves.items())
         for first in range(0, len(leaves), MOST_CLAUSES):
             query = frequencies_query(dict(leaves[first : first + MOST_CLAUSES]))
-            body = self._body(query, _DEEP_PAGE)
+            body = self._body(query, _PAGE)
             hits += self._pages(body, [{"number": "asc"}], self._view.document_count)
         return table_of(hits, bound.leaves, self._width)
 
@@ -169,8 +167,8 @@ class CandidateSearch:
         }
 
     def _pages(self, body: dict[str, Any], order: list[Any], most: int) -> Iterator[dict[str, Any]]:
-        """Hits of several requests, in order."""
-        with self._point_in_time() as point:
+        """Hits of several requests, in order; each of them may wait as long as a search."""
+        with self._connection.beyond_limits(), self._point_in_time() as point:
             after: list[Any] | None = None
             taken = 0
             while taken < most:
@@ -178,18 +176,18 @@ class CandidateSearch:
                 asked["size"] = min(body["size"], most - taken)
                 if after is not None:
                     asked["search_after"] = after
-                hits = self._search("/_search", asked, _DEEP)
+                hits = self._search("/_search", asked)
                 yield from hits
                 taken += len(hits)
                 if len(hits) < asked["size"]:
                     return
                 after = hits[-1]["sort"]
 
-    def _search(self, path: str, body: dict[str, Any], patience: Patience) -> Hits:
+    def _search(self, path: str, body: dict[str, Any]) -> Hits:
         params = {"include_named_queries_score": "true"}
         if path != "/_search":
             params |= self._view.tolerance.params
-        answer = self._connection.ask("POST", path, body, params=params, patience=patience)
+        answer = self._connection.ask("POST", path, body, params=params, patience=self._patience)
         hits: Hits = self._checked(answer)["hits"]["hits"]
         return hits
 
@@ -199,15 +197,18 @@ class CandidateSearch:
     @contextlib.contextmanager
     def _point_in_time(self) -> Iterator[str]:
         path = f"/{self._view.physical}/_search/point_in_time"
-        made = self._connection.ask("POST", path, params={"keep_alive": _KEEP}, patience=_DEEP)
+        params = {"keep_alive": _KEEP}
+        made = self._connection.ask("POST", path, params=params, patience=self._patience)
         try:
             self._checked(made)
             yield made["pit_id"]
         finally:
             body = {"pit_id": [made["pit_id"]]}
-            self._connection.ask(
-                "DELETE", "/_search/point_in_time", body, is_missing_fine=True, patience=_DEEP
-            )
+            # it ends by itself, too
+            with contextlib.suppress(ClusterError):
+                self._connection.ask(
+                    "DELETE", "/_search/point_in_time", body, patience=self._patience
+                )
 
 
 def _is_proven(scores: NDArray[np.float64], k: int, bound: Bound, last: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -76,6 +77,9 @@ class SearchesItself(Protocol):
         self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]]
     ) -> None:
         """Fetch at once what several queries need."""
+
+    def searching(self, topics: int) -> AbstractContextManager[None]:
+        """A block in which so many topics are searched at a time, and wait for one another."""
 
 
 class _Worker:
@@ -153,13 +157,14 @@ class LocalRetriever:
         check_number(k, "k")
         if len(topics) == 1 or self._threads == 1:
             return [self._retrieve(topic, k) for topic in topics]
-        if isinstance(self.index, SearchesItself):
+        if not isinstance(self.index, SearchesItself):
+            return self._retrieve_each(topics, k)
+        with self.index.searching(min(len(topics), self._threads)):
             queries = [self.terms(topic.title) for topic in topics]
             self.index.prepare_search(self._scores, queries)
             if self.feedback is None:
                 return self._retrieve_batches(self.index, topics, queries, k)
-        with ThreadPoolExecutor(self._threads) as pool:
-            return list(pool.map(lambda topic: self._retrieve(topic, k), topics))
+            return self._retrieve_each(topics, k)
 
     def terms(self, text: str) -> dict[str, float]:
         """The terms of a text with their frequencies, in the order of the text."""
@@ -208,6 +213,10 @@ class LocalRetriever:
 
         with ThreadPoolExecutor(self._threads) as pool:
             return [ranking for batch in pool.map(rankings, batches) for ranking in batch]
+
+    def _retrieve_each(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
+        with ThreadPoolExecutor(self._threads) as pool:
+            return list(pool.map(lambda topic: self._retrieve(topic, k), topics))
 
     def _retrieve(self, topic: Topic, k: int) -> Ranking:
         query: Mapping[str, float] = self.terms(topic.title)
