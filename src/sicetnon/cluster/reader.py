@@ -276,7 +276,7 @@ class ClusterReader(IndexReader):
 
     def _answered(self, work: Callable[[View], Result], count: int = 1) -> Result:
         """A whole answer, or a partial one where that is allowed; of so many searches."""
-        seconds = self._seconds * count
+        seconds = self._seconds * max(count, 1)
         if time.monotonic() > self._partial_until:
             try:
                 return self._of_one_state(work, seconds)

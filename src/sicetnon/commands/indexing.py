@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -173,14 +174,17 @@ def _loading(options: argparse.Namespace) -> ClusterOptions | None:
 
 
 class _Skipped:
-    """Counts unusable documents, and names the first few."""
+    """Counts unusable documents; names the first few, and all that a cluster may have refused."""
 
-    def __init__(self, say: Callable[[str], None]):
+    def __init__(self, say: Callable[[str], None], place: Place):
+        from sicetnon.cluster.address import is_address
+
         self.count, self._say = 0, say
+        self._most = math.inf if is_address(place) else _SHOWN_ERRORS
 
     def __call__(self, error: DataError) -> None:
         self.count += 1
-        if self.count <= _SHOWN_ERRORS:
+        if self.count <= self._most:
             self._say(f"left out: {error}")
 
 
@@ -287,7 +291,7 @@ def _write(
             "option out"
         )
     screen = console(stderr=True, quiet=options.quiet)
-    skipped = _Skipped(line_printer(screen))
+    skipped = _Skipped(line_printer(screen), options.output)
     with ProgressBar(screen) as bar:
         settings = BuildOptions(
             _analysis(options, corpus.records),
