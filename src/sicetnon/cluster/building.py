@@ -40,6 +40,8 @@ from sicetnon.index.writing import BuildOptions
 _LOG = logging.getLogger("sicetnon.cluster")
 _LONG = Patience(600.0, 600.0)
 _FIRST_CHANGE = 1
+_PATIENT_SECONDS = 5.0
+"""Seconds of waiting for copies that need no explanation."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ class _Build:
         if loading.merge:
             params = {"max_num_segments": "1"}
             connection.ask("POST", f"/{index}/_forcemerge", params=params, patience=_LONG)
-        wait_for_copies(connection, index, loading.copies_seconds)
+        _wait_for_copies(connection, index, loading)
         found = count_documents(
             connection, index, len(self._corpus.fields), layout.live(_FIRST_CHANGE)
         )
@@ -253,24 +255,28 @@ def reporter(options: BuildOptions) -> Callable[[Refusal], None]:
     return report
 
 
-def wait_for_copies(connection: Connection, index: str, seconds: float) -> None:
+def _wait_for_copies(connection: Connection, index: str, loading: ClusterOptions) -> None:
     """Wait until all copies of all shards are there, and make all documents findable.
 
     Raises:
         ClusterError: They are not.
     """
-    end = time.monotonic() + seconds
+    begin, is_told = time.monotonic(), False
     while True:
         shards: dict[str, int] = connection.ask("POST", f"/{index}/_refresh", patience=_LONG)[
             "_shards"
         ]
         if shards["successful"] >= shards["total"]:
             return
-        if time.monotonic() > end:
+        there = f"{shards['successful']} of {shards['total']} copies of shards are there"
+        if time.monotonic() - begin > loading.copies_seconds:
             raise ClusterError(
-                f"{connection.address}: only {shards['successful']} of {shards['total']} copies of "
-                "shards are there; add nodes, or use fewer --replicas; the same command resumes"
+                f"{connection.address}: only {there}; add nodes, or use fewer --replicas; the same "
+                "command resumes"
             )
+        if not is_told and time.monotonic() - begin > _PATIENT_SECONDS:
+            is_told = True
+            loading.message(f"{there}; waiting for the others")
         time.sleep(0.5)
 
 
