@@ -263,10 +263,10 @@ def _wait_for_copies(connection: Connection, index: str, loading: ClusterOptions
     """
     begin, is_told = time.monotonic(), False
     while True:
-        shards: dict[str, int] = connection.ask("POST", f"/{index}/_refresh", patience=_LONG)[
-            "_shards"
-        ]
+        # a refresh also counts copies that are still being made
+        shards = connection.ask("GET", f"/{index}/_stats/docs")["_shards"]
         if shards["successful"] >= shards["total"]:
+            refresh(connection, index)
             return
         there = f"{shards['successful']} of {shards['total']} copies of shards are there"
         if time.monotonic() - begin > loading.copies_seconds:
