@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import pytest
 
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.connection import ClusterError, Connection, Patience
+from sicetnon.cluster.connection import ClusterError, Connection, Patience, _Request
 
 pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
 
@@ -108,7 +108,10 @@ def test_where_a_host_hangs_another_one_is_asked() -> None:
         assert servers[0].searches <= 1, "a host that hangs is left for a while"
 
 
-def test_a_host_that_lives_is_not_left_because_it_is_late() -> None:
+def test_a_host_that_lives_is_not_left_because_it_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    # on a busy machine a probe of a host that lives takes its time
+    for name in ("_PROBE_SECONDS", "LONGEST_PROBE"):
+        monkeypatch.setattr(f"sicetnon.cluster.hosts.{name}", 10.0)
     with hosts(False, False) as (servers, connection):
         for server in servers:
             server.seconds = 60.0
@@ -154,6 +157,14 @@ def test_while_a_cluster_is_busy_no_second_host_is_asked(status: int, seconds: f
         patience = Patience(attempt=0.1, total=3.0, is_hedged=True)
         assert connection.ask("POST", "/index/_search", {}, patience=patience) == FOUND
         assert sum(server.searches for server in servers) == 1
+
+
+def test_while_a_node_is_avoided_few_searches_are_made_at_a_time() -> None:
+    request = _Request("POST", "/_msearch", b'{"index":"a"}\n{}\n', {})
+    assert request.at("") is request
+    asked = request.at("_prefer_nodes:b")
+    assert asked.body == b'{"preference":"_prefer_nodes:b","index":"a"}\n{}\n'
+    assert asked.params == {"max_concurrent_searches": "2"}
 
 
 def test_requests_share_the_time_that_they_wait() -> None:
