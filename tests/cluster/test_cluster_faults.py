@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from sicetnon.cluster.address import parse_address
 from sicetnon.cluster.building import ClusterOptions, build_on_cluster
 from sicetnon.cluster.bulk import BulkCounts
 from sicetnon.cluster.changing import delete_on_cluster
+from sicetnon.cluster.connection import Connection
 from sicetnon.errors import SicetnonError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.writing import BuildOptions
@@ -293,6 +295,26 @@ def test_a_client_killed_while_it_searches_harms_no_other(
         met = watch(index, expected, 1)
         assert met.right, met
         assert not met.errors, met
+
+
+def test_a_lock_whose_answer_was_lost_is_ones_own(
+    new_address: Callable[[], str], corpus_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, ask, writes = new_address(), Connection.ask, list[str]()
+
+    def twice(connection: Connection, method: str, path: str, *rest: Any, **more: Any) -> Any:
+        if method == "PUT" and path.endswith("sicetnon%20lock"):
+            # a node dies behind the write, and the request is sent to another one
+            writes.append(path)
+            ask(connection, method, path, *rest, **more)
+        return ask(connection, method, path, *rest, **more)
+
+    monkeypatch.setattr(Connection, "ask", twice)
+    loading = ClusterOptions(shards=1, replicas=0, lease=0.2, workers=1, batch_bytes=1 << 14)
+    with Index.build(corpus_file, address, cluster=loading) as index:
+        assert len(index) == 3000
+    # the lock was taken, and shown to be in use
+    assert len(writes) > 2
 
 
 def _version(index: Index) -> tuple[str, int]:

@@ -245,7 +245,15 @@ class WriterLock:
 
     def _beat(self, params: dict[str, str]) -> _Sequence:
         self._beats += 1
-        return _write(self._connection, self._index, LOCK, f"{self._name} {self._beats}", params)
+        record = f"{self._name} {self._beats}"
+        try:
+            return _write(self._connection, self._index, LOCK, record, params)
+        except ClusterError as error:
+            # an answer may have been lost, and the request sent again
+            now = _read(self._connection, self._index, LOCK) if error.status == 409 else None
+            if now is None or now[0] != record:
+                raise
+            return now[1]
 
     def _keep(self) -> None:
         while not self._end.wait(self._lease / 4):
