@@ -115,7 +115,7 @@ class ClusterReader(IndexReader):
     ) -> None:
         """See `SearchesItself.prepare_search`."""
         self.check_open()
-        self._answered(lambda view: view.fetch_statistics(scores, queries), len(queries))
+        self._answered(lambda view: view.fetch_statistics(scores, queries))
 
     def searching(self, topics: int) -> AbstractContextManager[None]:
         """See `SearchesItself.searching`."""
@@ -276,7 +276,9 @@ class ClusterReader(IndexReader):
 
     def _answered(self, work: Callable[[View], Result], count: int = 1) -> Result:
         """A whole answer, or a partial one where that is allowed; of so many searches."""
-        seconds = self._seconds * max(count, 1)
+        # where a part may do, the searches beside this one do not make it wait
+        beside = 1 if self._is_partial else self._connection.beside
+        seconds = self._seconds * max(count, beside)
         if time.monotonic() > self._partial_until:
             try:
                 return self._of_one_state(work, seconds)
@@ -301,8 +303,7 @@ class ClusterReader(IndexReader):
     @property
     def _seconds(self) -> float:
         """Seconds for a whole answer; a partial one has as many again."""
-        seconds = self._patience.total * self._connection.beside
-        return seconds / 2 if self._is_partial else seconds
+        return self._patience.total / 2 if self._is_partial else self._patience.total
 
     def _of_one_state(self, work: Callable[[View], Result], seconds: float) -> Result:
         end, changes = time.monotonic() + seconds, 0
