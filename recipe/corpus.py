@@ -118,6 +118,7 @@ def _all(most_unlabelled: int) -> Iterator[Example]:
         more_sources.further_conclusions,
         more_sources.written_conclusions,
         more_sources.further_written_conclusions,
+        more_sources.written_reasons,
         more_sources.reworded_conclusions,
         more_sources.reworded_written_conclusions,
         more_sources.further_stances,

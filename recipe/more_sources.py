@@ -80,6 +80,15 @@ def further_written_conclusions() -> Iterator[Example]:
     yield from _written("more-written-conclusions.tsv", "more-written")
 
 
+def written_reasons() -> Iterator[Example]:
+    """Reasons with their side of questions, written likewise: short headings that compose.
+
+    The shipped network did not learn them. Each reason that takes a side comes under one question
+    that it answers with yes, and under one that it answers with no.
+    """
+    yield from _written("written-reasons.tsv", "written-reasons")
+
+
 def _written(name: str, dataset: str) -> Iterator[Example]:
     for row in rows(Path(__file__).with_name(name), "\t", quoted=False):
         label, text = _SIDES[row["side"]], plain(row["conclusion"])

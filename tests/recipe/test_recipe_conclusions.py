@@ -23,6 +23,7 @@ from recipe.more_sources import (  # noqa: E402
     further_written_conclusions,
     reworded_written_conclusions,
     written_conclusions,
+    written_reasons,
 )
 from recipe.propositions import CON, NONE, PRO, propositions  # noqa: E402
 
@@ -90,7 +91,7 @@ def test_each_written_question_is_asked_in_other_words_and_as_its_opposite() -> 
 @needs_data
 def test_written_questions_are_not_those_of_labelled_conclusions() -> None:
     labelled = {each.context for each in [*conclusions(), *further_conclusions()]}
-    written = [*written_conclusions(), *further_written_conclusions()]
+    written = [*written_conclusions(), *further_written_conclusions(), *written_reasons()]
     assert not labelled & {each.context for each in written}
 
 
@@ -101,6 +102,15 @@ def test_further_written_conclusions_are_new_and_take_all_sides() -> None:
     assert len(new) == len(further) == 2577
     assert not new & written
     assert min(np.bincount([int(each.label) for each in further])) > 800
+
+
+def test_a_written_reason_answers_one_question_with_yes_and_another_with_no() -> None:
+    found = list(written_reasons())
+    sides: dict[str, list[float]] = {}
+    for each in found:
+        sides.setdefault(each.text, []).append(each.label)
+    assert {tuple(sorted(labels)) for labels in sides.values()} == {(PRO, CON), (NONE,)}
+    assert len(found) > 3_000
 
 
 def test_networks_that_are_averaged_leave_out_the_same_folds() -> None:
