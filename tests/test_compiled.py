@@ -183,7 +183,10 @@ def test_a_change_of_what_a_kernel_calls_counts(
 
 def test_a_full_disk_keeps_no_kernels(tmp_path: Path) -> None:
     source = tmp_path / "kernel.py"
-    full = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    full = (
+        "import resource, sys\nsys.dont_write_bytecode = True\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    )
     source.write_text(full + KERNEL)
     assert run(source, SICETNON_CACHE=str(tmp_path / "cache"), NUMBA_CACHE_DIR="") == "1.5\n"
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]

@@ -314,6 +314,7 @@ def test_a_full_disk_is_known_before_anything_is_read(small_disk: Path) -> None:
 
 def test_files_that_cannot_grow(plain: Path, tmp_path: Path) -> None:
     def work() -> None:
+        sys.dont_write_bytecode = True  # Python would leave modules that are cut short
         resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
         try:
             annotate_index(plain, BOTH)

@@ -8,6 +8,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from support.index_faults import (
     OLD_CONTENT,
     big_source,
     delete_some,
+    environment,
     fails,
     forked,
     rebuild,
@@ -46,6 +48,7 @@ from support.index_faults import (
 
 
 def limited(size: int, arguments: list[str]) -> int:
+    sys.dont_write_bytecode = True  # Python would leave modules that are cut short
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     return cli.main(arguments)
 
@@ -70,7 +73,8 @@ def test_files_that_cannot_grow(old: Path, tmp_path: Path, size: int) -> None:
 def test_the_command_on_a_disk_that_is_full(old: Path, tmp_path: Path) -> None:
     source = big_source(tmp_path)
     small_files = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))
-    error = fails("build", source, "-o", old, preexec_fn=small_files)
+    unchanged = environment(PYTHONDONTWRITEBYTECODE="1")
+    error = fails("build", source, "-o", old, env=unchanged, preexec_fn=small_files)
     assert "File too large" in error or "document store cannot be written" in error
     assert content_of(old) == OLD_CONTENT
     check_tidy(old)

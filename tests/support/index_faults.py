@@ -87,9 +87,8 @@ def environment(**changes: str) -> dict[str, str]:
 
 def fails(*arguments: object, status: int = 1, **options: Any) -> str:
     """Run a command that has to fail, with one line; the line."""
-    done = subprocess.run(
-        command(*arguments), env=environment(), capture_output=True, text=True, **options
-    )
+    options.setdefault("env", environment())
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, **options)
     error: str = done.stderr
     assert (done.returncode, done.stdout, error.count("\n")) == (status, "", 1), done
     return error
