@@ -181,14 +181,22 @@ def record(command: Sequence[str], folder: Path, log: Path, mark: Path) -> Recor
 
 
 def _calls(lines: Iterator[str] | Sequence[str]) -> Iterator[tuple[str, list[str], int]]:
-    """The successful calls of all threads, in the order in which they ended."""
+    """The successful calls of all threads, in the order in which they ended.
+
+    A descriptor is closed as soon as the call begins: before the call ends, another thread may have
+    opened a file that got the same descriptor.
+    """
     begun: dict[str, str] = {}
     for line in lines:
         if found := _UNFINISHED.match(line):
+            if found[2] == "close":
+                yield found[2], [found[3].strip()], 0
             begun[found[1]] = f"{found[1]} {found[2]}({found[3]}"
             continue
         if found := _RESUMED.match(line):
             line = begun.pop(found[1]) + found[3]
+            if found[2] == "close":
+                continue
         if (call := _LINE.match(line)) and call[4] != "?" and not call[4].startswith("-"):
             yield (
                 call[2],
