@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sicetnon.errors import DataError
+from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.corpora import KINDS
-from sicetnon.index import inversion
-from sicetnon.index.postings import MAX_FREQUENCY
+from sicetnon.index import inversion, merge
+from sicetnon.index.postings import MAX_FREQUENCY, copy_postings
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.storage import ArrayWriter
 from sicetnon.index.writing import BuildOptions, Progress, add_documents, build_index
@@ -117,6 +117,24 @@ def test_a_small_memory_spills_many_runs(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(spilled) > 3 * 10
     assert files_of(tmp_path / "spilled") == files_of(tmp_path / "whole")
     assert content_of(tmp_path / "spilled") == counted(found, PLAIN)
+
+
+def test_nothing_is_merged_behind_a_damaged_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[bool] = []
+
+    def damaged_at_last(*given: Any) -> bool:
+        copied.append(len(copied) < 5 and copy_postings(*given))
+        return copied[-1]
+
+    found = {f"d{n}": (" ".join(f"w{n * 7 % m}" for m in range(1, 40)),) for n in range(60)}
+    monkeypatch.setattr(merge, "copy_postings", damaged_at_last)
+    options = BuildOptions(PLAIN, memory=1600, batch_documents=1)
+    with pytest.raises(BrokenIndexError, match="damaged"):
+        build_index(entries(found), tmp_path / "index", options)
+    assert copied == [True] * 5 + [False]
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_word_said_too_often_counts_as_often_as_can_be_counted(tmp_path: Path) -> None:

@@ -50,3 +50,22 @@ def test_an_error_of_a_stage_reaches_the_caller() -> None:
     with pytest.raises(ZeroDivisionError):
         stage.finish()
     stage.stop()
+
+
+def test_nothing_is_done_after_an_error() -> None:
+    stage, go, done = Stage(), threading.Event(), list[str]()
+
+    def fail() -> None:
+        go.wait()
+        raise KeyError("first")
+
+    failed = stage.submit(fail)
+    behind = stage.submit(lambda: done.append("behind"))
+    go.set()
+    with pytest.raises(KeyError, match="first"):
+        failed.result()
+    with pytest.raises(KeyError, match="first"):
+        stage.finish()
+    stage.stop()
+    assert behind.done()
+    assert done == []

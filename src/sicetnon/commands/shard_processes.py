@@ -22,7 +22,7 @@ _WAITING_SECONDS = 0.05
 _PROGRAM = (
     "import sys; end = 2 + int(sys.argv[1]); sys.path[:] = sys.argv[2:end]; "
     "from sicetnon.commands.shard_processes import end_with_parent; end_with_parent(); "
-    "from sicetnon.cli import main; sys.exit(main(sys.argv[end:]))"
+    "from sicetnon.cli import main, tune_process; tune_process(); sys.exit(main(sys.argv[end:]))"
 )
 
 

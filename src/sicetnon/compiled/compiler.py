@@ -117,14 +117,16 @@ class _KernelFile(caching.IndexDataCacheFile):
         if file is None:
             yield
             return
-        with file:
-            end = time.monotonic() + _LONGEST_WAIT
-            with contextlib.suppress(OSError):  # a file system without locks
-                while not try_lock(file) and not path.exists() and time.monotonic() < end:
-                    time.sleep(_LOOKING)
-            yield
-        with contextlib.suppress(OSError):
-            lock.unlink(missing_ok=True)
+        try:
+            with file:
+                end = time.monotonic() + _LONGEST_WAIT
+                with contextlib.suppress(OSError):  # a file system without locks
+                    while not try_lock(file) and not path.exists() and time.monotonic() < end:
+                        time.sleep(_LOOKING)
+                yield
+        finally:
+            with contextlib.suppress(OSError):
+                lock.unlink(missing_ok=True)
 
 
 class _KernelCache(caching.FunctionCache):

@@ -202,8 +202,9 @@ class _Inverted:
             *rows, counts, begin, terms, begins,
             self._postings.documents[begin:end], self._postings.frequencies[begin:end],
         )  # fmt: skip
-        self._terms.append(terms[:found].copy())
-        self._begins.append(begins[:found].copy())
+        own = terms[:found].copy(), begins[:found].copy()
+        self._terms.append(own[0])
+        self._begins.append(own[1])
         self._filled, self.entries = end, self.entries + found
 
     def source(self, terms: int) -> _InvertedSource:

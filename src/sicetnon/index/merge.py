@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.packed import PackedPostings, PackedWriter
 from sicetnon.index.postings import copy_postings, count_live
+from sicetnon.index.stages import Stage
 from sicetnon.index.storage import StoredFile, damaged, is_ordered
 
 BLOCK_POSTINGS = 1 << 20
@@ -182,9 +185,11 @@ def merge_postings(
     writer = PackedWriter(folder, *lengths.shape)
     try:
         ranges = blocks(offsets, block_postings)
-        merged = _ahead(lambda each: merge_block(sources, offsets, *each, lengths.shape[1]), ranges)
-        for (first, end), block in zip(ranges, merged, strict=True):
-            writer.append(offsets[first : end + 1] - offsets[first], *block)
+        fields = lengths.shape[1]
+        ahead = _ahead(lambda each: merge_block(sources, offsets, *each, fields), ranges)
+        with contextlib.closing(ahead) as merged:
+            for (first, end), block in zip(ranges, merged, strict=True):
+                writer.append(offsets[first : end + 1] - offsets[first], *block)
         return writer.close()
     finally:
         writer.abandon()
@@ -192,16 +197,18 @@ def merge_postings(
 
 def _ahead(
     merge: Callable[[tuple[int, int]], Merged], ranges: Sequence[tuple[int, int]]
-) -> Iterator[Merged]:
+) -> Generator[Merged, None, None]:
     """The merged postings of ranges of terms; while one is packed, a thread merges the next."""
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        waiting: deque[Future[Merged]] = deque()
+    merging, waiting = Stage(), deque[Future[Merged]]()
+    try:
         for each in ranges:
-            waiting.append(thread.submit(merge, each))
+            waiting.append(merging.submit(functools.partial(merge, each)))
             if len(waiting) > 1:
                 yield waiting.popleft().result()
         for last in waiting:
             yield last.result()
+    finally:
+        merging.stop()
 
 
 def offsets_of(sources: Sequence[Merging], terms: int) -> NDArray[np.int64]:

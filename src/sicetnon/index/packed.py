@@ -40,7 +40,7 @@ class PackedWriter:
     def __init__(self, folder: Path, documents: int, fields: int):
         self._folder, self._documents = folder, documents
         self._file = ArrayWriter(folder / POSTINGS, np.uint64)
-        self._patterns, self._known = np.zeros((_ROOM, fields), np.uint16), 0
+        self._patterns, self._headers_of = np.zeros((_ROOM, fields), np.uint16), 0
         self._ends = [np.zeros(1, np.int64)]
         self._begun = np.zeros(1, np.uint64)
         self._waiting: list[_Block] | None = []
@@ -72,7 +72,7 @@ class PackedWriter:
         self._rank()
         # one word more than there is, so that any two neighbours can be read together
         self._file.append(np.append(self._begun, np.zeros(1, np.uint64)))
-        patterns = self._patterns[: self._known]
+        patterns = self._patterns[: self._headers_of]
         return {
             POSTINGS: self._file.close(),
             PATTERNS: write_array(self._folder / PATTERNS, patterns),
@@ -89,9 +89,9 @@ class PackedWriter:
         if not waiting:
             return
         some = np.concatenate([frequencies for _, _, frequencies, _ in waiting])[:_RANKED]
-        counts = np.bincount(self._numbers(some), minlength=self._known)
+        counts = np.bincount(self._numbers(some), minlength=self._headers_of)
         order = np.argsort(-counts, kind="stable")
-        self._patterns[: self._known] = self._patterns[order]
+        self._patterns[: self._headers_of] = self._patterns[order]
         for block in waiting:
             self._pack(*block)
 
@@ -116,12 +116,12 @@ class PackedWriter:
 
     def _numbers(self, frequencies: NDArray[np.uint16]) -> NDArray[np.int32]:
         """The numbers of the patterns of postings; new patterns get the next ones."""
-        before, numbers = self._known, np.empty(len(frequencies), np.int32)
+        before, numbers = self._headers_of, np.empty(len(frequencies), np.int32)
         known = number_patterns(frequencies, self._patterns, before, numbers)
         while known < 0:
             self._patterns = np.concatenate([self._patterns, np.zeros_like(self._patterns)])
             known = number_patterns(frequencies, self._patterns, before, numbers)
-        self._known = known
+        self._headers_of = known
         return numbers
 
 
@@ -148,7 +148,7 @@ class PackedPostings:
             np.uint16
         )
         self._offsets = StoredOffsets(folder, arrays, POSTING_OFFSETS)
-        self._known: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        self._headers_of: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
         if self._offsets.end // 64 + 2 != len(self._words):
             raise damaged(folder / POSTING_OFFSETS, "they do not fit the postings")
 
@@ -164,7 +164,7 @@ class PackedPostings:
         headers, ends = self._record(term)
         count = int(headers[0, 0])
         if count >= COUNTED_FROM:
-            return count, headers[0, HEADER:]
+            return count, headers[0, HEADER:].copy()
         _, _, numbers = self._unpacked(headers, ends)
         return count, self.patterns[numbers].sum(axis=0, dtype=np.int64)
 
@@ -208,14 +208,14 @@ class PackedPostings:
 
     def _record(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The header of a term's record, and its end, which a query asks for several times."""
-        known = self._known.get(term)
+        known = self._headers_of.get(term)
         if known is None:
             begin, end = self._offsets.between(term)
             ends = np.array([end])
             known = self._headers(np.array([begin]), ends), ends
-            if len(self._known) >= _KNOWN_RECORDS:
-                self._known.clear()
-            self._known[term] = known
+            if len(self._headers_of) >= _KNOWN_RECORDS:
+                self._headers_of.clear()
+            self._headers_of[term] = known
         return known
 
     def _headers(self, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -87,7 +87,7 @@ class Numbered(NamedTuple):
 
 Kept = TypeVar("Kept", Lists, Numbered)
 
-_Makers: TypeAlias = dict[Hashable, Callable[[Unpacked], int]]
+_Unpackers: TypeAlias = dict[Hashable, Callable[[Unpacked], int]]
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,9 @@ class Pool:
         types = (np.int32, np.uint16, np.uint16, np.int32)
         return cls(*(np.empty(postings, each) for each in types))  # type: ignore[arg-type]
 
-    def make(self, filled: Filled, postings: int, unpack: Callable[[Unpacked], int]) -> Places:
+    def unpack_behind(
+        self, filled: Filled, postings: int, unpack: Callable[[Unpacked], int]
+    ) -> Places:
         """Unpack a term behind others; where its postings and pairs begin and end."""
         begin, first = filled
         end = begin + postings
@@ -113,7 +115,7 @@ class Pool:
         pairs = unpack(self.take((begin, end, first, first + postings)))
         return begin, end, first, first + pairs
 
-    def put(self, filled: Filled, one: Unpacked) -> Places:
+    def copy_behind(self, filled: Filled, one: Unpacked) -> Places:
         """Write the postings of a term behind others; where they and its pairs begin and end."""
         begin, first = filled
         end, last = begin + len(one.documents), first + len(one.pair_lengths)
@@ -192,13 +194,13 @@ class UnpackedPostings:
             # a term that a query names twice is missing once
             missing = {key: n for n, key in enumerate(keys) if key not in self._places}
             sizes = {key: count(n) for key, n in missing.items()}
-            made: _Makers = {key: functools.partial(unpack, n) for key, n in missing.items()}
+            made: _Unpackers = {key: functools.partial(unpack, n) for key, n in missing.items()}
             needed = sum(map(sum, sizes.values()))
             is_full = sum(self._filled) + needed > len(self._pool.documents)
             if is_full and not self._renew(keys, needed):
                 return self._apart(keys, sizes, made)
             for key, (postings, _) in sizes.items():
-                places = self._pool.make(self._filled, postings, made[key])
+                places = self._pool.unpack_behind(self._filled, postings, made[key])
                 self._filled = _behind(places)
                 with self._lock:
                     self._places[key] = places
@@ -252,10 +254,13 @@ class UnpackedPostings:
                     break
                 chosen.append(key)
         room = max(_GROWTH * (kept + needed), _FIRST_ROOM)
-        pool = Pool.of(room if _GROWTH * room <= self._most else self._most)
+        try:
+            pool = Pool.of(room if _GROWTH * room <= self._most else self._most)
+        except MemoryError:  # a query alone needs less
+            return False
         places, filled = OrderedDict[Hashable, Places](), (0, 0)
         for key in reversed(chosen):
-            places[key] = pool.put(filled, self._pool.take(self._places[key]))
+            places[key] = pool.copy_behind(filled, self._pool.take(self._places[key]))
             filled = _behind(places[key])
         # all at once: an interrupt before leaves everything as it was
         with self._lock:
@@ -270,16 +275,16 @@ class UnpackedPostings:
         self,
         keys: Sequence[Hashable],
         sizes: dict[Hashable, tuple[int, int]],
-        made: _Makers,
+        made: _Unpackers,
     ) -> tuple[Pool, NDArray[np.int64]]:
         """A pool for a query alone, whose terms take more than there may be."""
         room = sum(sum(sizes[key]) if key in sizes else self._pool_used(key) for key in keys)
         pool, places, filled = Pool.of(room), list[Places](), (0, 0)
         for key in keys:
             if key in sizes:
-                places.append(pool.make(filled, sizes[key][0], made[key]))
+                places.append(pool.unpack_behind(filled, sizes[key][0], made[key]))
             else:
-                places.append(pool.put(filled, self._pool.take(self._places[key])))
+                places.append(pool.copy_behind(filled, self._pool.take(self._places[key])))
             filled = _behind(places[-1])
         return pool, np.array(places, np.int64).reshape(-1, 4)
 

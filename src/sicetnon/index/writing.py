@@ -37,7 +37,7 @@ from sicetnon.platforms import sync_folder
 from sicetnon.records import Record
 from sicetnon.text.analysis import Analysis, encode_each
 
-_BATCH_BYTES, _GROUP_CHARACTERS = 4 << 20, 1 << 16
+_BATCH_BYTES, _GROUP_CHARACTERS, _GROUP_RECORDS = 4 << 20, 1 << 16, 512
 # what the plain way takes, in seconds per byte of a corpus
 _PLAINLY = 1e-7
 _LOG = logging.getLogger("sicetnon.index")
@@ -279,7 +279,7 @@ def _groups(
         own = corpus.texts(record)
         texts += own
         size += sum(map(len, own))
-        if size >= _GROUP_CHARACTERS or len(records) >= most:
+        if size >= _GROUP_CHARACTERS or len(records) >= min(most, _GROUP_RECORDS):
             yield records, texts
             records, texts, size = [], [], 0
     yield records, texts

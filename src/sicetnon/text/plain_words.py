@@ -133,7 +133,7 @@ class PlainWords:
 
 
 def hash_word(word: bytes) -> int:
-    """The hash that a word has in a `WordTable`."""
+    """The hash that a word has in the word tables of an index."""
     value = HASH_START
     for byte in word:
         value = ((value ^ byte) * HASH_PRIME) & 0xFFFFFFFFFFFFFFFF
