@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +23,7 @@ from sicetnon.index.writing import (
     delete_documents,
 )
 from support.index_cases import PORTER, Documents, compact_index, counted, entries, write_lines
+from support.patience import HANGS
 
 OLD: Documents = {f"old{n}": (f"schools of old, number {n}",) for n in range(30)}
 NEW: Documents = {f"new{n}": (f"new teachers, year {n}",) for n in range(40)}
@@ -54,19 +58,39 @@ CHANGES: dict[str, tuple[Change, Documents]] = {
 
 
 def forked(work: Work, errors: Path) -> int:
-    """Do something in a child process; its exit status, or the negative signal that ended it."""
-    child = os.fork()
-    if child == 0:
-        status = 99
-        try:
-            with errors.open("w") as sys.stderr, Path(os.devnull).open("w") as sys.stdout:
-                try:
-                    status = work() or 0
-                except BaseException:
-                    traceback.print_exc()
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    """Do something in a child process; its exit status, or the negative signal that ended it.
+
+    Raises:
+        AssertionError: The child does not end; the message shows where its threads are.
+    """
+    with tempfile.TemporaryFile("w+") as hung:
+        child = os.fork()
+        if child == 0:
+            status = 99
+            try:
+                _leave_coverage()
+                faulthandler.dump_traceback_later(HANGS, exit=True, file=hung)
+                with errors.open("w") as sys.stderr, Path(os.devnull).open("w") as sys.stdout:
+                    try:
+                        status = work() or 0
+                    except BaseException:
+                        traceback.print_exc()
+            finally:
+                os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        hung.seek(0)
+        where = hung.read()
+    assert not where, where
+    return status
+
+
+def _leave_coverage() -> None:
+    """Measure no coverage in this process, which would be lost at its end.
+
+    coverage takes a lock as it traces; a signal may interrupt it there, and then no thread goes on.
+    """
+    sys.settrace(None)
+    threading.settrace(None)
 
 
 def told(errors: Path) -> str:
