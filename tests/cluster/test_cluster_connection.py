@@ -14,13 +14,13 @@ from urllib.parse import unquote
 import pytest
 
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.connection import ClusterError, Connection, Patience, _Request
+from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits, _Request
 
 pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
 
 SLOW = 0.6
 FOUND = {"_shards": {"total": 1, "successful": 1, "failed": 0}, "hits": {"hits": []}}
-PATIENCE = Patience(attempt=0.2, total=30.0, is_hedged=True)
+LIMITS = TimeLimits(attempt=0.2, total=30.0, is_hedged=True)
 
 
 class SlowHost(ThreadingHTTPServer):
@@ -95,14 +95,14 @@ def hosts(*hangs: bool) -> Iterator[tuple[list[SlowHost], Connection]]:
 
 def test_a_busy_host_is_not_asked_twice() -> None:
     with hosts(False, False) as (servers, connection):
-        assert connection.ask("POST", "/index/_search", {}, patience=PATIENCE) == FOUND
+        assert connection.ask("POST", "/index/_search", {}, time_limits=LIMITS) == FOUND
         assert sum(server.searches for server in servers) == 1
 
 
 def test_where_a_host_hangs_another_one_is_asked() -> None:
     with hosts(True, False) as (servers, connection):
         for _ in range(2):
-            answer = connection.ask("POST", "/index/_search", {}, patience=PATIENCE)
+            answer = connection.ask("POST", "/index/_search", {}, time_limits=LIMITS)
             assert answer == FOUND
         assert servers[1].searches == 2
         assert servers[0].searches <= 1, "a host that hangs is left for a while"
@@ -116,14 +116,14 @@ def test_a_host_that_lives_is_not_left_because_it_is_late(monkeypatch: pytest.Mo
         for server in servers:
             server.seconds = 60.0
         with pytest.raises(ClusterError, match="no answer"):
-            connection.ask("POST", "/index/_search", {}, patience=Patience(0.1, 1.2, True))
+            connection.ask("POST", "/index/_search", {}, time_limits=TimeLimits(0.1, 1.2, True))
         time.sleep(0.3)  # the requests end a little later than the wait for them
         assert not connection._hosts.left()
 
 
 def test_a_host_that_answers_again_is_asked_again() -> None:
     with hosts(True, False) as (servers, connection):
-        connection.ask("POST", "/index/_search", {}, patience=PATIENCE)
+        connection.ask("POST", "/index/_search", {}, time_limits=LIMITS)
         assert len(connection._hosts.left()) == 1
         servers[0].hangs = False
         time.sleep(0.5)  # what a probe found is kept for a while
@@ -134,11 +134,11 @@ def test_a_host_that_answers_again_is_asked_again() -> None:
 
 def test_after_half_of_the_time_another_host_is_asked() -> None:
     # the first host answers probes, and waits for a node that is no host of the address
-    patience = Patience(attempt=0.1, total=6.0, is_hedged=True)
+    time_limits = TimeLimits(attempt=0.1, total=6.0, is_hedged=True)
     with hosts(False, False) as (servers, connection):
         servers[0].seconds, servers[1].seconds = 60.0, 0.0
         begin = time.monotonic()
-        assert connection.ask("POST", "/index/_search", {}, patience=patience) == FOUND
+        assert connection.ask("POST", "/index/_search", {}, time_limits=time_limits) == FOUND
         assert time.monotonic() - begin > 3
         assert [server.searches for server in servers] == [1, 1]
         names = ",".join(f"node-{server.server_address[1]}" for server in servers)
@@ -154,8 +154,8 @@ def test_while_a_cluster_is_busy_no_second_host_is_asked(status: int, seconds: f
         connection._hosts.note(status, seconds)
         for server in servers:
             server.seconds = 2.0
-        patience = Patience(attempt=0.1, total=3.0, is_hedged=True)
-        assert connection.ask("POST", "/index/_search", {}, patience=patience) == FOUND
+        time_limits = TimeLimits(attempt=0.1, total=3.0, is_hedged=True)
+        assert connection.ask("POST", "/index/_search", {}, time_limits=time_limits) == FOUND
         assert sum(server.searches for server in servers) == 1
 
 
@@ -174,17 +174,17 @@ def test_requests_share_the_time_that_they_wait() -> None:
             for _ in range(3):
                 # an attempt may end a moment before the wait for it does
                 with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
-                    connection.ask("POST", "/index/_search", {}, patience=PATIENCE)
+                    connection.ask("POST", "/index/_search", {}, time_limits=LIMITS)
         assert 1.4 < time.monotonic() - begin < 1.9, "a probe must not outlast the limit"
 
 
 def test_searches_beside_one_another_may_wait_as_long_as_all_of_them() -> None:
-    patience = Patience(attempt=0.1, total=0.4, is_hedged=True)
+    time_limits = TimeLimits(attempt=0.1, total=0.4, is_hedged=True)
     with hosts(False) as (_, connection):
         with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
-            connection.ask("POST", "/index/_search", {}, patience=patience)
+            connection.ask("POST", "/index/_search", {}, time_limits=time_limits)
         with connection.sharing(8):
-            assert connection.ask("POST", "/index/_search", {}, patience=patience) == FOUND
+            assert connection.ask("POST", "/index/_search", {}, time_limits=time_limits) == FOUND
         assert connection.beside == 1
 
 
@@ -192,8 +192,8 @@ def test_limits_do_not_count_the_time_of_a_block_beyond_them() -> None:
     with hosts(False) as (_, connection), connection.within(2.0), connection.waiting(2.0):
         with connection.beyond_limits():
             for _ in range(4):
-                assert connection.ask("POST", "/index/_search", {}, patience=PATIENCE) == FOUND
-        assert connection.ask("POST", "/index/_search", {}, patience=PATIENCE) == FOUND
+                assert connection.ask("POST", "/index/_search", {}, time_limits=LIMITS) == FOUND
+        assert connection.ask("POST", "/index/_search", {}, time_limits=LIMITS) == FOUND
         time.sleep(1.5)
         with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
-            connection.ask("POST", "/index/_search", {}, patience=PATIENCE)
+            connection.ask("POST", "/index/_search", {}, time_limits=LIMITS)

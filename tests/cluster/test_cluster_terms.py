@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from sicetnon.cluster.connection import ClusterError, Connection, Patience
+from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
 from sicetnon.cluster.terms import TermCounts, WantedTerm
 
 SHARDS = {"_shards": {"total": 1, "successful": 1, "failed": 0}}
@@ -43,7 +43,7 @@ class Cluster:
 def counts(cluster: Cluster) -> TermCounts:
     """Statistics from a cluster."""
     connection = cast(Connection, cluster)
-    return TermCounts(connection, "index", {"match_all": {}}, None, Patience(1.0, 1.0))
+    return TermCounts(connection, "index", {"match_all": {}}, None, TimeLimits(1.0, 1.0))
 
 
 def test_only_what_a_busy_cluster_refused_is_asked_again() -> None:

@@ -19,7 +19,7 @@ import msgspec
 from sicetnon.cluster import layout
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.bulk import BulkCounts, BulkLoader, Refusal
-from sicetnon.cluster.connection import ClusterError, Connection, Patience
+from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
 from sicetnon.cluster.counting import count_documents, numbers_between, refresh
 from sicetnon.cluster.preparing import Preparation
 from sicetnon.cluster.skipping import SIMILARITY
@@ -38,7 +38,7 @@ from sicetnon.formats.corpora import Corpus
 from sicetnon.index.writing import BuildOptions
 
 _LOG = logging.getLogger("sicetnon.cluster")
-_LONG = Patience(600.0, 600.0)
+_LONG = TimeLimits(600.0, 600.0)
 _FIRST_CHANGE = 1
 _PATIENT_SECONDS = 5.0
 """Seconds of waiting for copies that need no explanation."""
@@ -203,10 +203,10 @@ class _Build:
     ) -> None:
         connection, loading = self._connection, self._loading
         settings = {"index": {"number_of_replicas": loading.replicas, "refresh_interval": None}}
-        connection.ask("PUT", f"/{index}/_settings", settings, patience=_LONG)
+        connection.ask("PUT", f"/{index}/_settings", settings, time_limits=_LONG)
         if loading.merge:
             params = {"max_num_segments": "1"}
-            connection.ask("POST", f"/{index}/_forcemerge", params=params, patience=_LONG)
+            connection.ask("POST", f"/{index}/_forcemerge", params=params, time_limits=_LONG)
         _wait_for_copies(connection, index, loading)
         found = count_documents(
             connection, index, len(self._corpus.fields), layout.live(_FIRST_CHANGE)
@@ -236,7 +236,7 @@ class _Build:
         if self._old is not None:
             actions.append({"remove_index": {"index": self._old}})
         try:
-            self._connection.ask("POST", "/_aliases", {"actions": actions}, patience=_LONG)
+            self._connection.ask("POST", "/_aliases", {"actions": actions}, time_limits=_LONG)
         except ClusterError as error:
             # an answer may have been lost, and the request sent again
             if error.status != 404 or physical_index(self._connection) != index:

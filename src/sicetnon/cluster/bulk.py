@@ -10,19 +10,19 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from sicetnon.cluster.connection import BUSY, ClusterError, Connection, Patience, paused
+from sicetnon.cluster.connection import BUSY, ClusterError, Connection, TimeLimits, paused
 from sicetnon.cluster.counting import stored_values
 from sicetnon.cluster.layout import id_hash, stored_id
 
 _LOG = logging.getLogger("sicetnon.cluster")
-_PATIENCE = Patience(60.0, 60.0)
+_LIMITS = TimeLimits(60.0, 60.0)
 _CREATED, _CONFLICT, _TOO_LARGE = (200, 201), 409, 413
 _FILTER = "errors,items.*.status,items.*.result,items.*.error.reason"
 _NUMBERS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
-class Item:
+class BulkDocument:
     """A document on its way.
 
     Attributes:
@@ -41,12 +41,12 @@ class BulkBatch:
     """Documents that are sent together.
 
     Attributes:
-        items: The documents.
+        documents: The documents.
         forms: Lines that must be there before the documents are.
         file: Their file, for messages.
     """
 
-    items: Sequence[Item]
+    documents: Sequence[BulkDocument]
     forms: bytes = b""
     file: str = ""
 
@@ -83,7 +83,7 @@ class Refusal:
 
 @dataclass
 class _Result:
-    accepted: list[Item] = field(default_factory=list)
+    accepted: list[BulkDocument] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
 
 
@@ -154,14 +154,14 @@ class BulkLoader:
         done, self._waiting = wait(self._waiting, return_when=FIRST_COMPLETED)
         for future in done:
             result = future.result()
-            self.count([item.id for item in result.accepted])
+            self.count([document.id for document in result.accepted])
             for refusal in result.refused:
                 self._on_refusal(refusal)
 
     def _send(self, batch: BulkBatch) -> _Result:
         if batch.forms:
             self._send_forms(batch.forms)
-        result, remaining = _Result(), list(batch.items)
+        result, remaining = _Result(), list(batch.documents)
         attempt, progress = 0, time.monotonic()
         while remaining and not self._stopped.is_set():
             before = len(remaining)
@@ -178,66 +178,68 @@ class BulkLoader:
                 self._stopped.wait(paused(attempt))
         return result
 
-    def _attempt(self, items: list[Item], file: str, result: _Result) -> list[Item]:
+    def _attempt(
+        self, documents: list[BulkDocument], file: str, result: _Result
+    ) -> list[BulkDocument]:
         """Send documents once; those that are to be sent again."""
         try:
-            answers = self._bulk(b"".join(item.lines for item in items))
+            answers = self._bulk(b"".join(document.lines for document in documents))
         except ClusterError as error:
-            if error.status == _TOO_LARGE and len(items) > 1:
-                half = len(items) // 2
-                rest = self._attempt(items[:half], file, result)
-                return rest + self._attempt(items[half:], file, result)
+            if error.status == _TOO_LARGE and len(documents) > 1:
+                half = len(documents) // 2
+                rest = self._attempt(documents[:half], file, result)
+                return rest + self._attempt(documents[half:], file, result)
             if error.status == _TOO_LARGE:
-                result.refused.append(Refusal(items[0].id, "it is too large", file))
+                result.refused.append(Refusal(documents[0].id, "it is too large", file))
                 return []
             if not error.may_pass:
                 raise
             _LOG.info("sending again: %s", error)
-            return items
+            return documents
         with self._lock:
-            self.counts.sent += len(items)
-        return self._sorted_out(items, answers, file, result)
+            self.counts.sent += len(documents)
+        return self._sorted_out(documents, answers, file, result)
 
     def _sorted_out(
-        self, items: list[Item], answers: Sequence[Any], file: str, result: _Result
-    ) -> list[Item]:
+        self, documents: list[BulkDocument], answers: Sequence[Any], file: str, result: _Result
+    ) -> list[BulkDocument]:
         again, conflicts = [], []
-        for item, answer in zip(items, answers, strict=True):
+        for document, answer in zip(documents, answers, strict=True):
             outcome = answer["index"]
             status = outcome["status"]
             if status in _CREATED:
                 if outcome.get("result") == "updated":
                     # a document with a higher number came first, and has been replaced
-                    result.refused.append(_repeated(item, file))
+                    result.refused.append(_repeated(document, file))
                 else:
-                    result.accepted.append(item)
+                    result.accepted.append(document)
             elif status == _CONFLICT:
-                conflicts.append(item)
+                conflicts.append(document)
             elif status in BUSY:
-                again.append(item)
+                again.append(document)
             else:
                 reason = outcome.get("error", {}).get("reason", f"status {status}")
-                result.refused.append(Refusal(item.id, f"was refused: {reason[:300]}", file))
+                result.refused.append(Refusal(document.id, f"was refused: {reason[:300]}", file))
         if conflicts:
-            there = self._numbers([item.id for item in conflicts])
-            for item in conflicts:
-                if there.get(item.id) == item.number:
+            there = self._numbers([document.id for document in conflicts])
+            for document in conflicts:
+                if there.get(document.id) == document.number:
                     # it was acknowledged, but the answer was lost
-                    result.accepted.append(item)
+                    result.accepted.append(document)
                 else:
-                    result.refused.append(_repeated(item, file))
+                    result.refused.append(_repeated(document, file))
         return again
 
     def _numbers(self, ids: Sequence[str]) -> dict[str, int]:
         """The numbers of documents of this change that the cluster has, by id."""
         found: dict[str, int] = {}
-        connection, patience = self._connection, Patience(60.0, self._give_up)
+        connection, time_limits = self._connection, TimeLimits(60.0, self._give_up)
         for first in range(0, len(ids), _NUMBERS_AT_ONCE):
             part = ids[first : first + _NUMBERS_AT_ONCE]
-            connection.ask("POST", f"/{self._index}/_refresh", patience=patience)
+            connection.ask("POST", f"/{self._index}/_refresh", time_limits=time_limits)
             query = {"terms": {"_id": [stored_id(each, self._change) for each in part]}}
             columns = ["id", "number"]
-            rows = stored_values(connection, self._index, [query], columns, len(part), patience)
+            rows = stored_values(connection, self._index, [query], columns, len(part), time_limits)
             found.update(rows)
         return found
 
@@ -257,11 +259,11 @@ class BulkLoader:
     def _bulk(self, data: bytes) -> Sequence[Any]:
         answer = self._connection.ask(
             "POST", f"/{self._index}/_bulk", data, params={"filter_path": _FILTER},
-            patience=_PATIENCE,
+            time_limits=_LIMITS,
         )  # fmt: skip
         found: Sequence[Any] = answer["items"]
         return found
 
 
-def _repeated(item: Item, file: str) -> Refusal:
-    return Refusal(item.id, "occurs more than once; every document needs its own", file)
+def _repeated(document: BulkDocument, file: str) -> Refusal:
+    return Refusal(document.id, "occurs more than once; every document needs its own", file)

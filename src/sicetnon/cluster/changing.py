@@ -18,7 +18,7 @@ from sicetnon.cluster import layout
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.building import ClusterOptions, reporter
 from sicetnon.cluster.bulk import BulkLoader
-from sicetnon.cluster.connection import Connection, Patience
+from sicetnon.cluster.connection import Connection, TimeLimits
 from sicetnon.cluster.counting import Counted, count_documents, numbers_of, refresh
 from sicetnon.cluster.preparing import Preparation
 from sicetnon.cluster.state import (
@@ -38,7 +38,7 @@ MOST_DELETED = 50_000
 """Documents that one change deletes or replaces; the engine's limit for a query is 65,536."""
 
 _LOG = logging.getLogger("sicetnon.cluster")
-_LONG = Patience(600.0, 600.0)
+_LONG = TimeLimits(600.0, 600.0)
 
 
 def add_on_cluster(
@@ -246,4 +246,4 @@ class _Change:
     def _remove(self, query: dict[str, Any]) -> None:
         path = f"/{self._index}/_delete_by_query"
         params = {"conflicts": "proceed", "refresh": "true"}
-        self._connection.ask("POST", path, {"query": query}, params=params, patience=_LONG)
+        self._connection.ask("POST", path, {"query": query}, params=params, time_limits=_LONG)

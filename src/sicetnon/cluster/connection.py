@@ -62,7 +62,7 @@ class ClusterError(ServiceError):
         return self.status in (0, *BUSY)
 
 
-class Patience(msgspec.Struct, frozen=True):
+class TimeLimits(msgspec.Struct, frozen=True):
     """Time limits of a request.
 
     Attributes:
@@ -77,7 +77,7 @@ class Patience(msgspec.Struct, frozen=True):
     is_hedged: bool = False
 
 
-USUAL = Patience(30.0, 60.0)
+USUAL = TimeLimits(30.0, 60.0)
 
 
 class Connection:
@@ -116,7 +116,7 @@ class Connection:
         body: Any = None,
         *,
         params: Mapping[str, str] | None = None,
-        patience: Patience = USUAL,
+        time_limits: TimeLimits = USUAL,
         is_missing_fine: bool = False,
     ) -> Any:
         """Send a request; a host that fails or is slow is left for another.
@@ -126,7 +126,7 @@ class Connection:
             path: Behind the host, with its leading slash.
             body: JSON, or lines of JSON as bytes.
             params: Parameters of the address.
-            patience: How long the request is tried.
+            time_limits: How long the request is tried.
             is_missing_fine: Whether None is given where the thing is not there.
 
         Raises:
@@ -136,13 +136,13 @@ class Connection:
         data = body if is_ready else msgspec.json.encode(body)
         request = _Request(method, path, data, dict(params or {}))
         try:
-            if patience.is_hedged:
+            if time_limits.is_hedged:
                 begin = time.monotonic()
                 try:
-                    return self._hedged(request, patience)
+                    return self._hedged(request, time_limits)
                 finally:
                     self._limits.left = self._left - (time.monotonic() - begin)
-            return self._in_turn(request, patience)
+            return self._in_turn(request, time_limits)
         except ClusterError as error:
             if error.status == 404 and is_missing_fine:
                 return None
@@ -204,15 +204,15 @@ class Connection:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._hosts.close()
 
-    def _in_turn(self, request: _Request, patience: Patience) -> Any:
+    def _in_turn(self, request: _Request, time_limits: TimeLimits) -> Any:
         """Ask one host after the other."""
-        end = time.monotonic() + patience.total
+        end = time.monotonic() + time_limits.total
         attempt = 0
         while True:
             left = max(end - time.monotonic(), 0.05)
             host = self._hosts.next()
             try:
-                return self._once(host, request, min(patience.attempt, left))
+                return self._once(host, request, min(time_limits.attempt, left))
             except ClusterError as error:
                 attempt += 1
                 pause = 0.0 if attempt < len(self.address.hosts) else paused(attempt)
@@ -221,20 +221,20 @@ class Connection:
                 _LOG.info("trying again: %s", error)
                 time.sleep(pause)
 
-    def _hedged(self, request: _Request, patience: Patience) -> Any:
+    def _hedged(self, request: _Request, time_limits: TimeLimits) -> Any:
         """Ask one host, and another one when it takes long; the first answer counts."""
         begin = time.monotonic()
         limit = getattr(self._limits, "end", math.inf)
-        end = min(begin + min(patience.total * self.beside, self._left), limit)
-        last_call = begin + min(end - begin, patience.total) / 2
+        end = min(begin + min(time_limits.total * self.beside, self._left), limit)
+        last_call = begin + min(end - begin, time_limits.total) / 2
         waiting: set[Future[Any]] = set()
         last_resort: Future[Any] | None = None
-        is_wanted, is_late, least, pause = True, False, 0.0, patience.attempt
-        last = ClusterError(f"{self.address}: gave no answer in {patience.total:g} s")
+        is_wanted, is_late, least, pause = True, False, 0.0, time_limits.attempt
+        last = ClusterError(f"{self.address}: gave no answer in {time_limits.total:g} s")
         while (left := end - time.monotonic()) > (0.0 if waiting else least):
             if is_wanted and left > least and len(waiting) <= len(self.address.hosts):
                 # an attempt that has no time would hide why those before it failed
-                least = min(_LEAST_SECONDS, patience.total / 4)
+                least = min(_LEAST_SECONDS, time_limits.total / 4)
                 host, known = self._hosts.next(), self._hosts.left()
                 asked = request.at(self._hosts.preference(is_late))
                 waiting.add(sent := self._threads.submit(self._once, host, asked, left, True))
@@ -257,7 +257,7 @@ class Connection:
                 continue
             # what a probe finds must leave time for another attempt
             has_time = end - time.monotonic() > LONGEST_PROBE + least
-            is_wanted, pause = has_time and self._has_news(known), patience.attempt / 2
+            is_wanted, pause = has_time and self._has_news(known), time_limits.attempt / 2
             if not is_wanted and not is_late and not self._hosts.are_busy:
                 # a node that is no host of the address may be gone
                 is_wanted = is_late = time.monotonic() > last_call

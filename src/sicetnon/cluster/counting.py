@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sicetnon.cluster.connection import USUAL, Connection, Patience
+from sicetnon.cluster.connection import USUAL, Connection, TimeLimits
 from sicetnon.cluster.layout import length_field, live
 from sicetnon.cluster.shards import WHOLE, Tolerance
 
-_LONG = Patience(120.0, 240.0)
+_LONG = TimeLimits(120.0, 240.0)
 _AT_ONCE = 10_000
 
 
@@ -49,7 +49,7 @@ def count_documents(
     }
     path = f"/{index}/_search"
     # a shard that is busy makes the whole answer an error, which is asked for again
-    answer = connection.ask("POST", path, body, params=WHOLE.params, patience=_LONG)
+    answer = connection.ask("POST", path, body, params=WHOLE.params, time_limits=_LONG)
     found = WHOLE.checked(answer, connection.address)
     sums = [int(found["aggregations"][name]["value"]) for name in names]
     return Counted(
@@ -59,7 +59,7 @@ def count_documents(
 
 def refresh(connection: Connection, index: str) -> None:
     """Make all documents findable, on all copies that are there."""
-    connection.ask("POST", f"/{index}/_refresh", patience=_LONG)
+    connection.ask("POST", f"/{index}/_refresh", time_limits=_LONG)
 
 
 def numbers_between(connection: Connection, index: str, numbers: range, change: int) -> set[int]:
@@ -86,7 +86,7 @@ def numbers_of(
     ids: Sequence[str],
     change: int,
     pending: Sequence[int] = (),
-    patience: Patience = USUAL,
+    time_limits: TimeLimits = USUAL,
     tolerance: Tolerance = WHOLE,
 ) -> dict[str, int]:
     """The numbers of documents by id; those that the index does not have are left out.
@@ -97,14 +97,14 @@ def numbers_of(
         ids: The ids.
         change: The change after which it is asked.
         pending: See `layout.live`.
-        patience: Time limits of a request and of its retries.
+        time_limits: Time limits of a request and of its retries.
         tolerance: Whether shards may be lacking.
     """
     found: dict[str, int] = {}
     for part in _parts(ids):
         query = [{"terms": {"id": part}}, live(change, pending)]
         columns = ["id", "number"]
-        rows = stored_values(connection, index, query, columns, len(part), patience, tolerance)
+        rows = stored_values(connection, index, query, columns, len(part), time_limits, tolerance)
         found.update(rows)
     return found
 
@@ -115,7 +115,7 @@ def stored_values(
     filters: Sequence[Mapping[str, Any]],
     columns: Sequence[str],
     size: int,
-    patience: Patience = USUAL,
+    time_limits: TimeLimits = USUAL,
     tolerance: Tolerance = WHOLE,
 ) -> list[tuple[Any, ...]]:
     """The values of some fields of the documents that pass filters, a row per document.
@@ -126,7 +126,7 @@ def stored_values(
         filters: Queries that each document answers.
         columns: Names of the fields.
         size: The most documents.
-        patience: Time limits of a request and of its retries.
+        time_limits: Time limits of a request and of its retries.
         tolerance: Whether shards may be lacking.
     """
     body = {
@@ -134,7 +134,7 @@ def stored_values(
         "stored_fields": "_none_", "docvalue_fields": columns, "sort": ["_doc"],
     }  # fmt: skip
     answer = connection.ask(
-        "POST", f"/{index}/_search", body, params=tolerance.params, patience=patience
+        "POST", f"/{index}/_search", body, params=tolerance.params, time_limits=time_limits
     )
     hits = tolerance.checked(answer, connection.address)["hits"]["hits"]
     return [tuple(hit["fields"][name][0] for name in columns) for hit in hits]

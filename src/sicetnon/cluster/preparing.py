@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sicetnon.cluster.bulk import BulkBatch, Item
+from sicetnon.cluster.bulk import BulkBatch, BulkDocument
 from sicetnon.cluster.layout import (
     LARGEST_RECORD,
     LONGEST_ID,
@@ -75,7 +75,7 @@ class Preparation:
             action = document_action(name, self._change, number)
             stems = self._stems_of(own) if self._options.analysis.forms else []
             source = document_source(name, self._change, number, own, record, stems, stored[place])
-            items.append(Item(name, number, action + b"\n" + source + b"\n"))
+            items.append(BulkDocument(name, number, action + b"\n" + source + b"\n"))
             size += len(items[-1].lines)
             if size >= self._batch_bytes:
                 yield BulkBatch(items, forms, documents.file)

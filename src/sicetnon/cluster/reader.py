@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sicetnon.checks import check_places
 from sicetnon.cluster.address import Place, parse_address
-from sicetnon.cluster.connection import BUSY, ClusterError, Connection, Patience
+from sicetnon.cluster.connection import BUSY, ClusterError, Connection, TimeLimits
 from sicetnon.cluster.counting import numbers_of
 from sicetnon.cluster.searching import CandidateSearch, Found, Hits
 from sicetnon.cluster.shards import Tolerance
@@ -62,7 +62,7 @@ class ClusterReader(IndexReader):
     def __init__(self, connection: Connection, partial: bool = False):
         self._connection = connection
         total = connection.credentials.seconds
-        self._patience = Patience(min(_HEDGE_SECONDS, total), total, is_hedged=True)
+        self._time_limits = TimeLimits(min(_HEDGE_SECONDS, total), total, is_hedged=True)
         self.folder = cast(Any, connection.address)
         self.segments = []
         self._is_closed = False
@@ -144,7 +144,7 @@ class ClusterReader(IndexReader):
     def _best(
         self, view: View, scores: Sequence[Scoring], query: Mapping[str, float], k: int
     ) -> Found:
-        search = CandidateSearch(self._connection, view, self._patience)
+        search = CandidateSearch(self._connection, view, self._time_limits)
         found, fetched = search.search(scores, query, k)
         self.candidates += fetched.candidates
         self.ways[fetched.way] += 1
@@ -235,7 +235,7 @@ class ClusterReader(IndexReader):
 
     def waiting_once(self) -> AbstractContextManager[None]:
         """Let all requests of this thread together wait as long as one search may."""
-        return self._connection.waiting(self._patience.total)
+        return self._connection.waiting(self._time_limits.total)
 
     def close(self) -> None:
         """Close the connections."""
@@ -244,10 +244,10 @@ class ClusterReader(IndexReader):
 
     def _read_view(self) -> View:
         connection = self._connection
-        physical = required_index(connection, self._patience)
-        stored = finished_state(connection, physical, self._patience)
+        physical = required_index(connection, self._time_limits)
+        stored = finished_state(connection, physical, self._time_limits)
         analysis = recorded_analysis(cast(Any, connection.address), stored.state.manifest())
-        return View(connection, physical, stored, analysis, self._patience)
+        return View(connection, physical, stored, analysis, self._time_limits)
 
     def _adopt(self, view: View) -> None:
         self._view = view
@@ -261,7 +261,7 @@ class ClusterReader(IndexReader):
 
     def _refresh(self) -> bool:
         """Read the present state of the index; returns whether it has changed."""
-        stored = read_state(self._connection, self._view.physical, self._patience)
+        stored = read_state(self._connection, self._view.physical, self._time_limits)
         if stored is not None and stored.state.change == self._view.state.change:
             return False
         before = self._view.physical
@@ -303,7 +303,7 @@ class ClusterReader(IndexReader):
     @property
     def _seconds(self) -> float:
         """Seconds for a whole answer; a partial one has as many again."""
-        return self._patience.total / 2 if self._is_partial else self._patience.total
+        return self._time_limits.total / 2 if self._is_partial else self._time_limits.total
 
     def _of_one_state(self, work: Callable[[View], Result], seconds: float) -> Result:
         end, changes = time.monotonic() + seconds, 0
@@ -334,7 +334,7 @@ class ClusterReader(IndexReader):
         def work(view: View) -> dict[str, int]:
             return numbers_of(
                 self._connection, view.physical, ids, view.state.change, view.state.pending,
-                self._patience, view.tolerance,
+                self._time_limits, view.tolerance,
             )  # fmt: skip
 
         return self._answered(work)
@@ -377,7 +377,7 @@ class ClusterReader(IndexReader):
                 f"/{view.physical}/_search",
                 body,
                 params=view.tolerance.params,
-                patience=self._patience,
+                time_limits=self._time_limits,
             )
             hits: Hits = view.tolerance.checked(answer, self.folder)["hits"]["hits"]
             return hits

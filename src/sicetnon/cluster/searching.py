@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.cluster.candidates import CandidateIndex, CandidateTable, table_of
-from sicetnon.cluster.connection import ClusterError, Connection, Patience
+from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
 from sicetnon.cluster.layout import length_field
 from sicetnon.cluster.queries import Bound, bound_of, frequencies_query
 from sicetnon.cluster.skipping import skipping_bound
@@ -58,11 +58,11 @@ class CandidateSearch:
     Args:
         connection: The cluster.
         view: The index after the change.
-        patience: How long a search is tried.
+        time_limits: How long a search is tried.
     """
 
-    def __init__(self, connection: Connection, view: View, patience: Patience):
-        self._connection, self._view, self._patience = connection, view, patience
+    def __init__(self, connection: Connection, view: View, time_limits: TimeLimits):
+        self._connection, self._view, self._time_limits = connection, view, time_limits
 
     def search(
         self, scores: Sequence[Scoring], query: Mapping[str, float], k: int
@@ -187,7 +187,9 @@ class CandidateSearch:
         params = {"include_named_queries_score": "true"}
         if path != "/_search":
             params |= self._view.tolerance.params
-        answer = self._connection.ask("POST", path, body, params=params, patience=self._patience)
+        answer = self._connection.ask(
+            "POST", path, body, params=params, time_limits=self._time_limits
+        )
         hits: Hits = self._checked(answer)["hits"]["hits"]
         return hits
 
@@ -198,7 +200,7 @@ class CandidateSearch:
     def _point_in_time(self) -> Iterator[str]:
         path = f"/{self._view.physical}/_search/point_in_time"
         params = {"keep_alive": _KEEP}
-        made = self._connection.ask("POST", path, params=params, patience=self._patience)
+        made = self._connection.ask("POST", path, params=params, time_limits=self._time_limits)
         try:
             self._checked(made)
             yield made["pit_id"]
@@ -207,7 +209,7 @@ class CandidateSearch:
             # it ends by itself, too
             with contextlib.suppress(ClusterError):
                 self._connection.ask(
-                    "DELETE", "/_search/point_in_time", body, patience=self._patience
+                    "DELETE", "/_search/point_in_time", body, time_limits=self._time_limits
                 )
 
 

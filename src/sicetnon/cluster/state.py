@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from sicetnon._version import VERSION
-from sicetnon.cluster.connection import USUAL, ClusterError, Connection, Patience
+from sicetnon.cluster.connection import USUAL, ClusterError, Connection, TimeLimits
 from sicetnon.cluster.layout import LOCK, STATE
 from sicetnon.errors import BrokenIndexError, SicetnonError
 from sicetnon.index.documents import RECORD_TYPES
@@ -90,7 +90,7 @@ class Stored(msgspec.Struct, frozen=True):
     sequence: _Sequence
 
 
-def physical_index(connection: Connection, patience: Patience = USUAL) -> str | None:
+def physical_index(connection: Connection, time_limits: TimeLimits = USUAL) -> str | None:
     """The index that the name of an address stands for now; None where there is none.
 
     Raises:
@@ -99,11 +99,11 @@ def physical_index(connection: Connection, patience: Patience = USUAL) -> str | 
     address = connection.address
     # the name stands before the alias, too, so that rights on other indexes are not needed
     path = f"/{address.name}/_alias/{address.name}"
-    found = connection.ask("GET", path, is_missing_fine=True, patience=patience)
+    found = connection.ask("GET", path, is_missing_fine=True, time_limits=time_limits)
     names: list[str] = sorted(found or {})
     if not names:
         path = f"/{address.name}"
-        if connection.ask("GET", path, is_missing_fine=True, patience=patience) is not None:
+        if connection.ask("GET", path, is_missing_fine=True, time_limits=time_limits) is not None:
             raise BrokenIndexError(f"{address}: is an index that sicetnon has not made")
         return None
     if len(names) > 1 or not _PHYSICAL.fullmatch(names[0]):
@@ -111,13 +111,13 @@ def physical_index(connection: Connection, patience: Patience = USUAL) -> str | 
     return names[0]
 
 
-def required_index(connection: Connection, patience: Patience = USUAL) -> str:
+def required_index(connection: Connection, time_limits: TimeLimits = USUAL) -> str:
     """As `physical_index`.
 
     Raises:
         BrokenIndexError: There is no index of this name.
     """
-    found = physical_index(connection, patience)
+    found = physical_index(connection, time_limits)
     if found is None:
         address = connection.address
         raise BrokenIndexError(
@@ -126,13 +126,15 @@ def required_index(connection: Connection, patience: Patience = USUAL) -> str:
     return found
 
 
-def read_state(connection: Connection, index: str, patience: Patience = USUAL) -> Stored | None:
+def read_state(
+    connection: Connection, index: str, time_limits: TimeLimits = USUAL
+) -> Stored | None:
     """The state of an index; None where the index or its state is not there.
 
     Raises:
         BrokenIndexError: It is damaged, or of another version.
     """
-    found = _read(connection, index, STATE, patience)
+    found = _read(connection, index, STATE, time_limits)
     if found is None:
         return None
     record, sequence = found
@@ -149,13 +151,13 @@ def read_state(connection: Connection, index: str, patience: Patience = USUAL) -
     return Stored(state, sequence)
 
 
-def finished_state(connection: Connection, index: str, patience: Patience = USUAL) -> Stored:
+def finished_state(connection: Connection, index: str, time_limits: TimeLimits = USUAL) -> Stored:
     """The state of an index that was loaded whole.
 
     Raises:
         BrokenIndexError: It was not, or the state is damaged or of another version.
     """
-    stored = read_state(connection, index, patience)
+    stored = read_state(connection, index, time_limits)
     if stored is None or not stored.state.is_finished:
         raise BrokenIndexError(f"{connection.address}: was not loaded whole; build it again")
     return stored
@@ -270,10 +272,10 @@ def _path(index: str, identifier: str) -> str:
 
 
 def _read(
-    connection: Connection, index: str, identifier: str, patience: Patience = USUAL
+    connection: Connection, index: str, identifier: str, time_limits: TimeLimits = USUAL
 ) -> tuple[str, _Sequence] | None:
     path = _path(index, identifier)
-    found = connection.ask("GET", path, is_missing_fine=True, patience=patience)
+    found = connection.ask("GET", path, is_missing_fine=True, time_limits=time_limits)
     if not found or not found.get("found"):
         return None
     return found["_source"]["record"], _Sequence(found["_seq_no"], found["_primary_term"])

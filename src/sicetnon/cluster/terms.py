@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.cluster.connection import ClusterError, Connection, Patience, lines
+from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits, lines
 from sicetnon.cluster.counting import stored_values
 from sicetnon.cluster.layout import terms_field
 from sicetnon.cluster.shards import WHOLE, Tolerance
@@ -59,7 +59,7 @@ class TermCounts:
         index: The index.
         live: The query of the live documents.
         stem: Gives the stems of words; None where terms are stems.
-        patience: Time limits of a request and of its retries.
+        time_limits: Time limits of a request and of its retries.
         tolerance: Whether shards may be lacking.
     """
 
@@ -67,7 +67,7 @@ class TermCounts:
     index: str
     live: dict[str, Any]
     stem: StemWords | None
-    patience: Patience
+    time_limits: TimeLimits
     tolerance: Tolerance = WHOLE
     _forms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _documents: dict[WantedTerm, int] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class TermCounts:
         """Counts that may lack shards. They start from these, and leave these as they are."""
         known = (dict(self._forms), dict(self._documents), dict(self._occurrences))
         return TermCounts(
-            self.connection, self.index, self.live, self.stem, self.patience, tolerance, *known
+            self.connection, self.index, self.live, self.stem, self.time_limits, tolerance, *known
         )
 
     def other_forms(self, terms: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -183,7 +183,7 @@ class TermCounts:
         is_partial = self.tolerance.is_partial
         header = {"index": self.index, "allow_partial_search_results": is_partial}
         data = lines([part for body in bodies for part in (header, body)])
-        found = self.connection.ask("POST", "/_msearch", data, patience=self.patience)
+        found = self.connection.ask("POST", "/_msearch", data, time_limits=self.time_limits)
         answers: list[dict[str, Any]] = found["responses"]
         return answers
 
@@ -193,7 +193,7 @@ class TermCounts:
             part = stems[first : first + _AT_ONCE]
             rows = stored_values(
                 self.connection, self.index, [{"terms": {"stem": part}}], ["stem", "form"],
-                _MOST_FORMS, self.patience, self.tolerance,
+                _MOST_FORMS, self.time_limits, self.tolerance,
             )  # fmt: skip
             for stem, form in rows:
                 found[stem].append(form)

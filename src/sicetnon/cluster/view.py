@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.cluster.connection import Connection, Patience
+from sicetnon.cluster.connection import Connection, TimeLimits
 from sicetnon.cluster.layout import live
 from sicetnon.cluster.queries import readers_of
 from sicetnon.cluster.shards import WHOLE, Tolerance
@@ -46,7 +46,7 @@ class View:
         physical: str,
         stored: Stored,
         analysis: Analysis,
-        patience: Patience,
+        time_limits: TimeLimits,
     ):
         self.physical, self.state, self.analysis = physical, stored.state, analysis
         self.folder, self.fields = connection.address, stored.state.fields
@@ -55,7 +55,7 @@ class View:
         self.field_totals: NDArray[np.int64] = np.array(stored.state.field_totals, dtype=np.int64)
         self.live = live(stored.state.change, stored.state.pending)
         self.stem = analysis.analyzer().stem if analysis.forms else None
-        self._counts = TermCounts(connection, physical, self.live, self.stem, patience)
+        self._counts = TermCounts(connection, physical, self.live, self.stem, time_limits)
 
     @property
     def version(self) -> tuple[str, int]:

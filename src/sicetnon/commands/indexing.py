@@ -275,10 +275,12 @@ def _write(
     from sicetnon.formats.files import Reading
     from sicetnon.formats.page_scores import SideFiles
     from sicetnon.index.writing import BuildOptions
+    from sicetnon.platforms import allow_many_files
     from sicetnon.terminal.console import console, line_printer
     from sicetnon.terminal.progress import ProgressBar
 
     start = time.monotonic()
+    allow_many_files()  # little memory for postings makes many runs, which are merged at once
     ranks = SideFiles(options.page_ranks, options.spam_ranks)
     side_files = ranks if ranks.files else None
     named = EntryFields(
