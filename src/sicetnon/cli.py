@@ -10,6 +10,7 @@ import difflib
 import errno
 import gc
 import io
+import itertools
 import os
 import re
 import signal
@@ -50,6 +51,7 @@ _EPILOG = """\
 Every command shows an example with --help. Documentation: README.md and docs/.
 Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
 """
+_OF_EVERY_COMMAND = ("--quiet", "--verbose")
 _INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
 _COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime", "tokenizers")
 
@@ -107,14 +109,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         terminated.
     """
     _ready_streams()
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = _behind_command(sys.argv[1:] if arguments is None else arguments)
     if "_ARGCOMPLETE" in os.environ:
         import argcomplete
 
         argcomplete.autocomplete(parser())
     options: argparse.Namespace | None = None
     try:
-        options = parser(words[0] if words else "").parse_args(words)
+        command = next((word for word in words if not word.startswith("-")), "")
+        options = parser(command).parse_args(words)
         with _shown_log(options.quiet, options.verbose), _ended_by_sigterm():
             if not options.quiet:
                 _warn_of_cache()
@@ -131,6 +134,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _fail(_described(error, stack=options is not None and options.verbose), 1)
     return 0
+
+
+def _behind_command(words: Sequence[str]) -> list[str]:
+    """The words of a command line; options of all commands may stand before the command, too."""
+    first = list(itertools.takewhile(_OF_EVERY_COMMAND.__contains__, words))
+    behind = list(words[len(first) :])
+    end = behind.index("--") if "--" in behind else len(behind)
+    return [*behind[:end], *first, *behind[end:]]
 
 
 def parser(wanted: str | None = None) -> argparse.ArgumentParser:

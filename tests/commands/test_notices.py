@@ -38,6 +38,28 @@ def test_quiet_leaves_only_the_output(
         assert (bool(shown), told) == (is_printed, "")
 
 
+def test_quiet_may_stand_before_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "a.jsonl"
+    source.write_text('{"id": "a", "text": "tea"}\n')
+    folder = str(tmp_path / "index")
+    assert main(["--quiet", "index", "build", str(source), "-o", folder]) == 0
+    assert main(["--quiet", "search", "--index", folder, "--", "tea"]) == 0
+    shown, told = capsys.readouterr()
+    assert "tea" in shown
+    assert told == ""
+
+
+def test_an_unknown_option_before_the_command_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--quick", "parse", "tea"])
+    assert stopped.value.code == 2
+    assert "unrecognized arguments: --quick\n" in capsys.readouterr().err
+
+
 def test_quiet_sums_nothing_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, source, more = str(tmp_path / "ix"), tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     source.write_text('{"id": "a", "text": "tea"}\n{"id": "b", "text": "milk"}\n')

@@ -128,14 +128,20 @@ class IndexReader:
         self.check_open()
         check_texts(ids, "ids")
         self.check_sizes()
-        found = [self.number(identifier) for identifier in ids]
-        known = [number for number in found if number is not None]
-        if len(known) < len(found):
+        found = np.full(len(ids), -1)
+        for segment in reversed(self.segments):
+            missing = np.flatnonzero(found < 0)
+            local = segment.identifiers.numbers([ids[place] for place in missing.tolist()])
+            is_there = local >= 0
+            if segment.live is not None:
+                is_there &= segment.live[local] != 0
+            found[missing[is_there]] = segment.base + local[is_there]
+        if (found < 0).any():
             raise DataError(
-                f"has no document {ids[found.index(None)]!r}; expected ids that this index gave",
+                f"has no document {ids[int(found.argmin())]!r}; expected ids that this index gave",
                 self.folder,
             )
-        return np.array(known, dtype=np.int64)
+        return found
 
     def records(self, ids: Sequence[str]) -> list[Record]:
         """The records of documents, by their ids.

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import zstandard
+from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.index.documents import RECORD_TYPES
@@ -201,7 +202,7 @@ class DocumentReader:
         if DICTIONARY in mapped:
             shared = zstandard.ZstdCompressionDict(mapped[DICTIONARY].array.tobytes())
         self._decompressor = zstandard.ZstdDecompressor(dict_data=shared)
-        self._kept: OrderedDict[int, tuple[int, bytes]] = OrderedDict()
+        self._kept: OrderedDict[int, tuple[int, int, bytes]] = OrderedDict()
         # a decompressor serves one thread at a time
         self._lock = threading.Lock()
 
@@ -216,7 +217,7 @@ class DocumentReader:
             UsageError: The store is closed.
         """
         self._check()
-        return self._decoded([self._record(number) for number in numbers])
+        return self._decoded(self._texts(np.array(numbers, np.int64)))
 
     def between(self, first: int, end: int) -> list[Record]:
         """The records of a range of numbers.
@@ -233,43 +234,47 @@ class DocumentReader:
             BrokenIndexError: The store is damaged, or lacks one of the numbers.
         """
         self._check()
-        return [self._record(number) for number in range(first, end)]
+        return self._texts(np.arange(first, end))
 
     def close(self) -> None:
         """Read no more."""
         self._is_closed = True
 
-    def _record(self, number: int) -> bytes:
-        if not 0 <= number < len(self):
-            raise self._missing(number)
-        block = int(np.searchsorted(self._firsts, number, side="right")) - 1
-        first, text = self._block(block)
-        start = int(self._offsets[first])
-        begin, end = (self._offsets[number : number + 2] - start).tolist()
-        if first > number or not 0 <= begin <= end <= len(text):
-            raise self._missing(number)
-        return text[begin:end]
+    def _texts(self, numbers: NDArray[np.int64]) -> list[bytes]:
+        if (wrong := numbers[(numbers < 0) | (numbers >= len(self))]).size:
+            raise self._missing(int(wrong[0]))
+        blocks = np.searchsorted(self._firsts, numbers, side="right") - 1
+        begins, ends = self._offsets[numbers], self._offsets[numbers + 1]
+        found = []
+        for place in zip(*(each.tolist() for each in (numbers, blocks, begins, ends)), strict=True):
+            number, block, begin, end = place
+            first, start, text = self._block(block)
+            if first > number or not start <= begin <= end <= start + len(text):
+                raise self._missing(number)
+            found.append(text[begin - start : end - start])
+        return found
 
-    def _block(self, block: int) -> tuple[int, bytes]:
-        """The first document of a block, and the text of all its documents."""
+    def _block(self, block: int) -> tuple[int, int, bytes]:
+        """The first document of a block, where its text begins, and the text of all documents."""
         with self._lock:
             known = self._kept.get(block)
             if known is None:
                 known = self._read(block)
-                if len(known[1]) <= _LARGEST_KEPT:
+                if len(known[2]) <= _LARGEST_KEPT:
                     self._kept[block] = known
                     if len(self._kept) > _KEPT_BLOCKS:
                         self._kept.popitem(last=False)
             return known
 
-    def _read(self, block: int) -> tuple[int, bytes]:
+    def _read(self, block: int) -> tuple[int, int, bytes]:
         if not 0 <= block < len(self._firsts) - 1 or block >= len(self._blocks) - 1:
             raise damaged(self._folder / FIRSTS, f"found no block {block:,}")
         first, after = self._firsts[block : block + 2].tolist()
         begin, end = self._blocks[block : block + 2].tolist()
         if not 0 <= first < after <= len(self) or not 0 <= begin < end <= len(self._data):
             raise damaged(self._folder / BLOCKS, f"found bytes {begin:,} to {end:,}")
-        size = int(self._offsets[after]) - int(self._offsets[first])
+        start = int(self._offsets[first])
+        size = int(self._offsets[after]) - start
         frame = self._data[begin:end].tobytes()
         try:
             # a frame that says another size must not take the memory for it
@@ -279,7 +284,7 @@ class DocumentReader:
             raise self._damaged(error) from None
         if not fits or len(text) != size:
             raise damaged(self._folder / STORE, f"block {block:,} has another size")
-        return first, text
+        return first, start, text
 
     def _check(self) -> None:
         if self._is_closed:

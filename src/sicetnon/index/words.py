@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from sicetnon.errors import BrokenIndexError
 from sicetnon.index.offsets import GROUP_BITS, StoredOffsets, write_offsets
 from sicetnon.index.storage import StoredFile, damaged, write_array
 from sicetnon.text.plain_words import HASH_PRIME, HASH_START, hash_words
-from sicetnon.text.words import WordTable, hash_word
+from sicetnon.text.words import WordTable, hash_word, join
 
 _LINE_BREAK = ord("\n")
 _BUCKET_WORDS = 16
@@ -129,7 +130,17 @@ class StoredWords:
     def number(self, word: str) -> int | None:
         """The number of a word, or None."""
         data = word.encode("utf-8", "replace")
-        value = hash_word(data)
+        return self._number(data, hash_word(data))
+
+    def numbers(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The numbers of words, -1 for those that are not there, shape as `words`."""
+        encoded = [word.encode("utf-8", "replace") for word in words]
+        letters, ends = join(encoded)
+        hashes = _hash_all(np.append(0, ends), letters).tolist()
+        found = map(self._number, encoded, hashes)
+        return np.array([-1 if number is None else number for number in found], np.int64)
+
+    def _number(self, data: bytes, value: int) -> int | None:
         bucket = _bucket(value, len(self._buckets) - 1)
         begin, end = self._buckets[bucket : bucket + 2].tolist()
         if not 0 <= begin <= end <= len(self):
