@@ -119,6 +119,18 @@ def test_a_small_memory_spills_many_runs(tmp_path: Path, monkeypatch: pytest.Mon
     assert content_of(tmp_path / "spilled") == counted(found, PLAIN)
 
 
+def test_a_million_postings_in_memory_are_those_of_spilled_runs(tmp_path: Path) -> None:
+    # memory for few postings is taken first, for all that are allowed when these are too many
+    words = [f"w{number}" for number in range(3000)]
+    found = {f"d{n}": (" ".join(words[n % 50 :: 1 + n % 5]),) for n in range(1000)}
+    build_index(entries(found), tmp_path / "whole", BuildOptions(PLAIN))
+    build_index(entries(found), tmp_path / "spilled", BuildOptions(PLAIN, memory=1 << 20))
+    assert files_of(tmp_path / "spilled") == files_of(tmp_path / "whole")
+    with IndexReader.open(tmp_path / "whole") as index:
+        postings = index.segments[0].postings
+        assert sum(postings.count(term) for term in range(len(words))) > 1 << 20
+
+
 def test_nothing_is_merged_behind_a_damaged_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

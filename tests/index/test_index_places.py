@@ -53,6 +53,18 @@ def limited(size: int, arguments: list[str]) -> int:
     return cli.main(arguments)
 
 
+def test_a_few_documents_need_little_memory(old: Path, tmp_path: Path) -> None:
+    def build() -> None:
+        data = re.search(r"VmData:\s*(\d+) kB", Path("/proc/self/status").read_text())
+        assert data is not None
+        most = (int(data[1]) << 10) + (192 << 20)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        rebuild(old)
+
+    assert forked(build, tmp_path / "errors") == 0, (tmp_path / "errors").read_text()
+    assert content_of(old) == NEW_CONTENT
+
+
 @pytest.mark.parametrize("size", [0, 100, 5_000, 40_000, 100_000, 400_000])
 def test_files_that_cannot_grow(old: Path, tmp_path: Path, size: int) -> None:
     source, new = big_source(tmp_path), tmp_path / "new"

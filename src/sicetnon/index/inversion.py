@@ -26,7 +26,7 @@ from sicetnon.index.merge import (
 from sicetnon.index.postings import copy_inverted, count_terms, invert_rows
 from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, verify_files
 
-_MAX_POSTINGS = 1 << 28
+_FIRST_POSTINGS, _MAX_POSTINGS = 1 << 20, 1 << 28
 # of a term of a batch: its number and its first posting, and a copy of both when batches are merged
 _ENTRY_BYTES = 24
 _PARTS = ("offsets", "documents", "frequencies")
@@ -175,10 +175,12 @@ class _Rows(NamedTuple):
 
 
 class _Inverted:
-    """Inverted batches in memory."""
+    """Inverted batches in memory; few of them take little."""
 
     def __init__(self, capacity: int, fields: int):
-        self._postings = _Rows.empty(capacity, fields)
+        self._capacity, first = capacity, min(capacity, _FIRST_POSTINGS)
+        self._documents = np.empty(first, dtype=np.int32)
+        self._frequencies = np.empty((first, fields), dtype=np.uint16)
         self.clear()
 
     def __len__(self) -> int:
@@ -194,13 +196,13 @@ class _Inverted:
     def add(self, rows: _Rows, counts: NDArray[np.int32]) -> None:
         """Invert the rows of a batch; `counts` holds a zero per term, and does so again then."""
         begin, end = self._filled, self._filled + len(rows.terms)
-        if end > len(self._postings.documents):
-            self._postings = self._enlarged(end)
+        if end > len(self._documents):
+            self._enlarge(max(end, self._capacity))
         terms = np.empty(min(len(rows.terms), len(counts)), dtype=np.int32)
         begins = np.empty(len(terms), dtype=np.int64)
         found = invert_rows(
             *rows, counts, begin, terms, begins,
-            self._postings.documents[begin:end], self._postings.frequencies[begin:end],
+            self._documents[begin:end], self._frequencies[begin:end],
         )  # fmt: skip
         own = terms[:found].copy(), begins[:found].copy()
         self._terms.append(own[0])
@@ -216,16 +218,16 @@ class _Inverted:
             ends,
             np.concatenate([*self._terms, np.empty(0, np.int32)]),
             np.concatenate([*self._begins, np.array([self._filled])]),
-            self._postings.documents,
-            self._postings.frequencies,
+            self._documents,
+            self._frequencies,
         )
 
-    def _enlarged(self, capacity: int) -> _Rows:
-        old = self._postings
-        larger = _Rows.empty(capacity, old.frequencies.shape[1])
-        larger.documents[: self._filled] = old.documents[: self._filled]
-        larger.frequencies[: self._filled] = old.frequencies[: self._filled]
-        return larger
+    def _enlarge(self, capacity: int) -> None:
+        documents, frequencies = self._documents, self._frequencies
+        self._documents = np.empty(capacity, dtype=np.int32)
+        self._frequencies = np.empty((capacity, frequencies.shape[1]), dtype=np.uint16)
+        self._documents[: self._filled] = documents[: self._filled]
+        self._frequencies[: self._filled] = frequencies[: self._filled]
 
 
 @dataclass(frozen=True)
