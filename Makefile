@@ -27,9 +27,9 @@ serve: .venv/ready-web
 	$(BIN)/sicetnon serve --port $(PORT) --open
 
 # The tests start hundreds of processes, which would compile all modules anew without bytecode. They
-# wait for servers and browsers during a third of their time, so that two cores are busy with four.
+# wait for servers and browsers during a third of their time, so that two cores are busy with five.
 test: .venv/ready-dev
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist worksteal $(if $(filter yes,$(COVERAGE)),$(MEASURED))
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 5 --dist worksteal $(if $(filter yes,$(COVERAGE)),$(MEASURED))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2

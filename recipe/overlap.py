@@ -10,12 +10,12 @@ _WORD = re.compile(r"\w+")
 _LENGTH = 4
 
 
-def shingles(text: str) -> frozenset[tuple[str, ...]]:
-    """All runs of four words of a text; of a shorter text, its words."""
+def shingles(text: str) -> frozenset[int]:
+    """The hashes of all runs of four words of a text; of a shorter text, of its words."""
     words = _WORD.findall(text.lower())
     if len(words) <= _LENGTH:
-        return frozenset([tuple(words)])
-    return frozenset(zip(*(words[start:] for start in range(_LENGTH)), strict=False))
+        return frozenset([hash(tuple(words))])
+    return frozenset(map(hash, zip(*(words[start:] for start in range(_LENGTH)), strict=False)))
 
 
 def near_duplicates(
@@ -26,17 +26,18 @@ def near_duplicates(
     Returns:
         The share, of every such text's place.
     """
-    holders: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    holders: dict[int, list[int]] = defaultdict(list)
     for number, reference in enumerate(set(references)):
         for shingle in shingles(reference):
             holders[shingle].append(number)
+    known = frozenset(holders)
     places = defaultdict(list)
     for place, text in enumerate(texts):
         places[text].append(place)
     found: dict[int, float] = {}
     for text, same in places.items():
         own = shingles(text)
-        shared = own & holders.keys()
+        shared = own & known
         if len(shared) < share * len(own):
             continue
         hits = Counter(number for shingle in shared for number in holders[shingle])

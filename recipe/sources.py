@@ -19,7 +19,6 @@ from recipe.examples import EITHER_NEUTRAL_OR_NO, Example, Split
 from recipe.sentences import split_sentences
 
 _MARKUP = re.compile(r"<[^>]*>")
-_SPACE = re.compile(r"\s+")
 
 # The three test topics of ArgKP-2021, and four that IBM ArgQ-Rank-30k has as well: left out of
 # every data set of IBM, with all topics of the official development part of ArgQ-Rank-30k.
@@ -66,7 +65,7 @@ def _json(path: Path) -> Any:
 
 def plain(text: str) -> str:
     """A text without markup and with single spaces."""
-    return _SPACE.sub(" ", html.unescape(_MARKUP.sub(" ", text))).strip()
+    return " ".join(html.unescape(_MARKUP.sub(" ", text)).split())
 
 
 def _ibm_split(topic: str, part: str = "train") -> Split:
