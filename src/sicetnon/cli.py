@@ -10,7 +10,6 @@ import difflib
 import errno
 import gc
 import io
-import itertools
 import os
 import re
 import signal
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sicetnon._version import VERSION
+from sicetnon.commands import add_output_options
 from sicetnon.errors import SicetnonError, TerminatedError
 from sicetnon.text.printable import one_line, printable
 
@@ -51,7 +51,6 @@ _EPILOG = """\
 Every command shows an example with --help. Documentation: README.md and docs/.
 Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
 """
-_OF_EVERY_COMMAND = ("--quiet", "--verbose")
 _INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
 _COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime", "tokenizers")
 
@@ -109,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         terminated.
     """
     _ready_streams()
-    words = _behind_command(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     if "_ARGCOMPLETE" in os.environ:
         import argcomplete
 
@@ -136,14 +135,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _behind_command(words: Sequence[str]) -> list[str]:
-    """The words of a command line; options of all commands may stand before the command, too."""
-    first = list(itertools.takewhile(_OF_EVERY_COMMAND.__contains__, words))
-    behind = list(words[len(first) :])
-    end = behind.index("--") if "--" in behind else len(behind)
-    return [*behind[:end], *first, *behind[end:]]
-
-
 def parser(wanted: str | None = None) -> argparse.ArgumentParser:
     """The parser of the command line.
 
@@ -160,6 +151,8 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
     root.add_argument(
         "--version", action=_ShowVersions, nargs=0, help="show versions that matter for scores"
     )
+    root.set_defaults(quiet=False, verbose=0)
+    add_output_options(root)
     commands = root.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
     )

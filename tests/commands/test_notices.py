@@ -45,10 +45,14 @@ def test_quiet_may_stand_before_the_command(
     source.write_text('{"id": "a", "text": "tea"}\n')
     folder = str(tmp_path / "index")
     assert main(["--quiet", "index", "build", str(source), "-o", folder]) == 0
-    assert main(["--quiet", "search", "--index", folder, "--", "tea"]) == 0
+    assert main(["--quiet", "search", "--index", folder, "tea", "--", "milk"]) == 0
     shown, told = capsys.readouterr()
     assert "tea" in shown
     assert told == ""
+    assert main(["index", "verify", folder]) == 0
+    assert "as they were written" in capsys.readouterr().out
+    assert main(["--quiet", "index", "verify", folder]) == 0
+    assert capsys.readouterr() == ("", "")
 
 
 def test_an_unknown_option_before_the_command_is_named(

@@ -68,20 +68,20 @@ class Preparation:
         terms, records = self._terms(documents.texts), documents.records.each()
         stored = annotated(self._options.annotators, self._corpus.records, records)
         self._tell_of_annotations(len(numbers))
-        forms, size, items = self._new_forms(), 0, []
+        forms, size, waiting = self._new_forms(), 0, []
         for place, (identifier, number) in enumerate(zip(documents.ids, numbers, strict=True)):
             own = terms[place * self._fields : (place + 1) * self._fields]
             name, record = identifier.decode(), records[place]
             action = document_action(name, self._change, number)
             stems = self._stems_of(own) if self._options.analysis.forms else []
             source = document_source(name, self._change, number, own, record, stems, stored[place])
-            items.append(BulkDocument(name, number, action + b"\n" + source + b"\n"))
-            size += len(items[-1].lines)
+            waiting.append(BulkDocument(name, number, action + b"\n" + source + b"\n"))
+            size += len(waiting[-1].lines)
             if size >= self._batch_bytes:
-                yield BulkBatch(items, forms, documents.file)
-                forms, size, items = b"", 0, []
-        if items:
-            yield BulkBatch(items, forms, documents.file)
+                yield BulkBatch(waiting, forms, documents.file)
+                forms, size, waiting = b"", 0, []
+        if waiting:
+            yield BulkBatch(waiting, forms, documents.file)
 
     def _tell_of_annotations(self, documents: int) -> None:
         if names := tuple(each.name for each in self._options.annotators):

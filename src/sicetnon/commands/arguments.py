@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sicetnon.commands import add_output_options
 from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,11 +35,7 @@ def describe(
     command.description = textwrap.fill(description, width)
     command.epilog = "\n  ".join(["examples:" if len(examples) > 1 else "example:", *examples])
     command.set_defaults(command=run)
-    told = command.add_mutually_exclusive_group()
-    told.add_argument("--quiet", action="store_true", help="print only results and errors")
-    told.add_argument(
-        "--verbose", action="count", default=0, help="show the log; given twice, in detail"
-    )
+    add_output_options(command)
     return command
 
 

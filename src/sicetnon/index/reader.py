@@ -128,7 +128,7 @@ class IndexReader:
         self.check_open()
         check_texts(ids, "ids")
         self.check_sizes()
-        found = np.full(len(ids), -1)
+        ids, found = list(ids), np.full(len(ids), -1, np.int64)
         for segment in reversed(self.segments):
             missing = np.flatnonzero(found < 0)
             local = segment.identifiers.numbers([ids[place] for place in missing.tolist()])

@@ -234,7 +234,7 @@ class DocumentReader:
             BrokenIndexError: The store is damaged, or lacks one of the numbers.
         """
         self._check()
-        return self._texts(np.arange(first, end))
+        return self._texts(np.arange(first, end, dtype=np.int64))
 
     def close(self) -> None:
         """Read no more."""

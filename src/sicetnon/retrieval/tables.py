@@ -303,7 +303,7 @@ def search_windows(
         window: Documents per window.
 
     Returns:
-        The new number of documents found, -1 for damaged postings, and the new threshold.
+        The new number of documents found, and the new threshold.
     """
     documents = documents_of[0].size
     places, ends = ranges[:, 0].copy(), ranges[:, 1].copy()
@@ -312,16 +312,7 @@ def search_windows(
         size = min(window, documents - first)
         add_window(postings, documents_of, terms, places, ends, first, size, scores)
         filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
-    return (filled if are_equal(places, ends) else -1), threshold
-
-
-@inlined
-def are_equal(places: NDArray[np.int64], ends: NDArray[np.int64]) -> bool:
-    """Whether all places are ends; numpy's function would load much of numba, and scipy."""
-    equal = True
-    for number in range(places.size):
-        equal &= places[number] == ends[number]
-    return equal
+    return filled, threshold
 
 
 @inlined

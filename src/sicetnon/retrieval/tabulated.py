@@ -156,12 +156,8 @@ class _SegmentSearch:
             (best.k, best.numbers, best.scores), best.filled, threshold, self._window,
         )  # fmt: skip
         if self._bounds is None:
-            filled, threshold = tables.search_windows(*arguments)
-        else:
-            filled, threshold = ranges.search_ranges(*arguments, self._bounds)
-        if filled < 0:
-            raise self._segment.wrong_posting()
-        return filled, threshold
+            return tables.search_windows(*arguments)
+        return ranges.search_ranges(*arguments, self._bounds)
 
 
 def _document_scores(part: Part) -> tuple[Reals, float]:
