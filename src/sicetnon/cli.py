@@ -285,7 +285,7 @@ def _ready_streams() -> None:
 def _described(error: Exception, stack: bool) -> str:
     """An error that no check foresaw as one line; its stack is printed for a fault of ours."""
     if isinstance(error, MemoryError):
-        return "out of memory; see --memory"
+        return "out of memory; `index build` takes less with a lower --memory"
     if isinstance(error, OSError):
         return _described_system_error(error)
     if stack:
@@ -302,6 +302,7 @@ def _described_system_error(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
     advice = {
         errno.ENOSPC: "; free some space, nothing was changed",
+        errno.EFBIG: "; allow larger files (ulimit -f), nothing was changed",
         errno.EEXIST: "; expected a folder, or a path where one can be made; name another",
         errno.ENOTDIR: "; a part of this path is a file, expected a folder; name another path",
     }.get(error.errno or 0, "")

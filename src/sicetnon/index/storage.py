@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import mmap
 import os
 import stat
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ class ArrayWriter:
     """
 
     def __init__(self, path: Path, dtype: Any, row: tuple[int, ...] = ()):
-        self._file = path.open("wb")
+        self._path, self._file = path, path.open("wb")
         self._dtype, self._row = np.dtype(dtype), row
         self._rows = self._size = self._crc = 0
 
@@ -61,14 +62,15 @@ class ArrayWriter:
         data = np.ascontiguousarray(piece, dtype=self._dtype)
         if data.size:
             view = data.reshape(-1).view(np.uint8)
-            self._file.write(view.data)
+            with self._naming_the_file():
+                self._file.write(view.data)
             self._crc = zlib.crc32(view.data, self._crc)
         self._rows += len(data)
         self._size += data.nbytes
 
     def close(self) -> StoredFile:
         """Flush the file to the disk, close and describe it."""
-        with self._file:
+        with self._naming_the_file(), self._file:
             self._file.flush()
             os.fsync(self._file.fileno())
         return StoredFile(self._size, self._crc, self._dtype.name, (self._rows, *self._row))
@@ -76,6 +78,15 @@ class ArrayWriter:
     def abandon(self) -> None:
         """Close the file, which may be unfinished."""
         self._file.close()
+
+    @contextlib.contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        """Put the file into an error, which a write leaves out."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = error.filename or str(self._path)
+            raise
 
 
 def write_array(path: Path, array: NDArray[Any]) -> StoredFile:
