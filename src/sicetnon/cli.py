@@ -164,7 +164,13 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that quotes wrong arguments without letting them steer the terminal."""
+    """A parser that quotes wrong arguments without letting them steer the terminal.
+
+    It knows no option by its first letters: `--field` given twice was read as one `--fields`.
+    """
+
+    def __init__(self, **settings: Any):
+        super().__init__(allow_abbrev=False, **settings)
 
     def print_help(self, file: Any = None) -> None:
         """Print the help; argparse would pass over a full disk."""

@@ -64,6 +64,14 @@ def test_an_unknown_option_before_the_command_is_named(
     assert "unrecognized arguments: --quick\n" in capsys.readouterr().err
 
 
+def test_an_option_is_not_known_by_its_first_letters(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["index", "build", "texts.jsonl", "-o", "index", "--field", "title"])
+    assert stopped.value.code == 2
+    told = capsys.readouterr().err
+    assert "unrecognized arguments: --field title; did you mean --fields?\n" in told
+
+
 def test_quiet_sums_nothing_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, source, more = str(tmp_path / "ix"), tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     source.write_text('{"id": "a", "text": "tea"}\n{"id": "b", "text": "milk"}\n')
