@@ -93,6 +93,15 @@ def hosts(*hangs: bool) -> Iterator[tuple[list[SlowHost], Connection]]:
         yield servers, connection
 
 
+def test_a_host_without_tls_is_named_so() -> None:
+    with hosts(False) as (servers, _):
+        address = f"opensearch+https://127.0.0.1:{servers[0].server_address[1]}/index"
+        connection = Connection(parse_address(address))
+        with pytest.raises(ClusterError, match=r"without TLS; .* say opensearch\+http://"):
+            connection.ask("GET", "/")
+        connection.close()
+
+
 def test_a_busy_host_is_not_asked_twice() -> None:
     with hosts(False, False) as (servers, connection):
         assert connection.ask("POST", "/index/_search", {}, time_limits=LIMITS) == FOUND

@@ -276,7 +276,10 @@ def _wait_for_copies(connection: Connection, index: str, loading: ClusterOptions
             )
         if not is_told and time.monotonic() - begin > _PATIENT_SECONDS:
             is_told = True
-            loading.message(f"{there}; waiting for the others")
+            loading.message(
+                f"{there}; waiting up to {loading.copies_seconds:g} seconds for the others; each "
+                "copy of a shard needs a node of its own, and --replicas 0 makes no second ones"
+            )
         time.sleep(0.5)
 
 

@@ -79,6 +79,9 @@ class TimeLimits(msgspec.Struct, frozen=True):
 
 USUAL = TimeLimits(30.0, 60.0)
 
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
+"""OpenSSL's names for the answer of a server that speaks plain HTTP."""
+
 
 class Connection:
     """Sends requests to the hosts of an address. Threads may share it.
@@ -126,7 +129,7 @@ class Connection:
             path: Behind the host, with its leading slash.
             body: JSON, or lines of JSON as bytes.
             params: Parameters of the address.
-            time_limits: How long the request is tried.
+            time_limits: Time limits of the request and of its retries.
             is_missing_fine: Whether None is given where the thing is not there.
 
         Raises:
@@ -308,6 +311,8 @@ class Connection:
         kind, reason = _reason(error)
         if isinstance(error, SSLError):
             what = f"the certificate of the cluster is not trusted; name its CA in {PREFIX}CA"
+            if any(sign in str(error.info) for sign in _NO_TLS):
+                what = "found an answer without TLS; if that is meant, say opensearch+http://"
             status = -1
         elif isinstance(error.info, AnswerTooLongError):
             what, status = "the answer is too long; is something else running at this address?", -1

@@ -58,7 +58,7 @@ class CandidateSearch:
     Args:
         connection: The cluster.
         view: The index after the change.
-        time_limits: How long a search is tried.
+        time_limits: Time limits of a search and of its retries.
     """
 
     def __init__(self, connection: Connection, view: View, time_limits: TimeLimits):
