@@ -203,6 +203,21 @@ def test_a_cluster_that_makes_no_index_says_so(breakable: Cluster) -> None:
         breakable.ask("_cluster/settings", "PUT", {"transient": {block: None}})
 
 
+def test_more_copies_than_nodes_are_refused_before_anything_is_loaded(
+    cluster: Cluster, new_address: Callable[[], str], corpus_file: Path
+) -> None:
+    address = new_address()
+    name = address.rpartition("/")[2]
+    Index.build(["school uniforms"], address, cluster=COPIES).close()
+    before = cluster.ask(f"{name}.*")
+    told: list[str] = []
+    many = replace(COPIES, replicas=5, copies_seconds=6.0, message=told.append)
+    with pytest.raises(SicetnonError, match="only 9 of 18 copies .* nothing was loaded"):
+        Index.build(corpus_file, address, cluster=many)
+    assert told == ["9 of 18 copies of shards are there; waiting up to 6 seconds for the others"]
+    assert cluster.ask(f"{name}.*") == before
+
+
 def command(*arguments: object) -> subprocess.Popen[str]:
     """Start the command line in a process of its own."""
     words = [sys.executable, "-m", "sicetnon", *map(str, arguments)]

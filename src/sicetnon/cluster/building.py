@@ -40,8 +40,8 @@ from sicetnon.index.writing import BuildOptions
 _LOG = logging.getLogger("sicetnon.cluster")
 _LONG = TimeLimits(600.0, 600.0)
 _FIRST_CHANGE = 1
-_PATIENT_SECONDS = 5.0
-"""Seconds of waiting for copies that need no explanation."""
+_PATIENT_SECONDS, _EMPTY_SECONDS = 5.0, 30.0
+"""Seconds of waiting for copies that need no explanation, and for copies of empty shards."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,14 @@ class _Build:
                 return name, False
         number = int(names[-1].removeprefix(start)) + 1 if names else 1
         name = f"{start}{number}"
+        self._create(name)
+        return name, True
+
+    def _create(self, name: str) -> None:
+        """Create an empty index, and see that nodes take its copies, before hours of loading."""
+        connection, loading = self._connection, self._loading
         body = {
-            "settings": layout.settings(self._loading.shards, 0, SIMILARITY),
+            "settings": layout.settings(loading.shards, loading.replicas, SIMILARITY),
             "mappings": layout.mapping(
                 len(self._corpus.fields),
                 self._options.analysis.forms,
@@ -136,12 +142,16 @@ class _Build:
             ),
         }
         try:
-            self._connection.ask("PUT", f"/{name}", body, params={"wait_for_active_shards": "1"})
+            connection.ask("PUT", f"/{name}", body, params={"wait_for_active_shards": "1"})
         except ClusterError as error:
             # an answer may have been lost
             if error.kind != "resource_already_exists_exception":
                 raise
-        return name, True
+        seconds = min(_EMPTY_SECONDS, loading.copies_seconds)
+        missing = _missing_copies(connection, name, seconds, loading.message)
+        if missing:
+            self._remove(name)
+            raise ClusterError(f"{missing}; nothing was loaded")
 
     def _fingerprint(self) -> str:
         """A hash of the source and settings: a build that was stopped has the same one."""
@@ -175,6 +185,8 @@ class _Build:
 
     def _load(self, index: str, is_new: bool) -> tuple[BulkCounts, int]:
         loading = self._loading
+        # further copies are made when all is loaded, which takes less work
+        self._set_copies(index, 0)
         preparation = Preparation(
             self._corpus, self._options, _FIRST_CHANGE, 0, loading.batch_bytes
         )
@@ -202,12 +214,14 @@ class _Build:
         self, index: str, stored: Stored, counts: BulkCounts, next_number: int
     ) -> None:
         connection, loading = self._connection, self._loading
-        settings = {"index": {"number_of_replicas": loading.replicas, "refresh_interval": None}}
-        connection.ask("PUT", f"/{index}/_settings", settings, time_limits=_LONG)
+        self._set_copies(index, loading.replicas, refresh_interval=None)
         if loading.merge:
             params = {"max_num_segments": "1"}
             connection.ask("POST", f"/{index}/_forcemerge", params=params, time_limits=_LONG)
-        _wait_for_copies(connection, index, loading)
+        missing = _missing_copies(connection, index, loading.copies_seconds, loading.message)
+        if missing:
+            raise ClusterError(f"{missing}; the same command resumes")
+        refresh(connection, index)
         found = count_documents(
             connection, index, len(self._corpus.fields), layout.live(_FIRST_CHANGE)
         )
@@ -229,6 +243,10 @@ class _Build:
         write_state(connection, index, state, stored)
         self._move_alias(index)
         _LOG.info("built %s: %s", connection.address, counted(found.documents, "document"))
+
+    def _set_copies(self, index: str, replicas: int, **others: object) -> None:
+        settings = {"index": {"number_of_replicas": replicas, **others}}
+        self._connection.ask("PUT", f"/{index}/_settings", settings, time_limits=_LONG)
 
     def _move_alias(self, index: str) -> None:
         name = self._connection.address.name
@@ -255,31 +273,25 @@ def reporter(options: BuildOptions) -> Callable[[Refusal], None]:
     return report
 
 
-def _wait_for_copies(connection: Connection, index: str, loading: ClusterOptions) -> None:
-    """Wait until all copies of all shards are there, and make all documents findable.
-
-    Raises:
-        ClusterError: They are not.
-    """
+def _missing_copies(
+    connection: Connection, index: str, seconds: float, message: Callable[[str], None]
+) -> str:
+    """Wait until all copies of all shards are there; which are missing after so many seconds."""
     begin, is_told = time.monotonic(), False
     while True:
         # a refresh also counts copies that are still being made
         shards = connection.ask("GET", f"/{index}/_stats/docs")["_shards"]
         if shards["successful"] >= shards["total"]:
-            refresh(connection, index)
-            return
+            return ""
         there = f"{shards['successful']} of {shards['total']} copies of shards are there"
-        if time.monotonic() - begin > loading.copies_seconds:
-            raise ClusterError(
-                f"{connection.address}: only {there}; add nodes, or use fewer --replicas; the same "
-                "command resumes"
+        if time.monotonic() - begin > seconds:
+            return (
+                f"{connection.address}: only {there}, and each copy of a shard needs a node of its "
+                "own; add nodes, or use fewer --replicas (0 for one node)"
             )
         if not is_told and time.monotonic() - begin > _PATIENT_SECONDS:
             is_told = True
-            loading.message(
-                f"{there}; waiting up to {loading.copies_seconds:g} seconds for the others; each "
-                "copy of a shard needs a node of its own, and --replicas 0 makes no second ones"
-            )
+            message(f"{there}; waiting up to {seconds:g} seconds for the others")
         time.sleep(0.5)
 
 
