@@ -9,9 +9,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import sicetnon
+from sicetnon.compiled import compiled, prefetch
 
 KERNEL = """
 from sicetnon.compiled import compiled
@@ -226,3 +229,19 @@ print(compiled.is_small(0.1), compiled.is_small(2 * compiled.PLAIN_SECONDS), com
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "True False False\n"
+
+
+@compiled(allocates=False)
+def total(numbers: NDArray[np.float64], ahead: int) -> float:
+    """A sum, with numbers asked for that are so many places ahead."""
+    found = 0.0
+    for place in range(numbers.size):
+        prefetch(numbers, place + ahead)
+        found += numbers[place]
+    return found
+
+
+@pytest.mark.parametrize("ahead", [0, 5, 1 << 40, -(1 << 40)])
+def test_numbers_may_be_asked_for_that_are_not_there(ahead: int) -> None:
+    assert total(np.arange(10.0), ahead) == 45.0
+    assert total(np.empty(0), ahead) == 0.0

@@ -146,6 +146,24 @@ def inlined(function: Any = None, *, allocates: bool = True) -> Any:
     return Inlined(function, is_stored=False)
 
 
+class _Prefetch(Inlined[[Any, Any], None]):
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        from sicetnon.compiled import intrinsics
+
+        return intrinsics.prefetch
+
+
+@_Prefetch
+def prefetch(array: Any, place: Any) -> None:
+    """Ask for a number of an array that will soon be read, so that nothing waits for memory then.
+
+    Args:
+        array: The array, of one dimension and without gaps.
+        place: The place of the number. It may lie outside of the array.
+    """
+
+
 class _Plainness:
     """The work that this process has done without compiling."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
+from sicetnon.compiled import compiled, prefetch
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.offsets import GROUP_BITS, StoredOffsets, write_offsets
 from sicetnon.index.storage import StoredFile, damaged, write_array
@@ -80,13 +80,16 @@ def _join(
         if not 0 <= begin <= end <= letters.size:
             return np.empty(0, dtype=np.uint8)
         begins[place], ends[place] = begin, end
+        prefetch(letters, np.uint64(begin))
+        prefetch(letters, np.uint64(end))
         size += end - begin
     joined = np.empty(size, dtype=np.uint8)
     position = np.uint64(0)
     for place in range(numbers.size):
-        for letter in range(np.uint64(begins[place]), np.uint64(ends[place])):
-            joined[position] = letters[letter]
-            position += np.uint64(1)
+        begin, letters_of_word = np.uint64(begins[place]), np.uint64(ends[place] - begins[place])
+        for letter in range(letters_of_word):
+            joined[position + letter] = letters[begin + letter]
+        position += letters_of_word
         joined[position] = _LINE_BREAK
         position += np.uint64(1)
     return joined

@@ -7,7 +7,6 @@ import dataclasses
 import os
 import queue
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -168,8 +167,11 @@ class LocalRetriever:
 
     def terms(self, text: str) -> dict[str, float]:
         """The terms of a text with their frequencies, in the order of the text."""
+        counts: dict[str, float] = {}
         with self._analyzer_lock:
-            return {term: float(n) for term, n in Counter(self._analyzer.terms_of(text)).items()}
+            for term in self._analyzer.terms_of(text):
+                counts[term] = counts.get(term, 0.0) + 1.0
+        return counts
 
     def search(
         self, query: Mapping[str, float], k: int

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled, inlined
+from sicetnon.compiled import compiled, inlined, prefetch
 from sicetnon.index.unpacking import first_bit
 from sicetnon.retrieval.formulas import UNSEEN, by_number, saturation
 from sicetnon.retrieval.kernels import keep
@@ -47,6 +47,8 @@ GROUP = 64
 _SAMPLES, _SAMPLE_SIZE = 4, 2048
 _AT_A_TIME = 16
 """Postings that are added without a look at each, whether it is in the window."""
+_AHEAD = 384
+"""Postings between those that are added and those that are asked for from memory."""
 
 
 @inlined
@@ -176,6 +178,8 @@ def add_paired(
     zero, place, stop = np.uint64(start), np.uint64(begin), np.uint64(end)
     many = np.uint64(_AT_A_TIME)
     while place + many <= stop and documents[place + many - np.uint64(1)] < behind:
+        prefetch(documents, place + np.uint64(_AHEAD))
+        prefetch(codes, place + np.uint64(_AHEAD))
         for posting in range(place, place + many):
             document = np.uint64(np.int64(documents[posting]) - first)
             scores[document] += table[zero + np.uint64(codes[posting])]
