@@ -212,7 +212,7 @@ def test_more_copies_than_nodes_are_refused_before_anything_is_loaded(
     before = cluster.ask(f"{name}.*")
     told: list[str] = []
     many = replace(COPIES, replicas=5, copies_seconds=6.0, message=told.append)
-    with pytest.raises(SicetnonError, match="only 9 of 18 copies .* nothing was loaded"):
+    with pytest.raises(SicetnonError, match=r"only 9 of 18 copies .* nothing was loaded"):
         Index.build(corpus_file, address, cluster=many)
     assert told == ["9 of 18 copies of shards are there; waiting up to 6 seconds for the others"]
     assert cluster.ask(f"{name}.*") == before
