@@ -48,6 +48,20 @@ def whole(number: float) -> float:
 print(whole(3.0))
 """
 
+MADE = """
+from part import part
+from sicetnon.compiled import compiled
+
+def maker(called):
+    @compiled
+    def whole(number: float) -> float:
+        return called(number)
+
+    return whole
+
+print(maker(part)(3.0))
+"""
+
 SMALL = """
 import sys
 from sicetnon.cli import main
@@ -182,6 +196,15 @@ def test_a_change_of_what_a_kernel_calls_counts(
         part.write_text(CALLED.format(called_as=called_as, divided=divided, number=number))
         # a file of the same size within a second has the same bytecode file
         os.utime(part, (divided + number, divided + number))
+        assert run_here() == printed
+
+
+def test_a_change_of_what_a_kernel_is_made_with_counts(tmp_path: Path, run_here: Here) -> None:
+    part = tmp_path / "part.py"
+    (tmp_path / "kernel.py").write_text(MADE)
+    for divided, printed in ((2, "2.5\n"), (4, "1.75\n")):
+        part.write_text(CALLED.format(called_as="inlined", divided=divided, number=1))
+        os.utime(part, (divided, divided))
         assert run_here() == printed
 
 

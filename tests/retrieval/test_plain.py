@@ -44,6 +44,37 @@ def test_many_postings_have_the_scores_of_each(
     np.testing.assert_array_equal(plain._each(formula, tf, norms, a, b), one_by_one)
 
 
+POSTINGS = st.lists(
+    # 1, 33 and 257 are neighbours wherever a table of 2^n places is used
+    st.tuples(*[st.sampled_from([0, 1, 2, 3, 33, 257, 65535])] * 3),
+    max_size=600,
+)
+
+
+@pytest.mark.parametrize("formula", [formulas.log_ratio_matched, formulas.saturation])
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(POSTINGS, st.sampled_from([(1.0, 0.1, 2.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1e300)]))
+def test_scores_are_added_alike(
+    formula: formulas.Formula, rows: list[tuple[int, int, int]], weights: tuple[float, ...]
+) -> None:
+    size = 3 * len(rows) + 1
+    documents = np.arange(7, 7 + 3 * len(rows), 3, dtype=np.int32)
+    frequencies = np.array(rows, dtype=np.uint16).reshape(-1, 3)
+    norms = np.linspace(-3.0, 5.0, size)
+    found = []
+    for loops in (plain, kernels):
+        scores = np.where(np.arange(size) % 2, formulas.UNSEEN, 0.5)
+        accumulate = loops.accumulator(formula)
+        assert accumulate((documents, frequencies, weights), 7, norms, scores, 1.5, 0.3, -2.0)
+        found.append(scores)
+    np.testing.assert_array_equal(*found)
+    for wrong in (-1, 7 + size):
+        damaged = np.append(documents, np.int32(wrong)), np.ones((len(rows) + 1, 3), np.uint16)
+        for loops in (plain, kernels):
+            accumulate, scores = loops.accumulator(formula), np.zeros(size)
+            assert not accumulate((*damaged, weights), 7, norms, scores, 1.5, 0.3, -2.0)
+
+
 FORMS = st.lists(
     st.dictionaries(st.integers(0, 9000), st.sampled_from([0.0, 0.1, 1.0, 3.0]), max_size=9),
     min_size=1,

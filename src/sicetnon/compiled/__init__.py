@@ -147,6 +147,8 @@ def inlined(function: Any = None, *, allocates: bool = True) -> Any:
 
 
 class _Prefetch(Inlined[[Any, Any], None]):
+    """An instruction that numba lacks: its machine code is made by `intrinsics`, not by numba."""
+
     @functools.cached_property
     def dispatcher(self) -> Any:
         from sicetnon.compiled import intrinsics
@@ -155,12 +157,12 @@ class _Prefetch(Inlined[[Any, Any], None]):
 
 
 @_Prefetch
-def prefetch(array: Any, place: Any) -> None:
-    """Ask for a number of an array that will soon be read, so that nothing waits for memory then.
+def prefetch(array: Any, index: Any) -> None:
+    """Start loading the cache line of an element that is read soon.
 
     Args:
-        array: The array, of one dimension and without gaps.
-        place: The place of the number. It may lie outside of the array.
+        array: An array of one dimension, without gaps.
+        index: The index of the element; there need be none.
     """
 
 

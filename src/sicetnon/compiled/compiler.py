@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import inspect
 import logging
 import pickle
 import time
@@ -136,7 +137,7 @@ class _KernelCache(caching.FunctionCache):
     def __init__(self, function: Callable[..., Any]):
         super().__init__(function)  # type: ignore[no-untyped-call]
         # numba's stamp covers the kernel's own file; what it calls may lie in another one
-        stamp = (self._impl.locator.get_source_stamp(), _parts(function))
+        stamp = (self._impl.locator.get_source_stamp(), _compiler_digest(), _parts(function))
         self._cache_file = _KernelFile(  # type: ignore[no-untyped-call]
             self._cache_path, self._impl.filename_base, stamp
         )
@@ -175,10 +176,20 @@ def _parts(function: Callable[..., Any]) -> list[tuple[object, ...]]:
         codes = list(_nested(part.__code__))
         named = sorted({name for code in codes for name in code.co_names})
         values = {name: part.__globals__.get(name) for name in named}
+        values |= inspect.getclosurevars(part).nonlocals
         numbers = [(name, value) for name, value in values.items() if isinstance(value, _NUMBERS)]
         parts[part] = (part.__module__, part.__qualname__, *map(_written, codes), *numbers)
         waiting += [value.function for value in values.values() if isinstance(value, Kernel)]
     return list(parts.values())
+
+
+@functools.cache
+def _compiler_digest() -> str:
+    """A digest of the files that say how kernels are compiled."""
+    digest = hashlib.sha256()
+    for name in ("compiler.py", "intrinsics.py"):
+        digest.update(Path(__file__).with_name(name).read_bytes())
+    return digest.hexdigest()
 
 
 def _nested(code: CodeType) -> Iterator[CodeType]:

@@ -1,4 +1,7 @@
-"""What LLVM can do and numba cannot say. To import this module loads numba."""
+"""What LLVM can do and numba cannot say. To import this module loads numba.
+
+numba brings llvmlite, which makes its machine code.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,11 @@ from sicetnon.compiled.compiler import inlined_dispatcher
 _READ, _KEEP, _DATA = 0, 3, 1
 
 
-def _typed(_: Any, array: Any, place: Any) -> Any:
+def _prefetch_call(_: Any, array: Any, index: Any) -> Any:
+    """The type of a call, and what makes its machine code; None where it cannot be called so."""
+    if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
+        return None
+
     def generate(context: Any, builder: Any, __: Any, values: Any) -> Any:
         data = context.make_array(array)(context, builder, values[0]).data
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -23,14 +30,14 @@ def _typed(_: Any, array: Any, place: Any) -> Any:
         builder.call(function, [address, number(_READ), number(_KEEP), number(_DATA)])
         return context.get_dummy_value()
 
-    return types.void(array, place), generate
+    return types.void(array, index), generate
 
 
-_call: Any = intrinsic(_typed)
+_call: Any = intrinsic(_prefetch_call)
 
 
-def _prefetch(array: Any, place: Any) -> None:
-    _call(array, place)
+def _prefetch(array: Any, index: Any) -> None:
+    _call(array, index)
 
 
 prefetch = inlined_dispatcher(_prefetch, allocates=False)

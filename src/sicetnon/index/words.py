@@ -81,15 +81,15 @@ def _join(
             return np.empty(0, dtype=np.uint8)
         begins[place], ends[place] = begin, end
         prefetch(letters, np.uint64(begin))
-        prefetch(letters, np.uint64(end))
+        prefetch(letters, np.uint64(end))  # a word may lie in two cache lines
         size += end - begin
     joined = np.empty(size, dtype=np.uint8)
     position = np.uint64(0)
     for place in range(numbers.size):
-        begin, letters_of_word = np.uint64(begins[place]), np.uint64(ends[place] - begins[place])
-        for letter in range(letters_of_word):
-            joined[position + letter] = letters[begin + letter]
-        position += letters_of_word
+        start, length = np.uint64(begins[place]), np.uint64(ends[place] - begins[place])
+        for letter in range(length):
+            joined[position + letter] = letters[start + letter]
+        position += length
         joined[position] = _LINE_BREAK
         position += np.uint64(1)
     return joined

@@ -44,7 +44,13 @@ def log_ratio(tf: float, norm: float, a: float, b: float) -> float:
 @inlined
 def log_ratio_matched(tf: float, norm: float, a: float, b: float) -> float:
     """max(b, ln(1 + a · tf) + norm)."""
-    return max(b, math.log(1.0 + a * tf) + norm)
+    return matched(math.log(1.0 + a * tf), norm, b)
+
+
+@inlined
+def matched(logarithm: float, norm: float, b: float) -> float:
+    """`log_ratio_matched`, where ln(1 + a · tf) is known."""
+    return max(b, logarithm + norm)
 
 
 @inlined

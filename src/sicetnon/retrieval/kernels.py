@@ -17,13 +17,18 @@ from sicetnon.retrieval.formulas import (
     Formula,
     WindowPostings,
     log_ratio_matched,
+    matched,
 )
 
 Reals = NDArray[np.float64]
 
-_AT_A_TIME, _LOGS, _SPREAD, _HIGHEST = 256, 256, 1000.0, 1e15
-"""Postings that are weighed at a time; logarithms that are kept, and a factor that gives near
-frequencies, such as 1 and 1.1, different places among them."""
+_LOGS = 1 << 8
+"""Logarithms that are kept while the scores of a term are added."""
+_SPREAD = 997.0
+"""Places between the logarithms of 1 and 2: an odd number, so that whole numbers have all places,
+and large, so that tenths differ."""
+_HIGHEST = 1e15
+"""A frequency that is turned into a place; a higher one might be no whole number of 64 bits."""
 _MERGED = 1 << 12
 """Documents per window of `merge_forms`: their sums fit into a core's first cache."""
 
@@ -47,57 +52,37 @@ def accumulator(formula: Formula) -> Accumulate:
         b: float,
     ) -> bool:
         documents, frequencies, field_weights = postings
-        sums, logs, are_there = np.empty(_AT_A_TIME), np.zeros((2, _LOGS if takes_log else 0)), True
-        for begin in range(0, documents.size, _AT_A_TIME):
-            size = min(_AT_A_TIME, documents.size - begin)
-            weigh(frequencies, field_weights, begin, sums[:size])
-            for place in range(np.uint64(size)):
-                tf = sums[place]
-                # a damaged index may hold any number; it must not write outside the array
-                document = np.uint64(np.int64(documents[np.uint64(begin) + place]) - first)
-                is_there = bool(document < np.uint64(scores.size))
-                are_there &= is_there
-                if is_there and tf > 0.0:
-                    if takes_log:
-                        score = max(b, known_log(tf, a, logs) + norms[document])
-                    else:
-                        score = formula(tf, norms[document], a, b)
-                    known = scores[document]
-                    score *= query_weight
-                    scores[document] = score if known == UNSEEN else known + score
+        logs, are_there = np.zeros((2, _LOGS if takes_log else 0)), True
+        for posting in range(np.uint64(documents.size)):
+            tf = 0.0
+            for field in range(len(field_weights)):
+                if field_weights[field] != 0.0:  # that of most fields, where a few are searched
+                    tf += field_weights[field] * frequencies[posting, np.uint64(field)]
+            # a damaged index may hold any number; it must not write outside the array
+            document = np.uint64(np.int64(documents[posting]) - first)
+            is_there = bool(document < np.uint64(scores.size))
+            are_there &= is_there
+            if is_there and tf > 0.0:
+                if takes_log:
+                    score = matched(cached_log(tf, a, logs), norms[document], b)
+                else:
+                    score = formula(tf, norms[document], a, b)
+                score *= query_weight
+                known = scores[document]
+                scores[document] = score if known == UNSEEN else known + score
         return are_there
 
     return accumulate
 
 
-@compiled(allocates=False)
-def weigh(
-    frequencies: NDArray[Any], field_weights: tuple[float, ...], first: int, sums: Reals
-) -> None:
-    """Weigh and add up the frequencies of some postings.
-
-    Args:
-        frequencies: The frequencies in each field, shape (postings, fields).
-        field_weights: The weight of each field.
-        first: The first of the postings.
-        sums: Written: for each of the postings the sum over the fields.
-    """
-    sums[:] = 0.0
-    for field in range(len(field_weights)):
-        weight = field_weights[field]
-        if weight != 0.0:
-            for place in range(np.uint64(sums.size)):
-                sums[place] += weight * frequencies[np.uint64(first) + place, np.uint64(field)]
-
-
 @inlined(allocates=False)
-def known_log(tf: float, a: float, logs: Reals) -> float:
-    """ln(1 + a · tf), computed once for a frequency: most postings have one of a few.
+def cached_log(tf: float, a: float, logs: Reals) -> float:
+    """ln(1 + a · tf), kept for the frequencies seen last: most postings have one of a few.
 
     Args:
         tf: The frequency, above 0.
-        a: The same in all calls with these logarithms.
-        logs: Changed: some frequencies, 0 for none, and their logarithms, shape (2, `_LOGS`).
+        a: The constant of the term.
+        logs: Changed: frequencies, 0 for none, and their logarithms, shape (2, `_LOGS`).
     """
     place = np.uint64(min(tf * _SPREAD, _HIGHEST)) & np.uint64(_LOGS - 1)
     if logs[0, place] != tf:
