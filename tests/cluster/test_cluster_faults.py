@@ -25,6 +25,7 @@ from sicetnon.cluster.building import ClusterOptions, build_on_cluster
 from sicetnon.cluster.bulk import BulkCounts
 from sicetnon.cluster.changing import delete_on_cluster
 from sicetnon.cluster.connection import Connection
+from sicetnon.cluster.state import WriterLock
 from sicetnon.errors import SicetnonError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.writing import BuildOptions
@@ -211,11 +212,49 @@ def test_more_copies_than_nodes_are_refused_before_anything_is_loaded(
     Index.build(["school uniforms"], address, cluster=COPIES).close()
     before = cluster.ask(f"{name}.*")
     told: list[str] = []
-    many = replace(COPIES, replicas=5, copies_seconds=6.0, message=told.append)
+    many = replace(COPIES, replicas=5, placing_seconds=6.0, message=told.append)
     with pytest.raises(SicetnonError, match=r"only 9 of 18 copies .* nothing was loaded"):
         Index.build(corpus_file, address, cluster=many)
     assert told == ["9 of 18 copies of shards are there; waiting up to 6 seconds for the others"]
     assert cluster.ask(f"{name}.*") == before
+
+
+def test_a_build_that_was_stopped_while_copies_were_placed_places_them_again(
+    new_address: Callable[[], str], corpus_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = new_address()
+    many = replace(COPIES, replicas=5, placing_seconds=0.0)
+    with monkeypatch.context() as patch:
+        # as a kill would leave it
+        patch.setattr("sicetnon.cluster.building._Build._remove", lambda *_: None)
+        with pytest.raises(SicetnonError, match="nothing was loaded"):
+            Index.build(corpus_file, address, cluster=many)
+    with pytest.raises(SicetnonError, match="nothing was loaded"):
+        Index.build(corpus_file, address, cluster=many)
+    Index.build(corpus_file, address, cluster=COPIES).close()
+
+
+def test_a_build_that_waited_in_vain_for_copies_keeps_those_that_are_there(
+    cluster: Cluster, new_address: Callable[[], str], corpus_file: Path
+) -> None:
+    address = new_address()
+    name = address.rpartition("/")[2]
+
+    def build(replicas: int) -> None:
+        loading = ClusterOptions(shards=1, replicas=replicas, lease=1.0, copies_seconds=0.0)
+        Index.build(corpus_file, address, cluster=loading).close()
+
+    def counts(_: str) -> None:
+        found = cluster.ask(f"{name}.*/_settings?expand_wildcards=all")
+        replicas.update(each["settings"]["index"]["number_of_replicas"] for each in found.values())
+
+    replicas: set[str] = set()
+    # a build is resumed with the same number of shards, whatever its copies
+    with pytest.raises(SicetnonError, match="the same command resumes"):
+        build(1)
+    resumed = ClusterOptions(shards=1, replicas=1, lease=1.0, message=counts)
+    Index.build(corpus_file, address, cluster=resumed).close()
+    assert replicas == {"1"}
 
 
 def command(*arguments: object) -> subprocess.Popen[str]:
@@ -330,6 +369,25 @@ def test_a_lock_whose_answer_was_lost_is_ones_own(
         assert len(index) == 3000
     # the lock was taken, and shown to be in use
     assert len(writes) > 2
+
+
+def test_a_build_that_another_process_finished_is_left_alone(
+    new_address: Callable[[], str], corpus_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, take = new_address(), WriterLock.__init__
+    loading = ClusterOptions(shards=1, replicas=0, lease=0.2)
+
+    def late(*given: Any) -> None:
+        # another process resumes the build that was just begun, and finishes it
+        monkeypatch.setattr(WriterLock, "__init__", take)
+        Index.build(corpus_file, address, cluster=loading).close()
+        take(*given)
+
+    monkeypatch.setattr(WriterLock, "__init__", late)
+    with pytest.raises(SicetnonError, match="another process has just finished this build"):
+        Index.build(corpus_file, address, cluster=loading)
+    with Index.open(address) as index:
+        assert len(index) == 3000
 
 
 def _version(index: Index) -> tuple[str, int]:

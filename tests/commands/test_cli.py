@@ -19,9 +19,18 @@ class TestSearch:
     def test_answers_from_the_sample_without_an_index(self, capsys) -> None:
         assert main(["search", "Should teachers get tenure?", "-k", "5"]) == 0
         shown = capsys.readouterr().out
-        assert "\nAgainst ──" in shown
+        assert re.search(r"\nAgainst \(\d\) ──", shown)
         assert "a program's guess" in shown
         assert "tenure" in shown.lower()
+
+    def test_what_is_left_out_is_told(self, capsys) -> None:
+        question = ["search", "Should teachers get tenure?", "--no-sides"]
+        for words, is_told in (([], True), (["--quiet"], False), (["--system", "answers"], False)):
+            assert main([*question, *words]) == 0
+            shown = capsys.readouterr().out
+            assert (
+                "--system answers shows what may be, too." in " ".join(shown.split())
+            ) == is_told
 
     def test_piped_output_is_plain_and_narrow(self, index: Path) -> None:
         done = run_command("search", "Is homework good for children?", "--index", index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
@@ -42,7 +43,8 @@ def shown(question: str, found: list[Answer], width: int = 80) -> list[str]:
 
 
 def titles(lines: list[str]) -> list[str]:
-    return [line.rstrip("─ ") for line in lines if line.endswith("─")]
+    """The titles of groups, without the numbers of answers behind them."""
+    return [re.sub(r" \(\d+\)$", "", line.rstrip("─ ")) for line in lines if line.endswith("─")]
 
 
 def test_each_side_names_its_object(index: Index) -> None:
@@ -63,7 +65,7 @@ def test_the_terminal_groups_passages_by_side(index: Index) -> None:
     below: dict[str, str] = {}
     title = ""
     for line in lines:
-        title = line.rstrip("─ ") if line.endswith("─") else title
+        title = (titles([line]) or [title])[0]
         below |= {a.id: title for a in found if line.split()[1:] == [a.id]}
     sides = dict(zip(("FIRST", "SECOND", "NEUTRAL", "NO"), GROUPS, strict=True))
     assert below == {answer.id: sides[str(answer.stance)] for answer in found}

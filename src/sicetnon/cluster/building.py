@@ -40,8 +40,12 @@ from sicetnon.index.writing import BuildOptions
 _LOG = logging.getLogger("sicetnon.cluster")
 _LONG = TimeLimits(600.0, 600.0)
 _FIRST_CHANGE = 1
-_PATIENT_SECONDS, _EMPTY_SECONDS = 5.0, 30.0
-"""Seconds of waiting for copies that need no explanation, and for copies of empty shards."""
+_PATIENT_SECONDS = 5.0
+"""Seconds of waiting for copies that need no explanation."""
+
+
+class _MissingCopiesError(ClusterError):
+    """No nodes take all copies of the shards."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ class ClusterOptions:
         batch_bytes: Size of a bulk request.
         merge: Whether each shard is merged into one segment after loading.
         lease: Seconds after which the lock of a dead writer is free.
-        copies_seconds: Seconds to wait until all copies are there.
+        placing_seconds: Seconds to wait until nodes take the copies of the empty index.
+        copies_seconds: Seconds to wait until all copies are there, when all is loaded.
         message: Called with a line for people.
     """
 
@@ -65,6 +70,7 @@ class ClusterOptions:
     batch_bytes: int = 4 << 20
     merge: bool = False
     lease: float = LEASE_SECONDS
+    placing_seconds: float = 30.0
     copies_seconds: float = 600.0
     message: Callable[[str], None] = lambda _: None
 
@@ -103,12 +109,22 @@ class _Build:
 
     def run(self) -> BulkCounts:
         index, is_new = self._index()
-        with WriterLock(self._connection, index, self._loading.lease):
-            stored = self._state(index)
+        with WriterLock(self._connection, index, self._loading.lease) as lock:
+            stored = read_state(self._connection, index)
+            # it may have been chosen while another process had the lock
+            if stored is not None and stored.state.is_finished:
+                raise SicetnonError(
+                    f"{self._connection.address}: another process has just finished this build; "
+                    "nothing was changed"
+                )
             try:
+                if stored is None:
+                    self._place_copies(index)
+                    stored = self._write_state(index)
                 counts, next_number = self._load(index, is_new)
-            except DataError:
+            except (DataError, _MissingCopiesError):
                 # it would fail again: nothing is left to resume
+                lock.end_beats()
                 self._remove(index)
                 raise
             self._put_in_place(index, stored, counts, next_number)
@@ -127,14 +143,8 @@ class _Build:
                 return name, False
         number = int(names[-1].removeprefix(start)) + 1 if names else 1
         name = f"{start}{number}"
-        self._create(name)
-        return name, True
-
-    def _create(self, name: str) -> None:
-        """Create an empty index, and see that nodes take its copies, before hours of loading."""
-        connection, loading = self._connection, self._loading
         body = {
-            "settings": layout.settings(loading.shards, loading.replicas, SIMILARITY),
+            "settings": layout.settings(self._loading.shards, 0, SIMILARITY),
             "mappings": layout.mapping(
                 len(self._corpus.fields),
                 self._options.analysis.forms,
@@ -142,16 +152,27 @@ class _Build:
             ),
         }
         try:
-            connection.ask("PUT", f"/{name}", body, params={"wait_for_active_shards": "1"})
+            self._connection.ask("PUT", f"/{name}", body, params={"wait_for_active_shards": "1"})
         except ClusterError as error:
             # an answer may have been lost
             if error.kind != "resource_already_exists_exception":
                 raise
-        seconds = min(_EMPTY_SECONDS, loading.copies_seconds)
-        missing = _missing_copies(connection, name, seconds, loading.message)
-        if missing:
-            self._remove(name)
-            raise ClusterError(f"{missing}; nothing was loaded")
+        return name, True
+
+    def _place_copies(self, index: str) -> None:
+        """See that nodes take the copies of an empty index, before hours of loading.
+
+        The copies go again: to make them when all is loaded takes less work.
+        """
+        loading = self._loading
+        if loading.replicas:
+            self._set_copies(index, loading.replicas)
+            _wait_for_copies(
+                self._connection, index, loading.placing_seconds, loading.message,
+                "nothing was loaded",
+            )  # fmt: skip
+        # a build that was stopped before this line may have wanted more
+        self._set_copies(index, 0)
 
     def _fingerprint(self) -> str:
         """A hash of the source and settings: a build that was stopped has the same one."""
@@ -169,10 +190,7 @@ class _Build:
         """A unique text where the documents cannot be compared with those of another build."""
         return "" if self._corpus.size() else uuid.uuid4().hex
 
-    def _state(self, index: str) -> Stored:
-        stored = read_state(self._connection, index)
-        if stored is not None:
-            return stored
+    def _write_state(self, index: str) -> Stored:
         state = ClusterState(
             self._corpus.records,
             self._corpus.fields,
@@ -185,8 +203,6 @@ class _Build:
 
     def _load(self, index: str, is_new: bool) -> tuple[BulkCounts, int]:
         loading = self._loading
-        # further copies are made when all is loaded, which takes less work
-        self._set_copies(index, 0)
         preparation = Preparation(
             self._corpus, self._options, _FIRST_CHANGE, 0, loading.batch_bytes
         )
@@ -218,9 +234,8 @@ class _Build:
         if loading.merge:
             params = {"max_num_segments": "1"}
             connection.ask("POST", f"/{index}/_forcemerge", params=params, time_limits=_LONG)
-        missing = _missing_copies(connection, index, loading.copies_seconds, loading.message)
-        if missing:
-            raise ClusterError(f"{missing}; the same command resumes")
+        outcome = "the same command resumes"
+        _wait_for_copies(connection, index, loading.copies_seconds, loading.message, outcome)
         refresh(connection, index)
         found = count_documents(
             connection, index, len(self._corpus.fields), layout.live(_FIRST_CHANGE)
@@ -273,21 +288,29 @@ def reporter(options: BuildOptions) -> Callable[[Refusal], None]:
     return report
 
 
-def _missing_copies(
-    connection: Connection, index: str, seconds: float, message: Callable[[str], None]
-) -> str:
-    """Wait until all copies of all shards are there; which are missing after so many seconds."""
+def _wait_for_copies(
+    connection: Connection,
+    index: str,
+    seconds: float,
+    message: Callable[[str], None],
+    outcome: str,
+) -> None:
+    """Wait until all copies of all shards are there.
+
+    Raises:
+        _MissingCopiesError: They are not after so many seconds. The error says the outcome.
+    """
     begin, is_told = time.monotonic(), False
     while True:
         # a refresh also counts copies that are still being made
         shards = connection.ask("GET", f"/{index}/_stats/docs")["_shards"]
         if shards["successful"] >= shards["total"]:
-            return ""
+            return
         there = f"{shards['successful']} of {shards['total']} copies of shards are there"
         if time.monotonic() - begin > seconds:
-            return (
+            raise _MissingCopiesError(
                 f"{connection.address}: only {there}, and each copy of a shard needs a node of its "
-                "own; add nodes, or use fewer --replicas (0 for one node)"
+                f"own; add nodes, or use fewer --replicas (0 for one node); {outcome}"
             )
         if not is_told and time.monotonic() - begin > _PATIENT_SECONDS:
             is_told = True

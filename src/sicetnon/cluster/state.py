@@ -216,9 +216,13 @@ class WriterLock:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def end_beats(self) -> None:
+        """Show no more life, before the index is removed: a write would make it anew."""
         self._end.set()
         self._thread.join()
+
+    def __exit__(self, *_: object) -> None:
+        self.end_beats()
         try:
             self._connection.ask(
                 "DELETE",

@@ -78,6 +78,7 @@ def _search(options: argparse.Namespace) -> None:
     from sicetnon.library.answers import as_json
     from sicetnon.library.index import Index
     from sicetnon.library.sample import sample_index
+    from sicetnon.tasks.registry import shown_system
 
     say = notices(options)
     place, partial = options.index, options.partial
@@ -92,15 +93,21 @@ def _search(options: argparse.Namespace) -> None:
         )
         nearest = [] if found else index.nearest_topics(question)
         missing = index.missing
+        known = sum(1 + len(answer.similar) for answer in found)
+        is_less = options.system is None and len(found) < options.k and len(index) > known
+        name = shown_system(index)
     if options.json:
         print_json(as_json(question, found, nearest, missing))
         return
-    from sicetnon.terminal.answers import show_answers
+    from sicetnon.terminal.answers import show_answers, show_left_out
     from sicetnon.terminal.console import console
 
     if missing:
         say(f"partial: {missing}")
-    show_answers(question, found, console(), nearest, options.explain)
+    screen = console()
+    show_answers(question, found, screen, nearest, options.explain)
+    if is_less and not options.quiet:
+        show_left_out(name, screen)
     if options.explain and found and not any(answer.reasons for answer in found):
         say("no reasons: only the system `answers`, for arguments, gives them")
 

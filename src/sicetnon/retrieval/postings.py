@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.checks import check_real
 from sicetnon.compiled import is_small
 from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.reader import IndexReader
@@ -24,6 +24,7 @@ from sicetnon.retrieval.statistics import (
     weighted_occurrences,
 )
 
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-9, 1e9
 _KNOWN_TERMS = 10_000
 _COUNT_SECONDS = 50e-9
 
@@ -84,8 +85,13 @@ def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np
 
     Raises:
         BrokenIndexError: The index lacks one of the fields.
-        UsageError: A weight is no number from 0.
+        UsageError: The fields are no names with weights, or a weight is neither 0 nor a number from
+            a billionth to a billion.
     """
+    if not isinstance(fields, Mapping):
+        raise UsageError(
+            f"found {fields!r}; expected fields with weights, such as {{'title': 2.0}}"
+        )
     unknown = [name for name in fields if name not in index.fields]
     if unknown:
         raise BrokenIndexError(
@@ -93,8 +99,13 @@ def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np
             f"{', '.join(index.fields)}"
         )
     for name, weight in fields.items():
-        if not (isinstance(weight, int | float) and 0 <= weight < math.inf):
-            raise UsageError(f"found the weight {weight!r} of the field {name}; expected 0 or more")
+        check_real(weight, f"the weight of the field {name}")
+        # sums of others may be too large or too small for a number
+        if weight != 0 and not _LEAST_WEIGHT <= weight <= _MOST_WEIGHT:
+            raise UsageError(
+                f"found the weight {weight!r} of the field {name}; expected 0, or a number from "
+                f"{_LEAST_WEIGHT:g} to {_MOST_WEIGHT:g}"
+            )
     if not fields:
         return np.ones(len(index.fields))
     return np.array([float(fields.get(name, 0.0)) for name in index.fields])

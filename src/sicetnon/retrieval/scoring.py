@@ -10,6 +10,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.checks import check_real
+from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas
 from sicetnon.retrieval.bounds import KnownBounds
@@ -25,6 +27,18 @@ PartOf: TypeAlias = Callable[[Mapping[str, float]], Part]
 
 Only one thread at a time may call the function, which reads postings.
 """
+
+
+def _check_number(value: object, name: str, least: float = -math.inf) -> None:
+    """Refuse anything but a finite number from a least one.
+
+    Raises:
+        UsageError: The value is something else.
+    """
+    check_real(value, name)
+    if not (math.isfinite(value) and value >= least):  # type: ignore[arg-type,operator]
+        expected = "a finite number" if least == -math.inf else f"a number from {least:g}"
+        raise UsageError(f"found {name} = {value!r}; expected {expected}")
 
 
 class Scoring(Protocol):
@@ -56,6 +70,17 @@ class FieldScore:
     fields: Mapping[str, float] = field(default_factory=dict)
     weight: float = 1.0
     other_forms: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the model and the numbers.
+
+        Raises:
+            UsageError: One is not legal.
+        """
+        if not isinstance(self.model, WeightingModel):
+            raise UsageError(f"found {self.model!r} as a weighting model; expected BM25(), say")
+        _check_number(self.weight, "weight")
+        _check_number(self.other_forms, "other_forms", 0.0)
 
     def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
@@ -111,6 +136,19 @@ class BM25F:
     b: Mapping[str, float] = field(default_factory=dict)
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            UsageError: One is not legal.
+        """
+        _check_number(self.weight, "weight")
+        _check_number(self.k1, "k1", 0.0)
+        for name, share in self.b.items():
+            _check_number(share, f"b of the field {name}", 0.0)
+            if share > 1:
+                raise UsageError(f"found b of the field {name} = {share!r}; expected at most 1")
+
     def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
         field_weights(index, self.b)  # refuses names of fields that the index lacks
@@ -163,6 +201,20 @@ class Coverage:
     fields: tuple[str, ...]
     weight: float = 1.0
     other_forms: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields and the weight.
+
+        Raises:
+            UsageError: One is not legal.
+        """
+        given: object = self.fields
+        if isinstance(given, str) or not self.fields:
+            raise UsageError(
+                f"found {self.fields!r} as the fields that cover a question; expected a list of "
+                'names, such as ("conclusion",)'
+            )
+        _check_number(self.weight, "weight")
 
     def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""

@@ -132,6 +132,8 @@ class BM25(WeightingModel):
         _check(self.k1 >= 0, "k1", self.k1)
         check_real(self.b, "b")
         _check(0 <= self.b <= 1, "b", self.b)
+        check_real(self.delta, "delta")
+        _check(0 <= self.delta < math.inf, "delta", self.delta)
 
     @property
     def formula(self) -> Formula | OwnLoop:

@@ -71,6 +71,13 @@ def show_answers(
         _show_group(title, colour, chosen, screen, explain, objects is not None)
 
 
+def show_left_out(system: str, screen: Console) -> None:
+    """Print that answers were left out, and the system that shows them, too."""
+    said = f"Only what is surely about the question is shown. For more: --system {system}"
+    screen.print()
+    print_paragraph(Text(said, style="dim"), screen, 0)
+
+
 def _show_nearest(nearest: Sequence[str], screen: Console) -> None:
     """Print that there is no answer, and the nearest topics."""
     if not nearest:
@@ -102,19 +109,20 @@ def _show_group(
     if not answers:
         return
     screen.print()
-    screen.print(Rule(Text(title, style=f"bold {colour}"), align="left", style=colour))
+    head = Text(f"{title} ({len(answers)})", style=f"bold {colour}")
+    screen.print(Rule(head, align="left", style=colour))
     for answer in answers:
         _show(answer, colour, screen, explain, is_choice)
 
 
 def _label(answer: Answer, is_choice: bool) -> str:
-    """The side of an answer, how sure it is, and whether the answer denies its heading."""
+    """The side of an answer, how sure it is, and whether the answer is against its heading."""
     word = _SIDES[answer.side][0]
     if is_choice and answer.side in _FAVOURING:
         word = "favours it"
     if answer.side_probability is not None:
         word += f" ({answer.side_probability:.0%})"
-    return ", ".join(filter(None, (word, "denies" if denies(answer) else "")))
+    return ", ".join(filter(None, (word, "against the claim" if denies(answer) else "")))
 
 
 def _why(reasons: Mapping[str, float]) -> str:
@@ -139,7 +147,7 @@ def _show(answer: Answer, colour: str, screen: Console, explain: bool, is_choice
         print_paragraph(Text(_INDENT + _why(answer.reasons), style="dim"), screen, len(_INDENT))
     identifier = answer.id if answer.heading or label else ""
     more = f"{len(answer.similar)} more like this" if answer.similar else ""
-    facts = "  ".join(filter(None, (f"{answer.score:.2f}", identifier, more)))
+    facts = "  ".join(filter(None, (f"score {answer.score:.2f}", identifier, more)))
     print_origin(facts, answer.source, screen, _INDENT)
 
 
