@@ -286,14 +286,16 @@ class Ranking:
     stances: tuple[str, ...] | None = None
     reasons: tuple[Mapping[str, float], ...] | None = None
 
-    def taken(self, places: NDArray[np.int64], scores: NDArray[np.float64]) -> Ranking:
+    def taken(
+        self, places: NDArray[np.int64] | Sequence[int], scores: NDArray[np.float64]
+    ) -> Ranking:
         """The results at some places, in that order, with new scores.
 
         Args:
             places: Places in this ranking, from 0, none twice.
             scores: Shape as `places`.
         """
-        at = places.tolist()
+        at = np.asarray(places).tolist()
         stances, reasons = self.stances, self.reasons
         return Ranking(
             self.topic,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,17 @@ def test_the_ending_names_the_format(
     assert main(["brief", QUESTION, "--index", index, "-o", str(tmp_path / name)]) == 0
     assert (tmp_path / name).read_text("utf-8").startswith(start)
     assert f"wrote {tmp_path / name}" in capsys.readouterr().err
+
+
+def test_an_ending_of_no_format_is_refused(
+    index: str, tmp_path: Path, failing: Callable[..., tuple[int, str]]
+) -> None:
+    page = tmp_path / "a.pdf"
+    status, line = failing("brief", QUESTION, "--index", index, "-o", page)
+    assert (status, page.exists()) == (2, False)
+    assert "expected .md, .html or .json, or --format" in line
+    assert main(["brief", QUESTION, "--index", index, "-o", str(page), "--format", "html"]) == 0
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
 def test_prints_markdown_or_what_is_asked_for(index: str, capsys) -> None:

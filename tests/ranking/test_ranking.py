@@ -144,6 +144,13 @@ class Halved:
         return Ranking(topic, ranking.ids[:half], ranking.scores[:half])
 
 
+def test_places_may_be_a_list() -> None:
+    ranking = Ranking(TOPIC, ("a", "b", "c"), np.array([3.0, 2.0, 1.0]))
+    for places in ([2, 0], range(2, -1, -2), np.array([2, 0])):
+        assert ranking.taken(places, np.array([2.0, 1.0])).ids == ("c", "a")
+    assert ranking.taken([], np.empty(0)).ids == ()
+
+
 def test_a_system_applies_its_stages_in_their_order(index: Index) -> None:
     retriever = LocalRetriever(index, [FieldScore(BM25())])
     topics = [Topic("1", "guns"), Topic("2", "ban lives"), Topic("3", "nothing")]

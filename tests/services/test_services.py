@@ -41,7 +41,7 @@ class TestCommand:
         first, second = shown.split("In favour of coffee ")
         # a premise against the conclusion may be for the question
         for part in (first.partition("In favour of tea ")[2], second):
-            assert part.count("favours it, denies: Tea should go") == 2
+            assert part.count("favours it, against the claim: Tea should go") == 2
 
     def test_arguments_for_programs(self, capsys) -> None:
         assert main(["search", "tea or coffee?", "--source", "argsme", "-k", "2", "--json"]) == 0

@@ -233,7 +233,9 @@ class Connection:
         waiting: set[Future[Any]] = set()
         last_resort: Future[Any] | None = None
         is_wanted, is_late, least, pause = True, False, 0.0, time_limits.attempt
-        last = ClusterError(f"{self.address}: gave no answer in {time_limits.total:g} s")
+        last = ClusterError(
+            f"{self.address}: gave no answer in {time_limits.total:g} s; are its nodes running?"
+        )
         while (left := end - time.monotonic()) > (0.0 if waiting else least):
             if is_wanted and left > least and len(waiting) <= len(self.address.hosts):
                 # an attempt that has no time would hide why those before it failed

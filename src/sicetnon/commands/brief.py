@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sicetnon.commands.arguments import add_index, describe, notices
+from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
     from sicetnon.library.brief import Brief
 
 _FORMATS = ("markdown", "html", "json")
-_BY_ENDING = {".html": "html", ".htm": "html", ".json": "json"}
+_BY_ENDING = {
+    ".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".markdown": "markdown",
+    ".txt": "markdown", "": "markdown",
+}  # fmt: skip
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -42,12 +46,16 @@ def _brief(options: argparse.Namespace) -> None:
     from sicetnon.library.brief import brief
     from sicetnon.library.sample import opened_index
 
+    path = options.output
+    chosen = options.format or _BY_ENDING.get(path.suffix.lower() if path else "")
+    if chosen is None:
+        raise UsageError(
+            f"found the ending {path.suffix} of {path}; expected .md, .html or .json, or --format"
+        )
     say = notices(options)
     with opened_index(options.index, say) as index:
         made = brief(index, " ".join(options.question))
-    path = options.output
-    chosen = options.format or (_BY_ENDING.get(path.suffix.lower()) if path else None)
-    text = _text(made, chosen or "markdown")
+    text = _text(made, chosen)
     if path is None:
         print(text, end="")  # noqa: T201
     else:
