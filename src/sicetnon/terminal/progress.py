@@ -7,12 +7,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sicetnon.text.printable import printable
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them
+    from rich.progress import Progress
+
     from sicetnon.formats.corpora import Corpus
     from sicetnon.index.annotation_writer import AnnotationProgress
     from sicetnon.index.writing import Progress as BuildProgress
@@ -26,17 +27,7 @@ class ProgressBar:
     """
 
     def __init__(self, screen: Console):
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.fields[figures]}", markup=False),
-            TimeRemainingColumn(compact=True),
-            TextColumn("left"),
-            console=screen,
-            transient=True,
-            disable=screen.quiet or not screen.is_terminal,
-        )
-        self._task = self._bar.add_task("", total=None, figures="")
+        self._bar = _bar(screen) if screen.is_terminal and not screen.quiet else None
         self._stage = ""
         self._begun, self._first = 0.0, 0
 
@@ -49,7 +40,8 @@ class ProgressBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
 
     def indexing(self, corpus: Corpus, progress: BuildProgress) -> None:
         """Show how far an index is built: documents, documents per second, time left."""
@@ -75,14 +67,31 @@ class ProgressBar:
         self._show(f"Fetching {printable(what)}", done, f"of {total}", done, total)
 
     def _show(self, stage: str, count: int, unit: str, completed: int, total: int | None) -> None:
-        now = time.monotonic()
+        if self._bar is None:
+            return
+        now, (task,) = time.monotonic(), self._bar.task_ids
         if stage != self._stage:
             # what an earlier start has done says nothing of the speed
             self._stage, self._begun, self._first = stage, now, count
-            self._bar.reset(self._task)
+            self._bar.reset(task)
             self._bar.start()
         speed = (count - self._first) / max(now - self._begun, 1e-3)
         figures = f"{count:>9,} {unit}" + (f" {speed:>7,.0f}/s" if speed else "")
-        self._bar.update(
-            self._task, description=stage, total=total, completed=completed, figures=figures
-        )
+        self._bar.update(task, description=stage, total=total, completed=completed, figures=figures)
+
+
+def _bar(screen: Console) -> Progress:
+    """A bar with its one task."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[figures]}", markup=False),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=screen,
+        transient=True,
+    )
+    bar.add_task("", total=None, figures="")
+    return bar
