@@ -54,12 +54,6 @@ def test_a_mistyped_or_missing_name_is_helped(words: list[str], part: str, capsy
     assert part in refused(capsys, *words)
 
 
-@pytest.mark.parametrize("question", ["", " ", "\t\n"])
-def test_an_empty_question_is_refused(question: str, failing) -> None:
-    status, line = failing("search", question)
-    assert (status, "the question is empty" in line) == (2, True)
-
-
 def test_an_option_that_takes_the_run_too_says_so(capsys) -> None:
     told = refused(capsys, "evaluate", "--qrels", "a.qrels", "run.txt")
     assert "RUN (an option such as --qrels takes all words behind it: name it last)" in told

@@ -40,6 +40,7 @@ from sicetnon.index.writing import BuildOptions
 _LOG = logging.getLogger("sicetnon.cluster")
 _LONG = TimeLimits(600.0, 600.0)
 _FIRST_CHANGE = 1
+_DELAY = "unassigned.node_left.delayed_timeout"
 _PATIENT_SECONDS = 5.0
 """Seconds of waiting for copies that need no explanation."""
 
@@ -166,13 +167,14 @@ class _Build:
         """
         loading = self._loading
         if loading.replicas:
-            self._set_copies(index, loading.replicas)
+            # the engine would wait for a node that has just gone, for a minute
+            self._set_copies(index, loading.replicas, **{_DELAY: "0s"})
             _wait_for_copies(
                 self._connection, index, loading.placing_seconds, loading.message,
                 "nothing was loaded",
             )  # fmt: skip
         # a build that was stopped before this line may have wanted more
-        self._set_copies(index, 0)
+        self._set_copies(index, 0, **{_DELAY: None})
 
     def _fingerprint(self) -> str:
         """A hash of the source and settings: a build that was stopped has the same one."""

@@ -66,8 +66,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _search(options: argparse.Namespace) -> None:
     question = " ".join(options.question)
-    if not question.strip():
-        raise UsageError("the question is empty")
     if options.source:
         if options.index or options.system or options.stance:
             raise UsageError(
