@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
@@ -53,6 +54,18 @@ def check_real(value: object, name: str) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, float | int | np.floating | np.integer):
         raise UsageError(f"found {type(value).__name__} as {name}; expected a number")
+
+
+def check_finite(value: object, name: str, least: float = -math.inf) -> None:
+    """Refuse anything but a finite number that is not below the least one.
+
+    Raises:
+        UsageError: The value is something else.
+    """
+    check_real(value, name)
+    if not (math.isfinite(value) and value >= least):  # type: ignore[arg-type,operator]
+        expected = "a finite number" if least == -math.inf else f"a number from {least:g}"
+        raise UsageError(f"found {name} = {value!r}; expected {expected}")
 
 
 def check_topics(topics: object) -> None:

@@ -302,6 +302,33 @@ def test_illegal_parameters_are_refused(model: Any, parameters: dict[str, Any]) 
         model(**parameters)
 
 
+NAN, INFINITE = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("scoring", "given", "name"),
+    [
+        *((FieldScore, {"model": BM25(), "weight": w}, "weight") for w in (NAN, INFINITE, "x")),
+        *((FieldScore, {"model": BM25(), "other_forms": w}, "other_forms") for w in (NAN, -1, "x")),
+        (FieldScore, {"model": "bm25"}, "weighting model"),
+        *((BM25F, {"fields": {}, "k1": wrong}, "k1") for wrong in (NAN, -1, INFINITE)),
+        *((BM25F, {"fields": {}, "b": {"a": wrong}}, "b of the field a") for wrong in (NAN, -1, 7)),
+        *((Coverage, {"fields": wrong}, "fields that cover") for wrong in ("a", ())),
+        (Coverage, {"fields": ("a",), "weight": NAN}, "weight"),
+        (BM25, {"delta": NAN}, "delta"),
+    ],
+)
+def test_illegal_scores_are_refused(scoring: Any, given: dict[str, Any], name: str) -> None:
+    with pytest.raises(UsageError, match=name):
+        scoring(**given)
+
+
+@pytest.mark.parametrize("wrong", [-1, NAN, INFINITE, 1e-300, 1e10, "x", True])
+def test_illegal_weights_of_fields_are_refused(wrong: Any) -> None:
+    with opened([{"a": "tea"}]) as index, pytest.raises(UsageError, match="the field a"):
+        LocalRetriever(index, [FieldScore(BM25(), {"a": wrong})])
+
+
 @given(case=cases())
 @settings(max_examples=15)
 def test_statistics_do_not_depend_on_how_the_documents_are_kept(case: Case) -> None:

@@ -41,6 +41,7 @@ _LOG = logging.getLogger("sicetnon.cluster")
 _LONG = TimeLimits(600.0, 600.0)
 _FIRST_CHANGE = 1
 _DELAY = "unassigned.node_left.delayed_timeout"
+"""The setting for how long the engine waits for a node before it places its copies elsewhere."""
 _PATIENT_SECONDS = 5.0
 """Seconds of waiting for copies that need no explanation."""
 
@@ -125,7 +126,7 @@ class _Build:
                 counts, next_number = self._load(index, is_new)
             except (DataError, _MissingCopiesError):
                 # it would fail again: nothing is left to resume
-                lock.end_beats()
+                lock.stop_heartbeat()
                 self._remove(index)
                 raise
             self._put_in_place(index, stored, counts, next_number)
@@ -167,7 +168,7 @@ class _Build:
         """
         loading = self._loading
         if loading.replicas:
-            # the engine would wait for a node that has just gone, for a minute
+            # where a node has just gone, the engine would wait a minute for it
             self._set_copies(index, loading.replicas, **{_DELAY: "0s"})
             _wait_for_copies(
                 self._connection, index, loading.placing_seconds, loading.message,

@@ -216,13 +216,13 @@ class WriterLock:
         self._thread.start()
         return self
 
-    def end_beats(self) -> None:
-        """Show no more life, before the index is removed: a write would make it anew."""
+    def stop_heartbeat(self) -> None:
+        """Stop renewing the lock. Once the index is removed, a renewal would create it again."""
         self._end.set()
         self._thread.join()
 
     def __exit__(self, *_: object) -> None:
-        self.end_beats()
+        self.stop_heartbeat()
         try:
             self._connection.ask(
                 "DELETE",

@@ -93,8 +93,8 @@ def _search(options: argparse.Namespace) -> None:
         )
         nearest = [] if found else index.nearest_topics(question)
         missing = index.missing
-        known = sum(1 + len(answer.similar) for answer in found)
-        is_less = options.system is None and len(found) < options.k and len(index) > known
+        shown = sum(1 + len(answer.similar) for answer in found)
+        leaves_out = options.system is None and len(found) < options.k and shown < len(index)
         name = shown_system(index)
     if options.json:
         print_json(as_json(question, found, nearest, missing))
@@ -106,7 +106,7 @@ def _search(options: argparse.Namespace) -> None:
         say(f"partial: {missing}")
     screen = console()
     show_answers(question, found, screen, nearest, options.explain)
-    if is_less and not options.quiet:
+    if leaves_out and not options.quiet:
         show_left_out(name, screen)
     if options.explain and found and not any(answer.reasons for answer in found):
         say("no reasons: only the system `answers`, for arguments, gives them")

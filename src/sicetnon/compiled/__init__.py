@@ -147,7 +147,7 @@ def inlined(function: Any = None, *, allocates: bool = True) -> Any:
 
 
 class _Prefetch(Inlined[[Any, Any], None]):
-    """An instruction that numba lacks: its machine code is made by `intrinsics`, not by numba."""
+    """The function `prefetch`. `intrinsics` generates its machine code, since numba cannot."""
 
     @functools.cached_property
     def dispatcher(self) -> Any:

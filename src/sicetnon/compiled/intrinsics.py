@@ -1,6 +1,6 @@
-"""What LLVM can do and numba cannot say. To import this module loads numba.
+"""The prefetch instruction of processors, which LLVM has and numba lacks.
 
-numba brings llvmlite, which makes its machine code.
+Importing this module loads numba. numba depends on llvmlite, which builds LLVM's instructions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _READ, _KEEP, _DATA = 0, 3, 1
 
 
 def _prefetch_call(_: Any, array: Any, index: Any) -> Any:
-    """The type of a call, and what makes its machine code; None where it cannot be called so."""
+    """The signature of a call and its code generator; None for arrays that are not contiguous."""
     if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
         return None
 

@@ -23,12 +23,12 @@ from sicetnon.retrieval.formulas import (
 Reals = NDArray[np.float64]
 
 _LOGS = 1 << 8
-"""Logarithms that are kept while the scores of a term are added."""
+"""Number of logarithms that `cached_log` keeps; a power of 2."""
 _SPREAD = 997.0
-"""Places between the logarithms of 1 and 2: an odd number, so that whole numbers have all places,
-and large, so that tenths differ."""
+"""Distance between the places of the frequencies 1 and 2. An odd distance spreads whole frequencies
+over all places; a large one separates tenths."""
 _HIGHEST = 1e15
-"""A frequency that is turned into a place; a higher one might be no whole number of 64 bits."""
+"""Upper bound of the number that is converted into a place: 64 bits hold it."""
 _MERGED = 1 << 12
 """Documents per window of `merge_forms`: their sums fit into a core's first cache."""
 
@@ -56,7 +56,7 @@ def accumulator(formula: Formula) -> Accumulate:
         for posting in range(np.uint64(documents.size)):
             tf = 0.0
             for field in range(len(field_weights)):
-                if field_weights[field] != 0.0:  # that of most fields, where a few are searched
+                if field_weights[field] != 0.0:
                     tf += field_weights[field] * frequencies[posting, np.uint64(field)]
             # a damaged index may hold any number; it must not write outside the array
             document = np.uint64(np.int64(documents[posting]) - first)

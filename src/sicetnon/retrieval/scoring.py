@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_real
+from sicetnon.checks import check_finite
 from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas
@@ -27,18 +27,6 @@ PartOf: TypeAlias = Callable[[Mapping[str, float]], Part]
 
 Only one thread at a time may call the function, which reads postings.
 """
-
-
-def _check_number(value: object, name: str, least: float = -math.inf) -> None:
-    """Refuse anything but a finite number from a least one.
-
-    Raises:
-        UsageError: The value is something else.
-    """
-    check_real(value, name)
-    if not (math.isfinite(value) and value >= least):  # type: ignore[arg-type,operator]
-        expected = "a finite number" if least == -math.inf else f"a number from {least:g}"
-        raise UsageError(f"found {name} = {value!r}; expected {expected}")
 
 
 class Scoring(Protocol):
@@ -79,8 +67,8 @@ class FieldScore:
         """
         if not isinstance(self.model, WeightingModel):
             raise UsageError(f"found {self.model!r} as a weighting model; expected BM25(), say")
-        _check_number(self.weight, "weight")
-        _check_number(self.other_forms, "other_forms", 0.0)
+        check_finite(self.weight, "weight")
+        check_finite(self.other_forms, "other_forms", 0.0)
 
     def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
@@ -142,10 +130,10 @@ class BM25F:
         Raises:
             UsageError: One is not legal.
         """
-        _check_number(self.weight, "weight")
-        _check_number(self.k1, "k1", 0.0)
+        check_finite(self.weight, "weight")
+        check_finite(self.k1, "k1", 0.0)
         for name, share in self.b.items():
-            _check_number(share, f"b of the field {name}", 0.0)
+            check_finite(share, f"b of the field {name}", 0.0)
             if share > 1:
                 raise UsageError(f"found b of the field {name} = {share!r}; expected at most 1")
 
@@ -214,7 +202,7 @@ class Coverage:
                 f"found {self.fields!r} as the fields that cover a question; expected a list of "
                 'names, such as ("conclusion",)'
             )
-        _check_number(self.weight, "weight")
+        check_finite(self.weight, "weight")
 
     def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""

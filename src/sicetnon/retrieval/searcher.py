@@ -167,6 +167,7 @@ class LocalRetriever:
 
     def terms(self, text: str) -> dict[str, float]:
         """The terms of a text with their frequencies, in the order of the text."""
+        # a Counter would take as long as the analysis of a question
         counts: dict[str, float] = {}
         with self._analyzer_lock:
             for term in self._analyzer.terms_of(text):

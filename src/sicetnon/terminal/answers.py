@@ -72,7 +72,7 @@ def show_answers(
 
 
 def show_left_out(system: str, screen: Console) -> None:
-    """Print that answers were left out, and the system that shows them, too."""
+    """Print that `search` leaves answers out, and which system shows them."""
     said = f"Only what is surely about the question is shown. For more: --system {system}"
     screen.print()
     print_paragraph(Text(said, style="dim"), screen, 0)
