@@ -1,10 +1,11 @@
-"""A proxy before one node that can hang, drop connections, or answer that the node is busy."""
+"""A proxy before one node that can hang, drop connections, be slow, or say the node is busy."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 import threading
+import time
 from typing import Literal
 
 Mode = Literal["pass", "hang", "drop", "busy"]
@@ -16,11 +17,12 @@ class BreakingProxy:
 
     Args:
         target: `host:port` of the node.
+        delay: Seconds for which what is sent to the node is held back.
     """
 
-    def __init__(self, target: str):
+    def __init__(self, target: str, delay: float = 0.0):
         host, _, port = target.partition(":")
-        self._target = (host, int(port))
+        self._target, self._delay = (host, int(port)), delay
         self.mode: Mode = "pass"
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
@@ -71,13 +73,14 @@ class BreakingProxy:
                 node = socket.create_connection(self._target)
                 self._pairs.append(node)
                 threading.Thread(target=self._copy, args=(node, client), daemon=True).start()
-                self._copy(client, node)
+                self._copy(client, node, self._delay)
         except OSError:
             client.close()
 
-    def _copy(self, source: socket.socket, target: socket.socket) -> None:
+    def _copy(self, source: socket.socket, target: socket.socket, delay: float = 0.0) -> None:
         try:
             while data := source.recv(1 << 16):
+                time.sleep(delay)
                 while self.mode == "hang":
                     threading.Event().wait(0.05)
                 target.sendall(data)

@@ -15,6 +15,10 @@ from pathlib import Path
 
 from sicetnon.errors import SicetnonError
 from sicetnon.library.index import Index
+from sicetnon.records import Topic
+from sicetnon.retrieval.scoring import FieldScore
+from sicetnon.retrieval.searcher import LocalRetriever
+from sicetnon.retrieval.weighting import BM25
 from support.breaking_proxy import BreakingProxy
 from support.cluster_nodes import Cluster
 from support.patience import HANGS
@@ -174,12 +178,19 @@ def write_documents(path: Path, count: int = 3000) -> Path:
     return path
 
 
+TOGETHER = "all questions in one request"
+
+
 def answers(index: Index) -> Answers:
-    """The first answers to each question, with their scores."""
-    return {text: _answered(index, text) for text in QUESTIONS}
+    """The first answers to each question, with their scores, and those to all of them together."""
+    return {text: _answered(index, text) for text in (*QUESTIONS, TOGETHER)}
 
 
 def _answered(index: Index, text: str) -> list[tuple[str, float]]:
+    if text == TOGETHER:
+        topics = [Topic(str(number), each) for number, each in enumerate(QUESTIONS)]
+        rankings = LocalRetriever(index, [FieldScore(BM25())], threads=1).retrieve(topics, 10)
+        return [pair for each in rankings for pair in zip(each.ids, each.scores, strict=True)]
     found = index.search(text, 10, system="default", sides=False)
     return [(answer.id, answer.score) for answer in found]
 
@@ -191,13 +202,15 @@ class Watched:
     Attributes:
         right: Number of right answers.
         errors: Number of errors.
-        slowest: Seconds of the slowest search.
+        slowest: Seconds of the slowest search for one question.
+        slowest_together: Seconds of the slowest search for all questions.
         reasons: Why searches were refused.
     """
 
     right: int = 0
     errors: int = 0
     slowest: float = 0.0
+    slowest_together: float = 0.0
     reasons: list[str] = field(default_factory=list)
 
 
@@ -209,7 +222,7 @@ def watch(index: Index, expected: Answers, seconds: float, right: int = 0) -> Wa
     """
     met, begun = Watched(), time.monotonic()
     while (passed := time.monotonic() - begun) < seconds or (met.right < right and passed < HANGS):
-        text = QUESTIONS[(met.right + met.errors) % len(QUESTIONS)]
+        text = list(expected)[(met.right + met.errors) % len(expected)]
         begin = time.monotonic()
         try:
             found = _answered(index, text)
@@ -219,5 +232,9 @@ def watch(index: Index, expected: Answers, seconds: float, right: int = 0) -> Wa
         else:
             assert found == expected[text], "a wrong answer was given as a right one"
             met.right += 1
-        met.slowest = max(met.slowest, time.monotonic() - begin)
+        taken = time.monotonic() - begin
+        if text == TOGETHER:
+            met.slowest_together = max(met.slowest_together, taken)
+        else:
+            met.slowest = max(met.slowest, taken)
     return met

@@ -28,6 +28,8 @@ class Bound:
     Attributes:
         leaves: The forms and fields whose frequencies are wanted, by their name in the query.
         query: The query; None where a model has no script.
+        bare: A faster query with the same scores, without the frequencies; None where they cost
+            nothing.
         offset: The least amount by which its scores are too high.
         clauses: Number of its clauses.
         weights: The sum of the weights of its terms.
@@ -36,6 +38,7 @@ class Bound:
 
     leaves: dict[tuple[str, int], str] = field(default_factory=dict)
     query: Query | None = None
+    bare: Query | None = None
     offset: float = 0.0
     clauses: int = 0
     weights: float = 0.0
@@ -45,6 +48,11 @@ class Bound:
     def is_complete(self) -> bool:
         """Whether the engine takes the query: it has a clause, and not too many."""
         return self.query is not None and self.clauses <= MOST_CLAUSES
+
+    @property
+    def without_frequencies(self) -> Query | None:
+        """The query with nothing but its scores."""
+        return self.bare or _unnamed(self.query)
 
     def limit(self, score: float) -> float:
         """The highest score that a document can have that the engine scores no higher than this."""
@@ -236,3 +244,10 @@ def _bm25f(
 
 def _scripted(query: Query, script: dict[str, Any], weight: float) -> Query:
     return {"script_score": {"query": query, "script": script, "boost": max(weight, 0.0)}}
+
+
+def _unnamed(query: Any) -> Any:
+    """A query without the names of its parts."""
+    if isinstance(query, dict):
+        return {key: _unnamed(value) for key, value in query.items() if key != "_name"}
+    return [_unnamed(each) for each in query] if isinstance(query, list) else query

@@ -18,10 +18,11 @@ from sicetnon.checks import check_places
 from sicetnon.cluster.address import Place, parse_address
 from sicetnon.cluster.connection import BUSY, ClusterError, Connection, TimeLimits
 from sicetnon.cluster.counting import numbers_of
-from sicetnon.cluster.searching import CandidateSearch, Found, Hits
+from sicetnon.cluster.searching import Fetched, Found, Hits
 from sicetnon.cluster.shards import Tolerance
 from sicetnon.cluster.state import finished_state, read_state, required_index
 from sicetnon.cluster.terms import ClusterPostings
+from sicetnon.cluster.together import TopicsSearch
 from sicetnon.cluster.verifying import verify_cluster
 from sicetnon.cluster.view import View
 from sicetnon.cluster.worker import ClusterWorker
@@ -135,21 +136,18 @@ class ClusterReader(IndexReader):
                 seen, found = view, []
             view.fetch_statistics(scores, queries)
             # after an error the search goes on behind what was found
-            for query in queries[len(found) :]:
-                found.append(self._best(view, scores, query, k))
+            search = TopicsSearch(self._connection, view, self._time_limits)
+            for best, fetched in search.search(scores, queries[len(found) :], k):
+                self._note(fetched)
+                found.append(best)
             return found
 
         return self._answered(work, len(queries))
 
-    def _best(
-        self, view: View, scores: Sequence[Scoring], query: Mapping[str, float], k: int
-    ) -> Found:
-        search = CandidateSearch(self._connection, view, self._time_limits)
-        found, fetched = search.search(scores, query, k)
+    def _note(self, fetched: Fetched) -> None:
         self.candidates += fetched.candidates
         self.ways[fetched.way] += 1
         self._keep_ids(fetched.ids)
-        return found
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""

@@ -91,7 +91,7 @@ class CandidateSearch:
             assert found
             return found, fetched
         fetched.way = "all"
-        return self._ranked(scores, query, k, self._all(bound), fetched), fetched
+        return ranked(self._view, scores, query, k, self._all(bound), fetched), fetched
 
     def _proven(
         self,
@@ -106,12 +106,12 @@ class CandidateSearch:
 
         None is given where a number of candidates is not enough.
         """
-        size = k + max(20, k // 8)
+        size = enough_candidates(k)
         while size <= most:
             hits = self._hits(bound, size)
             table = table_of(hits, bound.leaves, self._width)
-            found = self._ranked(scores, query, k, table, fetched)
-            if len(hits) < size or _is_proven(found[1], k, bound, hits[-1]):
+            found = ranked(self._view, scores, query, k, table, fetched)
+            if len(hits) < size or is_proven(found[1], k, bound, hits[-1]):
                 return found
             _LOG.debug("%d candidates do not prove the first %d", size, k)
             size *= _MORE
@@ -121,27 +121,13 @@ class CandidateSearch:
     def _width(self) -> int:
         return len(self._view.fields)
 
-    def _ranked(
-        self,
-        scores: Sequence[Scoring],
-        query: Mapping[str, float],
-        k: int,
-        table: CandidateTable,
-        fetched: Fetched,
-    ) -> Found:
-        places, found = CandidateIndex(self._view, table).scored(scores, query)
-        numbers = table.numbers[places[:k]]
-        fetched.candidates += len(table)
-        fetched.ids = dict(zip(table.numbers.tolist(), table.ids, strict=True))
-        return numbers, found[:k]
-
     def _hits(self, bound: Bound, size: int) -> Hits:
         """The documents with the highest bounds, highest first."""
         if size <= _PAGE:
-            body = self._body(bound.query, size)
+            body = candidates_body(self._view, bound.query, size)
             return self._search(f"/{self._view.physical}/_search", body)
         order: list[Any] = [{"_score": "desc"}, {"number": "asc"}]
-        return list(self._pages(self._body(bound.query, _PAGE), order, size))
+        return list(self._pages(candidates_body(self._view, bound.query, _PAGE), order, size))
 
     def _all(self, bound: Bound) -> CandidateTable:
         """All documents with one of the terms, for models without a script and long queries."""
@@ -149,22 +135,9 @@ class CandidateSearch:
         leaves = list(bound.leaves.items())
         for first in range(0, len(leaves), MOST_CLAUSES):
             query = frequencies_query(dict(leaves[first : first + MOST_CLAUSES]))
-            body = self._body(query, _PAGE)
+            body = candidates_body(self._view, query, _PAGE)
             hits += self._pages(body, [{"number": "asc"}], self._view.document_count)
         return table_of(hits, bound.leaves, self._width)
-
-    def _body(self, query: dict[str, Any] | None, size: int) -> dict[str, Any]:
-        lengths = [length_field(field) for field in range(self._width)]
-        return {
-            "size": size,
-            "query": {
-                "bool": {"must": [query], "filter": [self._view.live]},
-            },
-            "_source": False,
-            "stored_fields": "_none_",
-            "docvalue_fields": ["id", "number", *lengths],
-            "track_total_hits": False,
-        }
 
     def _pages(self, body: dict[str, Any], order: list[Any], most: int) -> Iterator[dict[str, Any]]:
         """Hits of several requests, in order; each of them may wait as long as a search."""
@@ -213,7 +186,47 @@ class CandidateSearch:
                 )
 
 
-def _is_proven(scores: NDArray[np.float64], k: int, bound: Bound, last: Mapping[str, Any]) -> bool:
+def enough_candidates(k: int) -> int:
+    """The number of candidates that mostly prove the first k."""
+    return k + max(20, k // 8)
+
+
+def candidates_body(view: View, query: dict[str, Any] | None, size: int) -> dict[str, Any]:
+    """The body of a search for candidates: their ids, numbers and lengths.
+
+    Args:
+        view: The index after a change.
+        query: Finds and orders them.
+        size: The most candidates.
+    """
+    lengths = [length_field(field) for field in range(len(view.fields))]
+    return {
+        "size": size,
+        "query": {"bool": {"must": [query], "filter": [view.live]}},
+        "_source": False,
+        "stored_fields": "_none_",
+        "docvalue_fields": ["id", "number", *lengths],
+        "track_total_hits": False,
+    }
+
+
+def ranked(
+    view: View,
+    scores: Sequence[Scoring],
+    query: Mapping[str, float],
+    k: int,
+    table: CandidateTable,
+    fetched: Fetched,
+) -> Found:
+    """The k best candidates, by exact scores; notes in `fetched` what was fetched."""
+    places, found = CandidateIndex(view, table).scored(scores, query)
+    numbers = table.numbers[places[:k]]
+    fetched.candidates += len(table)
+    fetched.ids = dict(zip(table.numbers.tolist(), table.ids, strict=True))
+    return numbers, found[:k]
+
+
+def is_proven(scores: NDArray[np.float64], k: int, bound: Bound, last: Mapping[str, Any]) -> bool:
     """Whether the first k are proven: no other document can have a higher score."""
     score = last["_score"] if last.get("_score") is not None else last["sort"][0]
     return len(scores) >= k and float(scores[k - 1]) > bound.limit(float(score))

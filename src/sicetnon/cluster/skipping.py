@@ -156,7 +156,8 @@ def skipping_bound(
     except OverflowError:
         return None
     named = {"bool": {"should": [frequencies_query(bound.leaves)], "boost": 0}}
-    bound.query = {"bool": {"must": [{"bool": {"should": found}}], "should": [named]}}
+    bound.bare = {"bool": {"should": found}}
+    bound.query = {"bool": {"must": [bound.bare], "should": [named]}}
     return replace(bound, scale=scoring.weight * largest)
 
 
