@@ -2,8 +2,9 @@
 
 python -m benchmarks.cluster.topics INPUT --nodes 1 --delay 0 5
 
-INPUT is an input folder of task 1. Both ways take turns; each figure is the median of some rounds.
-A delay is of a proxy before the first node, which holds each request back for so many milliseconds.
+INPUT is an input folder of task 1. Both kinds of requests take turns; each figure is the median of
+some rounds. A delay is of a proxy before the first node, which holds each request back for so many
+milliseconds.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from pathlib import Path
 
 from benchmarks.cluster.nodes import started
 from benchmarks.cluster.same import SYSTEMS
-from sicetnon.cluster import together
 from sicetnon.cluster.building import ClusterOptions
+from sicetnon.cluster.reader import ClusterReader
 from sicetnon.formats.topics import read_topics
 from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.searcher import LocalRetriever
 from support.breaking_proxy import BreakingProxy
 
-WAYS = {"together": 10_000, "alone": 0}
-"""The most documents for each topic that are asked for together."""
+DEPTHS = {"together": 10_000, "alone": 0}
+"""The most documents for each topic for which topics are asked together."""
 
 
 def main() -> None:
@@ -57,15 +58,17 @@ def main() -> None:
 def _medians(
     retriever: LocalRetriever, topics: Sequence[Topic], k: int, rounds: int
 ) -> list[float]:
-    """The median seconds of each way; the first round warms up."""
-    seconds: dict[str, list[float]] = {way: [] for way in WAYS}
+    """The median seconds of each kind of requests; the first round warms up."""
+    index = retriever.index
+    assert isinstance(index, ClusterReader)
+    seconds: dict[str, list[float]] = {kind: [] for kind in DEPTHS}
     for _ in range(rounds + 1):
-        for way, most in WAYS.items():
-            together.MOST_TOGETHER = most
+        for kind, deepest in DEPTHS.items():
+            index.deepest_together = deepest
             begin = time.perf_counter()
             retriever.retrieve(topics, k)
-            seconds[way].append(time.perf_counter() - begin)
-    return [statistics.median(seconds[way][1:]) for way in WAYS]
+            seconds[kind].append(time.perf_counter() - begin)
+    return [statistics.median(seconds[kind][1:]) for kind in DEPTHS]
 
 
 def _options() -> argparse.Namespace:

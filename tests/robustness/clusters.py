@@ -200,7 +200,7 @@ def _patient() -> Iterator[None]:
 
 def _print(rows: dict[str, _Row]) -> None:
     print(
-        "| fault | trials | right answers | wrong | errors | slowest search | all questions | "
+        "| fault | trials | right answers | wrong | errors | slowest search | slowest of several | "
         "well after | failed |"
     )
     print("|---|---|---|---|---|---|---|---|---|")

@@ -80,7 +80,11 @@ class BreakingProxy:
     def _copy(self, source: socket.socket, target: socket.socket, delay: float = 0.0) -> None:
         try:
             while data := source.recv(1 << 16):
-                time.sleep(delay)
+                if delay:
+                    time.sleep(delay)
+                    # the head of a request and its body come apart, and are delayed once
+                    with contextlib.suppress(BlockingIOError):
+                        data += source.recv(1 << 20, socket.MSG_DONTWAIT)
                 while self.mode == "hang":
                     threading.Event().wait(0.05)
                 target.sendall(data)

@@ -52,21 +52,23 @@ def table_of(
     """The candidates in the hits of a search.
 
     Args:
-        hits: The hits; a document may be among them several times, with other frequencies.
+        hits: The hits; a document may be among them several times, with other frequencies, and
+            have frequencies of forms that are not among `leaves`.
         leaves: The name of the query of each form in each field.
         fields: Number of fields.
     """
     rows: dict[int, int] = {}
     first_hits: list[Mapping[str, Any]] = []
     by_name: dict[str, tuple[list[int], list[int]]] = {name: ([], []) for name in leaves.values()}
-    for hit in sorted(hits, key=_number):
-        row = rows.setdefault(_number(hit), len(rows))
+    for hit in sorted(hits, key=number_of):
+        row = rows.setdefault(number_of(hit), len(rows))
         if row == len(first_hits):
             first_hits.append(hit)
         for name, frequency in hit.get("matched_queries", {}).items():
-            places, values = by_name[name]
-            places.append(row)
-            values.append(int(frequency))
+            if name in by_name:
+                places, values = by_name[name]
+                places.append(row)
+                values.append(int(frequency))
     frequencies = {}
     for key, name in leaves.items():
         column = np.zeros(len(rows), dtype=np.uint16)
@@ -82,7 +84,8 @@ def table_of(
     )
 
 
-def _number(hit: Mapping[str, Any]) -> int:
+def number_of(hit: Mapping[str, Any]) -> int:
+    """The number of the document of a hit."""
     number: int = hit["fields"]["number"][0]
     return number
 

@@ -28,8 +28,8 @@ class Bound:
     Attributes:
         leaves: The forms and fields whose frequencies are wanted, by their name in the query.
         query: The query; None where a model has no script.
-        bare: A faster query with the same scores, without the frequencies; None where they cost
-            nothing.
+        bare: The query without the part that gives frequencies alone; None where it has no such
+            part.
         offset: The least amount by which its scores are too high.
         clauses: Number of its clauses.
         weights: The sum of the weights of its terms.
@@ -51,7 +51,7 @@ class Bound:
 
     @property
     def without_frequencies(self) -> Query | None:
-        """The query with nothing but its scores."""
+        """The query with the same scores, for an answer without frequencies."""
         return self.bare or _unnamed(self.query)
 
     def limit(self, score: float) -> float:

@@ -53,12 +53,14 @@ class ClusterReader(IndexReader):
     another process has changed the index meanwhile, the search is made again.
 
     Attributes:
-        concurrency: Number of topics that are searched at a time.
+        concurrency: Number of batches of topics that are searched at a time.
+        deepest_together: Documents up to which a batch is one request; deeper, that is slower.
         candidates: Number of candidates that were fetched so far.
         ways: Number of searches by the way in which candidates were found; see `Fetched`.
     """
 
     concurrency = 8
+    deepest_together = 100
 
     def __init__(self, connection: Connection, partial: bool = False):
         self._connection = connection
@@ -127,22 +129,23 @@ class ClusterReader(IndexReader):
     ) -> list[Found]:
         """The k best documents for the weighted terms of each query, all of one state."""
         self.check_open()
-        seen: View | None = None
-        found: list[Found] = []
+        search: TopicsSearch | None = None
 
-        def work(view: View) -> list[Found]:
-            nonlocal seen, found
-            if view is not seen:
-                seen, found = view, []
+        def work(view: View) -> list[tuple[Found, Fetched]]:
+            nonlocal search
             view.fetch_statistics(scores, queries)
-            # after an error the search goes on behind what was found
-            search = TopicsSearch(self._connection, view, self._time_limits)
-            for best, fetched in search.search(scores, queries[len(found) :], k):
-                self._note(fetched)
-                found.append(best)
-            return found
+            # after an error the search goes on with what is left
+            if search is None or search.view is not view:
+                search = TopicsSearch(
+                    self._connection, view, self._time_limits, scores, queries, k,
+                    is_together=k <= self.deepest_together,
+                )  # fmt: skip
+            return search.finish()
 
-        return self._answered(work, len(queries))
+        found = self._answered(work, len(queries))
+        for _, fetched in found:
+            self._note(fetched)
+        return [best for best, _ in found]
 
     def _note(self, fetched: Fetched) -> None:
         self.candidates += fetched.candidates

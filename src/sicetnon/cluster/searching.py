@@ -25,6 +25,9 @@ _LOG = logging.getLogger("sicetnon.cluster")
 _PAGE = 5_000
 """Results of a request; deeper ones come in pages of a point in time."""
 
+MOST_HITS = 10_000
+"""Results of a request that the engine gives by default."""
+
 _MOST_SKIPPING = 4_000
 """Candidates of a bound that skips documents; to fetch more takes longer than a script does."""
 
@@ -125,7 +128,7 @@ class CandidateSearch:
         """The documents with the highest bounds, highest first."""
         if size <= _PAGE:
             body = candidates_body(self._view, bound.query, size)
-            return self._search(f"/{self._view.physical}/_search", body)
+            return self.hits_of(f"/{self._view.physical}/_search", body)
         order: list[Any] = [{"_score": "desc"}, {"number": "asc"}]
         return list(self._pages(candidates_body(self._view, bound.query, _PAGE), order, size))
 
@@ -149,14 +152,15 @@ class CandidateSearch:
                 asked["size"] = min(body["size"], most - taken)
                 if after is not None:
                     asked["search_after"] = after
-                hits = self._search("/_search", asked)
+                hits = self.hits_of("/_search", asked)
                 yield from hits
                 taken += len(hits)
                 if len(hits) < asked["size"]:
                     return
                 after = hits[-1]["sort"]
 
-    def _search(self, path: str, body: dict[str, Any]) -> Hits:
+    def hits_of(self, path: str, body: dict[str, Any]) -> Hits:
+        """The hits of a search, with the frequencies of named queries."""
         params = {"include_named_queries_score": "true"}
         if path != "/_search":
             params |= self._view.tolerance.params
@@ -191,13 +195,16 @@ def enough_candidates(k: int) -> int:
     return k + max(20, k // 8)
 
 
-def candidates_body(view: View, query: dict[str, Any] | None, size: int) -> dict[str, Any]:
-    """The body of a search for candidates: their ids, numbers and lengths.
+def candidates_body(
+    view: View, query: dict[str, Any] | None, size: int, columns: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The body of a search for candidates.
 
     Args:
         view: The index after a change.
         query: Finds and orders them.
         size: The most candidates.
+        columns: What is wanted of each; id, number and lengths when left out.
     """
     lengths = [length_field(field) for field in range(len(view.fields))]
     return {
@@ -205,7 +212,7 @@ def candidates_body(view: View, query: dict[str, Any] | None, size: int) -> dict
         "query": {"bool": {"must": [query], "filter": [view.live]}},
         "_source": False,
         "stored_fields": "_none_",
-        "docvalue_fields": ["id", "number", *lengths],
+        "docvalue_fields": columns or ["id", "number", *lengths],
         "track_total_hits": False,
     }
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits, lines
+from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
 from sicetnon.cluster.counting import stored_values
 from sicetnon.cluster.layout import terms_field
+from sicetnon.cluster.multi_search import search_several
 from sicetnon.cluster.shards import WHOLE, Tolerance
 from sicetnon.retrieval.postings import TermPostings
 from sicetnon.retrieval.statistics import (
@@ -132,13 +133,15 @@ class TermCounts:
         for first in range(0, len(asked), _AT_ONCE):
             part = asked[first : first + _AT_ONCE]
             errors: list[ClusterError] = []
-            for (key, _), answer in zip(part, self._answers([b for _, b in part]), strict=True):
-                try:
-                    found = checked(answer, self.connection, self.tolerance)
-                except ClusterError as error:
-                    errors.append(error)
+            answers = search_several(
+                self.connection, self.index, [body for _, body in part], self.time_limits,
+                self.tolerance,
+            )  # fmt: skip
+            for (key, _), answer in zip(part, answers, strict=True):
+                if isinstance(answer, ClusterError):
+                    errors.append(answer)
                 else:
-                    self._keep(key, found, sums, bodies)
+                    self._keep(key, answer, sums, bodies)
             if errors:
                 # an error that does not pass says more than one that may
                 raise min(errors, key=lambda error: error.may_pass)
@@ -179,14 +182,6 @@ class TermCounts:
             aggregation = {"sum": {"sum": {"script": {"source": "_score"}}}}
             yield {"size": 0, "track_total_hits": False, "query": query, "aggs": aggregation}
 
-    def _answers(self, bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        is_partial = self.tolerance.is_partial
-        header = {"index": self.index, "allow_partial_search_results": is_partial}
-        data = lines([part for body in bodies for part in (header, body)])
-        found = self.connection.ask("POST", "/_msearch", data, time_limits=self.time_limits)
-        answers: list[dict[str, Any]] = found["responses"]
-        return answers
-
     def _read_forms(self, stems: list[str]) -> dict[str, tuple[str, ...]]:
         found: dict[str, list[str]] = {stem: [] for stem in stems}
         for first in range(0, len(stems), _AT_ONCE):
@@ -198,20 +193,6 @@ class TermCounts:
             for stem, form in rows:
                 found[stem].append(form)
         return {stem: tuple(sorted(forms)) for stem, forms in found.items()}
-
-
-def checked(answer: dict[str, Any], connection: Connection, tolerance: Tolerance) -> dict[str, Any]:
-    """An answer among those of several searches.
-
-    Raises:
-        ClusterError: It is an error, or lacks shards and must not.
-    """
-    if "error" in answer:
-        reason = str(answer["error"].get("reason"))[:300]
-        kind = str(answer["error"].get("type", ""))
-        message = f"{connection.address}: status {answer.get('status')}: {reason}"
-        raise ClusterError(message, int(answer.get("status", 500)), kind)
-    return tolerance.checked(answer, connection.address)
 
 
 class ClusterPostings:
