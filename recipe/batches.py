@@ -13,7 +13,8 @@ from torch import Tensor
 from recipe.augmentation import augmented
 from recipe.configuration import Stage
 from recipe.examples import Example, turned_round
-from recipe.network import tokenizer
+from recipe.network import original_pieces
+from recipe.pieces import Pieces
 from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
 
@@ -80,7 +81,10 @@ def _length(example: Example) -> int:
 
 
 def tokens(
-    batch: Sequence[Example], length: int, rng: random.Random | None = None
+    batch: Sequence[Example],
+    length: int,
+    rng: random.Random | None = None,
+    pieces: Pieces | None = None,
 ) -> dict[str, Tensor]:
     """The inputs of the encoder for a batch: three arrays [batch, tokens].
 
@@ -88,16 +92,18 @@ def tokens(
         batch: Examples of one head.
         length: Tokens of a text that are read.
         rng: Draws the part of a longer text; without it, the beginning is read.
+        pieces: The tokens of the encoder; the original's when left out.
     """
+    pieces = pieces or original_pieces()
     rows = []
     for each in batch:
         text, context = _texts(each)
-        ids = tokenizer().encode(text, add_special_tokens=False).ids
+        ids = pieces.ids(text)
         if len(ids) > length:
             start = rng.randrange(len(ids) - length + 1) if rng else 0
             ids = ids[start : start + length]
-        other = tokenizer().encode(context, add_special_tokens=False).ids[:64]
-        rows.append(([101, *ids, 102], [*other, 102] if other else []))
+        other = pieces.ids(context)[:64]
+        rows.append(([pieces.begin, *ids, pieces.end], [*other, pieces.end] if other else []))
     longest = max(len(first) + len(second) for first, second in rows)
     arrays = {
         name: torch.zeros((len(rows), longest), dtype=torch.long)

@@ -302,7 +302,7 @@ class Weights:
             for each in model.graph.initializer:
                 if each.external_data:
                     place = ExternalDataInfo(each)
-                    start, length = int(place.offset or 0), int(place.length)
+                    start, length = int(place.offset or 0), int(place.length or 0)
                     offset = found._place(content[start : start + length])
                     # it refuses a tensor without content
                     each.raw_data = b""

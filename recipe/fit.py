@@ -100,7 +100,7 @@ class Training:
     def _learn(self, batch: Sequence[Example]) -> float:
         head = batch[0].head
         rng = random.Random(self._seed * 1_000_003 + self._step)
-        arrays = tokens(batch, self._settings.length, rng)
+        arrays = tokens(batch, self._settings.length, rng, self._network.pieces)
         arrays = {name: array.to(self._device) for name, array in arrays.items()}
         with self._precision():
             states = self._network.states(arrays)
@@ -246,4 +246,6 @@ def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:
     if stage.encoder == "larger":
         place = folder / "all-mpnet-base-v2"
         return Network.larger(place, heads, reads, dropout, stage.kept_layers)
+    if stage.encoder == "entailing":
+        return Network.entailing(heads, reads, dropout)
     return Network.original(heads, reads, dropout, stage.adapters)

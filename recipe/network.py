@@ -14,7 +14,9 @@ from torch.nn import functional
 from transformers import BertModel
 
 from recipe.adapters import adapt
+from recipe.entailing import Entailing, entailing, entailing_pieces
 from recipe.larger import Larger, larger
+from recipe.pieces import Pieces
 from recipe.words import packed, unpacked
 from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
 from sicetnon.arguments.model.marking import MARKS
@@ -57,6 +59,12 @@ def tokenizer() -> Tokenizer:
     return found
 
 
+@cache
+def original_pieces() -> Pieces:
+    """How the original reads texts."""
+    return Pieces(tokenizer(), begin=101, end=102)
+
+
 class Head(nn.Module):
     """A head: a hidden layer of the encoder's width, and the output layer."""
 
@@ -86,7 +94,7 @@ class Network(nn.Module):
 
     def __init__(
         self,
-        encoder: BertModel | Larger,
+        encoder: BertModel | Larger | Entailing,
         heads: Sequence[str],
         reads: str = "first",
         dropout: float = 0.1,
@@ -132,6 +140,16 @@ class Network(nn.Module):
         """all-mpnet-base-v2 with untrained heads, as a teacher."""
         encoder = larger(folder, kept_layers, standing_for_marks(), **_OF_ATTENTION)
         return cls(encoder, heads, reads, dropout)
+
+    @classmethod
+    def entailing(cls, heads: Sequence[str], reads: str, dropout: float) -> Network:
+        """DeBERTa-v3-xsmall, tuned on inference, with untrained heads, as a teacher."""
+        return cls(entailing(), heads, reads, dropout)
+
+    @property
+    def pieces(self) -> Pieces:
+        """How the encoder reads texts."""
+        return entailing_pieces() if isinstance(self.encoder, Entailing) else original_pieces()
 
     def take(self, state: dict[str, Tensor]) -> None:
         """Copy the parameters of another network, except for heads that this one lacks."""

