@@ -34,7 +34,6 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     teachers: dict[str, str] = msgspec.field(default_factory=dict)
     rounds: bool = False
     seed: int | None = None
-    averaged_with: tuple[str, ...] = ()
 
     def heads(self) -> list[str]:
         """The heads that are trained or kept."""

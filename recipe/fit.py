@@ -212,7 +212,7 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
 def mean_of_networks(
     settings: Configuration, name: str, folder: Path, fold: int | None = None
 ) -> Network:
-    """The mean of the networks of a stage and of those it is averaged with, number by number.
+    """The mean of the networks of a stage, number by number.
 
     They began with the same network (Wortsman et al. 2022). Where they left out folds, each
     example was learnt by all of them but one, so that the mean of all has learnt every example.
@@ -226,8 +226,7 @@ def mean_of_networks(
     """
     stage = settings.stages[name]
     folds = range(settings.folds) if fold is None else (fold,)
-    names = (name, *stage.averaged_with)
-    folders = dict.fromkeys(settings.folder_of(each, left) for each in names for left in folds)
+    folders = dict.fromkeys(settings.folder_of(name, left) for left in folds)
     states = [finished_checkpoint(folder / each)["network"] for each in folders]
     network = _untrained(settings, stage, folder)
     network.take(

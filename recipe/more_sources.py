@@ -75,7 +75,7 @@ def written_conclusions() -> Iterator[Example]:
 def further_written_conclusions() -> Iterator[Example]:
     """Further conclusions that were written likewise: comparisons, and reasons that compose.
 
-    The shipped network did not learn them.
+    The shipped network did not learn them; its teacher did.
     """
     yield from _written("more-written-conclusions.tsv", "more-written")
 
@@ -83,7 +83,7 @@ def further_written_conclusions() -> Iterator[Example]:
 def written_reasons() -> Iterator[Example]:
     """Reasons with their side of questions, written likewise: short headings that compose.
 
-    The shipped network did not learn them. Each reason that takes a side comes under one question
+    The shipped network did not learn them; its teacher did. Each reason that takes a side comes under one question
     that it answers with yes, and under one that it answers with no.
     """
     yield from _written("written-reasons.tsv", "written-reasons")
