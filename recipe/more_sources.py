@@ -83,8 +83,8 @@ def further_written_conclusions() -> Iterator[Example]:
 def written_reasons() -> Iterator[Example]:
     """Reasons with their side of questions, written likewise: short headings that compose.
 
-    The shipped network did not learn them; its teacher did. Each reason that takes a side comes under one question
-    that it answers with yes, and under one that it answers with no.
+    The shipped network did not learn them; its teacher did. Each reason that takes a side comes
+    under one question that it answers with yes, and under one that it answers with no.
     """
     yield from _written("written-reasons.tsv", "written-reasons")
 
