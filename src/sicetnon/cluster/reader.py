@@ -54,13 +54,13 @@ class ClusterReader(IndexReader):
 
     Attributes:
         concurrency: Number of batches of topics that are searched at a time.
-        deepest_together: Documents up to which a batch is one request; deeper, that is slower.
+        deepest_together: Documents up to which a batch is one request; 0 for none (see figures).
         candidates: Number of candidates that were fetched so far.
         ways: Number of searches by the way in which candidates were found; see `Fetched`.
     """
 
     concurrency = 8
-    deepest_together = 50
+    deepest_together = 0
 
     def __init__(self, connection: Connection, partial: bool = False):
         self._connection = connection
