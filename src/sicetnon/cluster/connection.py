@@ -303,7 +303,7 @@ class Connection:
                 status=-1,
             )
         if is_hedged:
-            self._hosts.note(200, (time.monotonic() - begin) / request.searches)
+            self._hosts.note(200, time.monotonic() - begin)
         return answer
 
     def _translated(self, error: TransportError) -> ClusterError:
@@ -344,11 +344,6 @@ class _Request(msgspec.Struct, frozen=True):
     path: str
     body: bytes | None
     params: dict[str, str]
-
-    @property
-    def searches(self) -> int:
-        """The number of searches in it; at least 1."""
-        return (self.body or b"").count(b"\n") // 2 if self.path == "/_msearch" else 1
 
     def at(self, preference: str) -> _Request:
         """The request with the nodes that work on it where they can."""
