@@ -58,7 +58,7 @@ class Entailing(nn.Module):
 
 @cache
 def entailing_pieces() -> Pieces:
-    """How the encoder reads texts."""
+    """The tokens of the encoder."""
     found = Tokenizer.from_file(str(_file(_TOKENIZER)))
     found.no_truncation()
     found.no_padding()
@@ -93,7 +93,7 @@ def _file(name: str) -> Path:
 
 
 def _parameters(model: onnx.ModelProto) -> dict[str, NDArray[np.float32]]:
-    """The parameters of the encoder by their names, as whole numbers of single precision."""
+    """The parameters of the encoder by their names, in single precision."""
     arrays = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
     found = {
         name.removeprefix(_BEFORE): array

@@ -61,7 +61,7 @@ def tokenizer() -> Tokenizer:
 
 @cache
 def original_pieces() -> Pieces:
-    """How the original reads texts."""
+    """The tokens of all-MiniLM-L6-v2."""
     return Pieces(tokenizer(), begin=101, end=102)
 
 
@@ -148,7 +148,7 @@ class Network(nn.Module):
 
     @property
     def pieces(self) -> Pieces:
-        """How the encoder reads texts."""
+        """The tokens of the encoder."""
         return entailing_pieces() if isinstance(self.encoder, Entailing) else original_pieces()
 
     def take(self, state: dict[str, Tensor]) -> None:

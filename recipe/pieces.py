@@ -1,4 +1,4 @@
-"""How an encoder reads texts: its tokens, and those at the beginning and end."""
+"""The tokens of an encoder, with those that stand at the beginning and the end of a text."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def candidates_body(
         view: The index after a change.
         query: Finds and orders them.
         size: The most candidates.
-        columns: What is wanted of each; id, number and lengths when left out.
+        columns: The fields to return; id, number and lengths when left out.
     """
     lengths = [length_field(field) for field in range(len(view.fields))]
     return {

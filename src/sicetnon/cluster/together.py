@@ -41,7 +41,7 @@ class _Asked:
     Attributes:
         place: Its place among the queries.
         bound: Finds the candidates.
-        way: How it finds them; see `Fetched`.
+        way: `skipping` or `script`; see `Fetched`.
     """
 
     place: int
