@@ -39,14 +39,8 @@ def pair(new_address: Callable[[], str], tmp_path: Path) -> Iterator[tuple[Index
 
 
 Ranked = list[tuple[tuple[str, ...], list[float]]]
-TOGETHER = 50
-ALONE = TOGETHER + 1
+ALONE = ClusterReader.deepest_together + 1
 """So many documents that each topic has requests of its own."""
-
-
-@pytest.fixture(autouse=True)
-def together_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ClusterReader, "deepest_together", TOGETHER)
 
 
 def rankings(index: Index, k: int = 20, model: WeightingModel | None = None) -> Ranked:

@@ -14,7 +14,8 @@ from urllib.parse import unquote
 import pytest
 
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits, _Request
+from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
+from sicetnon.cluster.request import Request
 
 pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
 
@@ -151,10 +152,10 @@ def test_after_half_of_the_time_another_host_is_asked() -> None:
         assert time.monotonic() - begin > 3
         assert [server.searches for server in servers] == [1, 1]
         names = ",".join(f"node-{server.server_address[1]}" for server in servers)
-        assert unquote(servers[1].paths[0]).endswith(f"?preference=_prefer_nodes:{names}")
+        assert unquote(servers[1].paths[0]).endswith(f"?preference=_only_nodes:{names}")
         assert "preference" not in servers[0].paths[0]
-        # a while after, the nodes of the hosts are preferred at once
-        assert connection._hosts.preference() == f"_prefer_nodes:{names}"
+        # a while after, the nodes of the hosts work alone from the start
+        assert connection._hosts.preference() == f"_only_nodes:{names}"
 
 
 @pytest.mark.parametrize(("status", "seconds"), [(429, 0.0), (200, 1.0)])
@@ -168,12 +169,11 @@ def test_while_a_cluster_is_busy_no_second_host_is_asked(status: int, seconds: f
         assert sum(server.searches for server in servers) == 1
 
 
-def test_while_a_node_is_avoided_few_searches_are_made_at_a_time() -> None:
-    request = _Request("POST", "/_msearch", b'{"index":"a"}\n{}\n', {})
+def test_each_of_several_searches_in_one_request_names_its_nodes() -> None:
+    request = Request("POST", "/_msearch", b'{"index":"a"}\n{}\n', {})
     assert request.at("") is request
-    asked = request.at("_prefer_nodes:b")
-    assert asked.body == b'{"preference":"_prefer_nodes:b","index":"a"}\n{}\n'
-    assert asked.params == {"max_concurrent_searches": "2"}
+    asked = request.at("_only_nodes:b")
+    assert asked.body == b'{"preference":"_only_nodes:b","index":"a"}\n{}\n'
 
 
 def test_requests_share_the_time_that_they_wait() -> None:

@@ -77,12 +77,14 @@ def expected(corpus_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Ans
 
 
 @contextmanager
-def searched(cluster: Cluster, corpus_file: Path) -> Iterator[tuple[Site, Index]]:
-    """An index with two copies of each shard, which a proxy stands before."""
+def searched(
+    cluster: Cluster, corpus_file: Path, options: ClusterOptions = COPIES
+) -> Iterator[tuple[Site, Index]]:
+    """An index with two copies of each shard or as said, which a proxy stands before."""
     name = f"faults-{time.monotonic_ns()}"
     try:
         with site_of(cluster) as site, \
-                Index.build(corpus_file, site.address(name), cluster=COPIES) as index:  # fmt: skip
+                Index.build(corpus_file, site.address(name), cluster=options) as index:  # fmt: skip
             yield site, index
     finally:
         cluster.remove(name)
@@ -169,6 +171,19 @@ def test_searches_go_on_where_one_host_fails(
         site.proxy.turn(mode)
         found = index.search("unheard words", system="default", sides=False)
         assert [answer.id for answer in found] == ["new"]
+
+
+def test_searches_reach_the_only_copy_of_a_shard_where_its_host_fails(
+    cluster: Cluster, corpus_file: Path, expected: Answers
+) -> None:
+    with searched(cluster, corpus_file, replace(COPIES, replicas=0)) as (site, index):
+        limit = longest(index, expected)
+        # its node still answers other nodes
+        site.proxy.turn("hang")
+        met = watch(index, expected, 3, right=4)
+        assert met.right > 3, met
+        assert not met.errors, met
+        assert max(met.slowest, met.slowest_together) < limit, met
 
 
 @pytest.mark.parametrize("mode", ["drop", "busy"])

@@ -25,6 +25,7 @@ from sicetnon.cluster.hosts import (
     Hosts,
     client,
 )
+from sicetnon.cluster.request import NO_COPY, Request, lacks_a_copy, reason_of
 from sicetnon.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -38,9 +39,6 @@ _LOG = logging.getLogger("sicetnon.cluster")
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 8.0
 _LEAST_SECONDS = 0.2
 """Seconds for another attempt of a hedged request."""
-
-_FEW = "2"
-"""Searches of a request that are made at a time while some nodes are avoided."""
 
 
 class ClusterError(ServiceError):
@@ -59,7 +57,12 @@ class ClusterError(ServiceError):
     @property
     def may_pass(self) -> bool:
         """Whether the same request may succeed later, or at another host."""
-        return self.status in (0, *BUSY)
+        return self.status in (0, *BUSY) or self.lacks_a_copy
+
+    @property
+    def lacks_a_copy(self) -> bool:
+        """Whether the nodes that a search was to use have no copy of a shard."""
+        return NO_COPY in str(self)
 
 
 class TimeLimits(msgspec.Struct, frozen=True):
@@ -137,7 +140,7 @@ class Connection:
         """
         is_ready = body is None or isinstance(body, bytes)
         data = body if is_ready else msgspec.json.encode(body)
-        request = _Request(method, path, data, dict(params or {}))
+        request = Request(method, path, data, dict(params or {}))
         try:
             if time_limits.is_hedged:
                 begin = time.monotonic()
@@ -207,7 +210,7 @@ class Connection:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._hosts.close()
 
-    def _in_turn(self, request: _Request, time_limits: TimeLimits) -> Any:
+    def _in_turn(self, request: Request, time_limits: TimeLimits) -> Any:
         """Ask one host after the other."""
         end = time.monotonic() + time_limits.total
         attempt = 0
@@ -224,7 +227,7 @@ class Connection:
                 _LOG.info("trying again: %s", error)
                 time.sleep(pause)
 
-    def _hedged(self, request: _Request, time_limits: TimeLimits) -> Any:
+    def _hedged(self, request: Request, time_limits: TimeLimits) -> Any:
         """Ask one host, and another one when it takes long; the first answer counts."""
         begin = time.monotonic()
         limit = getattr(self._limits, "end", math.inf)
@@ -275,7 +278,7 @@ class Connection:
         """
         return not self._hosts.probe(self._threads) or not self._hosts.left() <= known
 
-    def _once(self, host: Host, request: _Request, seconds: float, is_hedged: bool = False) -> Any:
+    def _once(self, host: Host, request: Request, seconds: float, is_hedged: bool = False) -> Any:
         from opensearchpy.exceptions import ConnectionTimeout, SerializationError, TransportError
 
         begin = time.monotonic()
@@ -287,6 +290,8 @@ class Connection:
         except TransportError as error:
             translated = self._translated(error)
             self._hosts.note(translated.status)
+            if translated.lacks_a_copy:
+                self._hosts.ask_others_too()
             # a host that waits for another node is late, too: a probe tells which one is gone
             if translated.status == 0 and not (is_hedged and isinstance(error, ConnectionTimeout)):
                 host.leave()
@@ -302,6 +307,9 @@ class Connection:
                 "et Non; is something else running at this address?",
                 status=-1,
             )
+        if lacks_a_copy(request, answer):
+            self._hosts.ask_others_too()
+            raise ClusterError(f"{self.address}: {NO_COPY} a copy of each shard", 400)
         if is_hedged:
             self._hosts.note(200, time.monotonic() - begin)
         return answer
@@ -310,7 +318,7 @@ class Connection:
         from opensearchpy.exceptions import ConnectionTimeout, SSLError
 
         status = error.status_code if isinstance(error.status_code, int) else 0
-        kind, reason = _reason(error)
+        kind, reason = reason_of(error)
         if isinstance(error, SSLError):
             what = f"the certificate of the cluster is not trusted; name its CA in {PREFIX}CA"
             if any(sign in str(error.info) for sign in _NO_TLS):
@@ -337,32 +345,6 @@ class Connection:
         return ClusterError(self.credentials.hide(f"{self.address}: {what}"), status, kind)
 
 
-class _Request(msgspec.Struct, frozen=True):
-    """A request, without its host."""
-
-    method: str
-    path: str
-    body: bytes | None
-    params: dict[str, str]
-
-    def at(self, preference: str) -> _Request:
-        """The request with the nodes that work on it where they can."""
-        # a point in time has its nodes already
-        if not preference or self.path.startswith("/_search") or self.method == "DELETE":
-            return self
-        if self.path == "/_msearch":
-            # each search has a line of its own for this
-            start = b'{"preference":%s,"index":' % msgspec.json.encode(preference)
-            body = (self.body or b"").replace(b'{"index":', start)
-            # what a node has no room for goes to the next copy, which may be on a node that is gone
-            params = {**self.params, "max_concurrent_searches": _FEW}
-            return msgspec.structs.replace(self, body=body, params=params)
-        if not any(part in self.path for part in ("/_search", "/_doc/")):
-            # what the engine answers from the state of the cluster has no such parameter
-            return self
-        return msgspec.structs.replace(self, params={**self.params, "preference": preference})
-
-
 def paused(attempt: int) -> float:
     """Seconds to wait before an attempt: twice as many each time, with jitter."""
     return min(_SHORTEST_PAUSE * 2.0**attempt, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)
@@ -371,15 +353,3 @@ def paused(attempt: int) -> float:
 def lines(parts: Sequence[Any]) -> bytes:
     """Bodies as lines of JSON."""
     return b"".join(msgspec.json.encode(part) + b"\n" for part in parts)
-
-
-def _reason(error: TransportError) -> tuple[str, str]:
-    """The engine's name for an error, and its words."""
-    info = error.info
-    told = info.get("error") if isinstance(info, dict) else None
-    if isinstance(told, dict):
-        causes = told.get("root_cause")
-        first = causes[0] if isinstance(causes, list) and causes else None
-        cause = first if isinstance(first, dict) else told
-        return str(cause.get("type", "")), str(cause.get("reason", ""))[:300]
-    return "", str(told or error.error)[:300]

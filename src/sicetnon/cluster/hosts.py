@@ -98,7 +98,7 @@ class Hosts:
         self._turn = itertools.count()
         self._lock = threading.Lock()
         self._probed, self._some_answer = 0.0, True
-        self._busy_until, self._kept_until = 0.0, 0.0
+        self._busy_until, self._kept_until, self._others_until = 0.0, 0.0, 0.0
 
     def next(self) -> Host:
         """The host that is asked next: by turns, those that are left last."""
@@ -109,10 +109,12 @@ class Hosts:
         return next((host for host in hosts if not host.is_left), hosts[0])
 
     def preference(self, is_wanted: bool = False) -> str:
-        """The preferred nodes of a search.
+        """The nodes that work on a search, as a parameter of the engine.
 
         They are those of the hosts that are not avoided: while some are, and after `keep_to_hosts`.
-        Empty otherwise, and where a node is not known.
+        They work alone, since what one has no room for would go to any other, which may be gone;
+        after `ask_others_too` they are only preferred. Empty otherwise, and where a node is not
+        known.
 
         Args:
             is_wanted: Whether nodes are preferred anyway.
@@ -121,7 +123,8 @@ class Hosts:
         is_wanted = is_wanted or len(nodes) < len(self._hosts) or self._keeps_to_hosts
         if not is_wanted or not all(nodes) or not nodes:
             return ""
-        return f"_prefer_nodes:{','.join(nodes)}"
+        way = "_prefer_nodes" if time.monotonic() < self._others_until else "_only_nodes"
+        return f"{way}:{','.join(nodes)}"
 
     @property
     def _keeps_to_hosts(self) -> bool:
@@ -130,6 +133,10 @@ class Hosts:
     def keep_to_hosts(self) -> None:
         """Prefer the nodes of the hosts for a while, since others seem to be gone."""
         self._kept_until = time.monotonic() + _LEFT_SECONDS
+
+    def ask_others_too(self) -> None:
+        """Let other nodes work for a while, too, since a shard has no copy on those of hosts."""
+        self._others_until = time.monotonic() + _LEFT_SECONDS
 
     def left(self) -> frozenset[Host]:
         """The hosts that requests avoid for a while."""

@@ -60,7 +60,7 @@ class ClusterReader(IndexReader):
     """
 
     concurrency = 8
-    deepest_together = 0
+    deepest_together = 50
 
     def __init__(self, connection: Connection, partial: bool = False):
         self._connection = connection
