@@ -135,6 +135,57 @@ class Pool:
         )
 
 
+class _KeptPlaces:
+    """The places of terms in a pool, and the order in which the terms were asked for.
+
+    They are in one array, since a search needs those of all of its terms, and nothing else that it
+    reads has stayed in the processor's caches.
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[Hashable, int] = {}
+        self._places = np.empty((64, 4), np.int64)
+        self._asked = np.zeros(64, np.int64)
+        self._turn = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._rows
+
+    def __getitem__(self, key: Hashable) -> Places:
+        begin, end, first, last = self._places[self._rows[key]].tolist()
+        return begin, end, first, last
+
+    def of(self, keys: Sequence[Hashable]) -> NDArray[np.int64] | None:
+        """The places of terms, shape (terms, 4), which are asked for now; None if one is missing."""
+        rows_of = self._rows
+        try:
+            rows = np.array([rows_of[key] for key in keys], np.int64)
+        except KeyError:
+            return None
+        self._turn += 1
+        self._asked[rows] = self._turn
+        found: NDArray[np.int64] = self._places.take(rows, axis=0)
+        return found
+
+    def put(self, key: Hashable, places: Places) -> None:
+        """Keep the places of a term, which is asked for now."""
+        row = self._rows.setdefault(key, len(self._rows))
+        if row == len(self._asked):
+            self._places = np.concatenate([self._places, np.empty_like(self._places)])
+            self._asked = np.concatenate([self._asked, np.zeros_like(self._asked)])
+        self._turn += 1
+        self._places[row], self._asked[row] = places, self._turn
+
+    def last_first(self) -> list[Hashable]:
+        """The terms, those asked for last first."""
+        keys = list(self._rows)
+        order = np.argsort(-self._asked[: len(keys)], kind="stable")
+        return [keys[row] for row in order.tolist()]
+
+
 class UnpackedPostings:
     """Unpacked postings of an index, with a bound on their memory. Threads share them.
 
@@ -153,7 +204,7 @@ class UnpackedPostings:
         # a pair takes as many bytes as a posting
         self._most = most_bytes // 2 // _POSTING_BYTES
         self._pool = Pool.of(0)
-        self._places: OrderedDict[Hashable, Places] = OrderedDict()
+        self._places = _KeptPlaces()
         self._filled: Filled = 0, 0
         self._lists: OrderedDict[Hashable, Any] = OrderedDict()
         self._lists_bytes = 0
@@ -165,7 +216,7 @@ class UnpackedPostings:
         """Give the memory back, and keep nothing from now on. Searches that go on are served."""
         with self._unpacking, self._lock:
             self._most = self._most_lists_bytes = self._lists_bytes = 0
-            self._pool, self._places, self._filled = Pool.of(0), OrderedDict(), (0, 0)
+            self._pool, self._places, self._filled = Pool.of(0), _KeptPlaces(), (0, 0)
             self._lists.clear()
 
     def together(
@@ -203,7 +254,7 @@ class UnpackedPostings:
                 places = self._pool.unpack_behind(self._filled, postings, made[key])
                 self._filled = _behind(places)
                 with self._lock:
-                    self._places[key] = places
+                    self._places.put(key, places)
             found = self._found(keys)
             assert found is not None
             return found
@@ -229,13 +280,8 @@ class UnpackedPostings:
     def _found(self, keys: Sequence[Hashable]) -> tuple[Pool, NDArray[np.int64]] | None:
         """The pool and the places of terms, if it has them all; they were asked for last then."""
         with self._lock:
-            places = self._places
-            try:
-                for key in keys:
-                    places.move_to_end(key)
-            except KeyError:
-                return None
-            return self._pool, np.array([places[key] for key in keys], np.int64).reshape(-1, 4)
+            places = self._places.of(keys)
+            return None if places is None else (self._pool, places)
 
     def _renew(self, keys: Sequence[Hashable], needed: int) -> bool:
         """Move the terms asked for last into a new pool with room for more; whether they fit."""
@@ -246,7 +292,7 @@ class UnpackedPostings:
         # this pool and the next one are in memory at a time
         chosen, most = [*own], self._most if _GROWTH * room <= self._most else self._most // 2
         with self._lock:  # which others find, and put last, meanwhile
-            last_first = [*reversed(self._places)]
+            last_first = self._places.last_first()
         for key in last_first:
             if key not in own:
                 kept += self._pool_used(key)
@@ -258,10 +304,11 @@ class UnpackedPostings:
             pool = Pool.of(room if _GROWTH * room <= self._most else self._most)
         except MemoryError:  # a query alone needs less
             return False
-        places, filled = OrderedDict[Hashable, Places](), (0, 0)
+        places, filled = _KeptPlaces(), (0, 0)
         for key in reversed(chosen):
-            places[key] = pool.copy_behind(filled, self._pool.take(self._places[key]))
-            filled = _behind(places[key])
+            moved = pool.copy_behind(filled, self._pool.take(self._places[key]))
+            places.put(key, moved)
+            filled = _behind(moved)
         # all at once: an interrupt before leaves everything as it was
         with self._lock:
             self._pool, self._places, self._filled = pool, places, filled

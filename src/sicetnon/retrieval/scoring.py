@@ -79,27 +79,32 @@ class FieldScore:
         document_scores = DocumentValues(lengths, of_document) if of_document else None
 
         bounds = KnownBounds(index.segments)
-        known: dict[tuple[str, float], Clause] = {}
+        known: dict[str, Clause] = {}
 
-        def clause(term: str, weight: float) -> Clause:
-            if (term, weight) in known:
-                return known[term, weight]
+        def clause(term: str, weight: float) -> Clause | None:
             postings = reader.read(term)
-            there = postings.statistics
-            constants = model.constants(there, reader.collection) if there.documents else ()
+            if not postings.documents:
+                return None
+            constants = model.constants(postings.statistics, reader.collection)
             made = Clause(postings, norms, weight, constants, model.formula)
             if postings.terms:  # these are numbers of terms, and take no memory
                 if len(known) >= _KNOWN_CLAUSES:
                     known.clear()
-                known[term, weight] = made
+                known[term] = made
             return made
 
         def part(query: Mapping[str, float]) -> Part:
-            clauses = [clause(*term) for term in query.items()]
-            held = tuple(each for each in clauses if each.postings.documents)
-            query_length = sum(each.weight for each in held)
-            smoothing = DocumentScore(document_scores, query_length) if document_scores else None
-            return Part(held, self.weight, smoothing, bounds)
+            held = []
+            for term, weight in query.items():
+                made = known.get(term)
+                if made is None or made.weight != weight:
+                    made = clause(term, weight)
+                if made is not None:
+                    held.append(made)
+            smoothing = None
+            if document_scores:
+                smoothing = DocumentScore(document_scores, sum(each.weight for each in held))
+            return Part(tuple(held), self.weight, smoothing, bounds)
 
         return part
 

@@ -98,7 +98,7 @@ class _Worker:
         parts = [part(query) for part in self._parts]
         clauses = [clause for part in parts for clause in part.clauses]
         if k > 0 and clauses:
-            postings = sum(clause.postings.size for clause in clauses)
+            postings = sum([clause.postings.size for clause in clauses])
             seconds = postings * _PLAIN_POSTING_SECONDS + k * _PLAIN_FOUND_SECONDS
             if is_small(seconds):
                 search_exhaustively(parts, self._index.segments, best, plain)
