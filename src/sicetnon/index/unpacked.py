@@ -159,7 +159,7 @@ class _KeptPlaces:
         return begin, end, first, last
 
     def of(self, keys: Sequence[Hashable]) -> NDArray[np.int64] | None:
-        """The places of terms, shape (terms, 4), which are asked for now; None if one is missing."""
+        """The places of terms that are asked for now, shape (terms, 4); None if one is missing."""
         rows_of = self._rows
         try:
             rows = np.array([rows_of[key] for key in keys], np.int64)
