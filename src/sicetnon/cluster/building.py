@@ -38,7 +38,9 @@ from sicetnon.formats.corpora import Corpus
 from sicetnon.index.writing import BuildOptions
 
 _LOG = logging.getLogger("sicetnon.cluster")
-_LONG = TimeLimits(600.0, 600.0)
+_MERGING = TimeLimits(600.0, 600.0)
+_SETTING = TimeLimits(30.0, 600.0)
+"""Time limits of changes to settings: a busy cluster may take long, a host that hangs must not."""
 _FIRST_CHANGE = 1
 _DELAY = "unassigned.node_left.delayed_timeout"
 """The setting for how long the engine waits for a node before it places its copies elsewhere."""
@@ -236,7 +238,7 @@ class _Build:
         self._set_copies(index, loading.replicas, refresh_interval=None)
         if loading.merge:
             params = {"max_num_segments": "1"}
-            connection.ask("POST", f"/{index}/_forcemerge", params=params, time_limits=_LONG)
+            connection.ask("POST", f"/{index}/_forcemerge", params=params, time_limits=_MERGING)
         outcome = "the same command resumes"
         _wait_for_copies(connection, index, loading.copies_seconds, loading.message, outcome)
         refresh(connection, index)
@@ -264,7 +266,7 @@ class _Build:
 
     def _set_copies(self, index: str, replicas: int, **others: object) -> None:
         settings = {"index": {"number_of_replicas": replicas, **others}}
-        self._connection.ask("PUT", f"/{index}/_settings", settings, time_limits=_LONG)
+        self._connection.ask("PUT", f"/{index}/_settings", settings, time_limits=_SETTING)
 
     def _move_alias(self, index: str) -> None:
         name = self._connection.address.name
@@ -272,7 +274,7 @@ class _Build:
         if self._old is not None:
             actions.append({"remove_index": {"index": self._old}})
         try:
-            self._connection.ask("POST", "/_aliases", {"actions": actions}, time_limits=_LONG)
+            self._connection.ask("POST", "/_aliases", {"actions": actions}, time_limits=_SETTING)
         except ClusterError as error:
             # an answer may have been lost, and the request sent again
             if error.status != 404 or physical_index(self._connection) != index:

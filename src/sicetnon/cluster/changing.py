@@ -38,7 +38,7 @@ MOST_DELETED = 50_000
 """Documents that one change deletes or replaces; the engine's limit for a query is 65,536."""
 
 _LOG = logging.getLogger("sicetnon.cluster")
-_LONG = TimeLimits(600.0, 600.0)
+_LONG = TimeLimits(120.0, 600.0)
 
 
 def add_on_cluster(
