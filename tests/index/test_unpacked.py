@@ -110,7 +110,9 @@ def test_the_bound_holds() -> None:
     for _ in range(2000):
         asked.check(*(random.randrange(60) for _ in range(random.randrange(4))))
         assert sum(asked.cache._filled) <= 500
-        assert sum(asked.cache._filled) == sum(map(asked.cache._pool_used, asked.cache._places.last_first()))
+        assert sum(asked.cache._filled) == sum(
+            map(asked.cache._pool_used, asked.cache._places.last_first())
+        )
 
 
 def test_a_search_keeps_its_pool() -> None:

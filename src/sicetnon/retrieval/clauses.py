@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -43,10 +42,21 @@ class Clause:
     constants: tuple[float, ...]
     formula: Formula | OwnLoop
 
-    @cached_property
-    def numbers(self) -> Reals:
-        """The weight and the constants, shape (1 + constants,)."""
-        return np.array((self.weight, *self.constants))
+
+@dataclass(frozen=True)
+class Columns:
+    """The clauses of one weighting model and one reader of postings, as columns.
+
+    Attributes:
+        numbers: The weight and the two constants of each clause, shape (clauses, 3).
+        terms: The number of each clause's term in each segment, -1 for none, int64, shape
+            (segments, clauses).
+        postings: The number of postings of all clauses.
+    """
+
+    numbers: Reals
+    terms: NDArray[np.int64]
+    postings: int
 
 
 @dataclass(frozen=True)
@@ -87,12 +97,21 @@ class Part:
         weight: The weight of the part in a sum of several.
         document_score: Added to every document that has one of the scores of `terms`.
         bounds: What the scores of `terms` do not exceed, where they are of one weighting model.
+        columns: The scores of `terms` as columns, where they can be.
     """
 
-    terms: tuple[Clause | Saturated, ...]
+    terms: Sequence[Clause | Saturated]
     weight: float
     document_score: DocumentScore | None = None
     bounds: KnownBounds | None = None
+    columns: Columns | None = None
+
+    @property
+    def postings(self) -> int:
+        """The number of postings of all clauses."""
+        if self.columns is not None:
+            return self.columns.postings
+        return sum(clause.postings.size for clause in self.clauses)
 
     @property
     def clauses(self) -> Iterator[Clause]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -15,13 +15,13 @@ from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas
 from sicetnon.retrieval.bounds import KnownBounds
-from sicetnon.retrieval.clauses import Clause, DocumentScore, Part, Saturated
+from sicetnon.retrieval.clauses import Clause, Columns, DocumentScore, Part, Saturated
+from sicetnon.retrieval.known_clauses import KnownClauses
 from sicetnon.retrieval.lengths import DocumentValues, Lengths
 from sicetnon.retrieval.postings import field_weights, postings_of
 from sicetnon.retrieval.weighting import WeightingModel, inverse_document_frequency
 
 Reals: TypeAlias = NDArray[np.float64]
-_KNOWN_CLAUSES = 10_000
 PartOf: TypeAlias = Callable[[Mapping[str, float]], Part]
 """The part of the score for a query: terms with their weights.
 
@@ -79,34 +79,31 @@ class FieldScore:
         document_scores = DocumentValues(lengths, of_document) if of_document else None
 
         bounds = KnownBounds(index.segments)
-        known: dict[str, Clause] = {}
 
         def clause(term: str, weight: float) -> Clause | None:
             postings = reader.read(term)
             if not postings.documents:
                 return None
             constants = model.constants(postings.statistics, reader.collection)
-            made = Clause(postings, norms, weight, constants, model.formula)
-            if postings.terms:  # these are numbers of terms, and take no memory
-                if len(known) >= _KNOWN_CLAUSES:
-                    known.clear()
-                known[term] = made
-            return made
+            return Clause(postings, norms, weight, constants, model.formula)
+
+        known = KnownClauses(clause, len(index.segments))
 
         def part(query: Mapping[str, float]) -> Part:
-            held = []
-            for term, weight in query.items():
-                made = known.get(term)
-                if made is None or made.weight != weight:
-                    made = clause(term, weight)
-                if made is not None:
-                    held.append(made)
+            clauses, columns = known.of(query)
             smoothing = None
             if document_scores:
-                smoothing = DocumentScore(document_scores, sum(each.weight for each in held))
-            return Part(tuple(held), self.weight, smoothing, bounds)
+                smoothing = DocumentScore(document_scores, sum(_weights(clauses, columns)))
+            return Part(clauses, self.weight, smoothing, bounds, columns)
 
         return part
+
+
+def _weights(clauses: Sequence[Clause], columns: Columns | None) -> list[float]:
+    if columns is None:
+        return [each.weight for each in clauses]
+    weights: list[float] = columns.numbers[:, 0].tolist()
+    return weights
 
 
 @dataclass(frozen=True)

@@ -96,9 +96,8 @@ class _Worker:
         k = min(k, self._index.size)
         best = Best.of(max(k, 0))
         parts = [part(query) for part in self._parts]
-        clauses = [clause for part in parts for clause in part.clauses]
-        if k > 0 and clauses:
-            postings = sum([clause.postings.size for clause in clauses])
+        postings = sum([part.postings for part in parts])
+        if k > 0 and postings:
             seconds = postings * _PLAIN_POSTING_SECONDS + k * _PLAIN_FOUND_SECONDS
             if is_small(seconds):
                 search_exhaustively(parts, self._index.segments, best, plain)

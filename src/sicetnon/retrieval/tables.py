@@ -47,6 +47,8 @@ GROUP = 64
 _SAMPLES, _SAMPLE_SIZE = 2, 4096
 _AT_A_TIME = 16
 """Postings that are added without a look at each, whether it is in the window."""
+_LINE = 16
+"""Documents of postings in a line of the caches."""
 _AHEAD = 384
 """Postings between those that are added and those that are fetched: fewer come too late (64, 256),
 more are as fast (to 2,048)."""
@@ -77,18 +79,24 @@ def fill_table(pairs: Pairs, terms: Terms, norms: Reals) -> bool:
 
 @compiled(allocates=False)
 def fill_saturated(pairs: Pairs, terms: Terms, term: int, norms: Reals) -> bool:
-    """See `fill_table`: the scores of a term by `saturation`."""
+    """See `fill_table`: the scores of a term by the formula `saturation`.
+
+    The norms are looked up first: processors divide several numbers at a time, but look up one.
+    """
     frequencies, lengths, ranges = pairs
     _, occurrence, constants, starts, table = terms
     weight, a, b = constants[term]
-    size, place = np.uint64(norms.size), np.uint64(starts[term])
-    for pair in range(np.uint64(ranges[term, 0]), np.uint64(ranges[term, 1])):
-        frequency, length = np.float64(frequencies[pair]), np.uint64(lengths[pair])
+    size, begin, first = np.uint64(norms.size), np.uint64(starts[term]), np.uint64(ranges[term, 0])
+    count = np.uint64(ranges[term, 1]) - first
+    for pair in range(count):
+        length = np.uint64(lengths[first + pair])
         if length >= size:
             return False
-        score = weight * saturation(occurrence * frequency, norms[length], a, b) + 0.0
-        table[place] = score if frequency > 0.0 else NONE
-        place += np.uint64(1)
+        table[begin + pair] = norms[length]
+    for pair in range(count):
+        frequency = np.float64(frequencies[first + pair])
+        score = weight * saturation(occurrence * frequency, table[begin + pair], a, b) + 0.0
+        table[begin + pair] = score if frequency > 0.0 else NONE
     return True
 
 
@@ -348,10 +356,21 @@ def estimate(
     for number in range(_SAMPLES):
         first = number * (documents // _SAMPLES)
         for term in range(places.size):
-            places[term] = find(postings[0], places[term], ends[term], first)
+            if first:
+                places[term] = find(postings[0], places[term], ends[term], first)
+            count = ends[term] - ranges[term, 0]
+            fetch(postings, places[term], count * _SAMPLE_SIZE // documents)
         add_window(postings, documents_of, terms, places, ends, first, _SAMPLE_SIZE, scores)
         filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
     return keep(rank, found[1], found[2], filled)[0] if filled >= rank else UNSEEN
+
+
+@compiled(allocates=False)
+def fetch(postings: Postings, begin: int, count: int) -> None:
+    """Fetch postings from memory, many at a time: to wait for each takes longer than to add it."""
+    for place in range(np.uint64(begin), np.uint64(begin + count), np.uint64(_LINE)):
+        prefetch(postings[0], place)
+        prefetch(postings[1], place)
 
 
 @compiled(allocates=False)

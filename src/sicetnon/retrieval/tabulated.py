@@ -33,14 +33,11 @@ def can_tabulate(parts: Sequence[Part]) -> bool:
     if len(parts) != 1 or parts[0].weight != 1.0 or not parts[0].terms:
         return False
     first = parts[0].terms[0]
-    if not isinstance(first, Clause) or first.formula not in FORMULAS:
+    if parts[0].columns is None or not isinstance(first, Clause) or first.formula not in FORMULAS:
         return False
     norms = first.norms
     if not isinstance(norms, DocumentValues) or norms.lengths.column is None:
         return False
-    for term in parts[0].terms:
-        if not isinstance(term, Clause) or term.norms is not norms or not term.postings.terms:
-            return False
     given = parts[0].document_score
     # a document's own score, 0 at most, must not raise it above what its terms add up to
     return given is None or given.weight >= 0
@@ -80,8 +77,10 @@ class _SegmentSearch:
     """A search of one segment."""
 
     def __init__(self, part: Part, place: int, segment: Segment, window: int):
-        clauses = list(part.clauses)
-        norms = clauses[0].norms
+        first, columns = next(part.clauses), part.columns
+        norms, formula = first.norms, first.formula
+        assert columns is not None
+        assert not isinstance(formula, OwnLoop)
         assert isinstance(norms, DocumentValues)
         assert norms.lengths.column is not None
         assert norms.by_length is not None
@@ -91,10 +90,11 @@ class _SegmentSearch:
             norms.lengths.counts(place)[0], norms.by_length, *_document_scores(part),
             ALL_LIVE if segment.live is None else segment.live, segment.base,
         )  # fmt: skip
-        terms = [clause.postings.terms[place] for clause in clauses]
-        self._held = [term for term in terms if term is not None]
-        held_by = zip(clauses, terms, strict=True)
-        numbers = np.array([clause.numbers for clause, term in held_by if term is not None])
+        numbers, terms = columns.numbers, columns.terms[place]
+        self._held: list[int] = terms.tolist()
+        if -1 in self._held:
+            is_held = terms >= 0
+            self._held, numbers = terms[is_held].tolist(), numbers[is_held]
         pool, held = segment.together(self._held, None if is_whole else column)
         # the codes of terms without pairs are frequencies
         self._postings = pool.documents, pool.codes, pool.codes, (0, 1)
@@ -103,8 +103,6 @@ class _SegmentSearch:
         self._pairs = pool.pair_frequencies, pool.pair_lengths, pairs
         starts = np.zeros(len(held) + 1, np.int64)
         np.cumsum(pairs[:, 1] - pairs[:, 0], out=starts[1:])
-        formula = clauses[0].formula
-        assert not isinstance(formula, OwnLoop)
         occurrence = norms.lengths.weight or 1.0
         table = np.empty(starts[-1])
         self._terms = FORMULAS.index(formula), occurrence, numbers, starts, table

@@ -1,0 +1,111 @@
+"""The clauses that queries have asked for, kept from query to query, also as columns.
+
+Between two long queries the processor's caches lose all objects of Python. A query therefore reads
+one row of an array for each of its terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sicetnon.retrieval.clauses import Clause, Columns
+
+_MOST = 10_000
+_NONE = -1
+_FIRST_ROOM = 64
+
+
+class _Chosen(Sequence[Clause]):
+    """Some of many clauses, none of which is touched until it is asked for."""
+
+    def __init__(self, clauses: list[Clause], places: NDArray[np.int64]):
+        self._clauses, self._places = clauses, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> Clause: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Clause]: ...
+
+    def __getitem__(self, place: int | slice) -> Clause | Sequence[Clause]:
+        if isinstance(place, slice):
+            return _Chosen(self._clauses, self._places[place])
+        return self._clauses[int(self._places[place])]
+
+
+class KnownClauses:
+    """The clauses of one weighting model, for one thread at a time.
+
+    Args:
+        make: Makes the clause of a term and its weight; None where no document has the term.
+        segments: Number of segments of the index.
+        most: Number of clauses that are kept. Those are kept whose postings have numbers of terms
+            alone, which take no memory.
+    """
+
+    def __init__(
+        self, make: Callable[[str, float], Clause | None], segments: int, most: int = _MOST
+    ):
+        self._make, self._most = make, most
+        self._rows: dict[str, int] = {}
+        self._clauses: list[Clause] = []
+        self._numbers = np.empty((_FIRST_ROOM, 3))
+        self._terms = np.empty((segments, _FIRST_ROOM), np.int64)
+        self._postings = np.empty(_FIRST_ROOM, np.int64)
+
+    def of(self, query: Mapping[str, float]) -> tuple[Sequence[Clause], Columns | None]:
+        """The clauses of the terms that documents have, and their columns where all are kept."""
+        # terms that no document has have no clause, and a term may have one for each weight
+        if max(len(self._rows), len(self._clauses)) + len(query) > self._most:
+            self._rows, self._clauses = {}, []
+        rows, weights = list[int](), list[float]()
+        for term, weight in query.items():
+            row = self._rows.get(term)
+            if row is None:
+                row = self._keep(term, weight)
+                if row is None:
+                    made = [self._make(*each) for each in query.items()]
+                    return [each for each in made if each is not None], None
+            if row != _NONE:
+                rows.append(row)
+                weights.append(weight)
+        places = np.array(rows, np.int64)
+        numbers = self._numbers.take(places, axis=0)
+        if numbers[:, 0].tolist() != weights:
+            terms = [term for term in query if self._rows[term] != _NONE]
+            for place in np.flatnonzero(numbers[:, 0] != weights).tolist():
+                # a row of its own: the clauses of a query before are still in use
+                row = self._keep(terms[place], weights[place])
+                assert row is not None
+                places[place] = row
+            numbers = self._numbers.take(places, axis=0)
+        postings = sum(self._postings.take(places).tolist())
+        columns = Columns(numbers, self._terms.take(places, axis=1), postings)
+        return _Chosen(self._clauses, places), columns
+
+    def _keep(self, term: str, weight: float) -> int | None:
+        """Keep the clause of a term; its row, or None where it cannot be kept."""
+        made = self._make(term, weight)
+        if made is None:
+            self._rows[term] = _NONE
+            return _NONE
+        if not made.postings.terms or len(made.constants) != 2:
+            return None
+        row = len(self._clauses)
+        if row == len(self._postings):
+            self._numbers = np.concatenate([self._numbers, np.empty_like(self._numbers)])
+            self._terms = np.concatenate([self._terms, np.empty_like(self._terms)], axis=1)
+            self._postings = np.concatenate([self._postings, np.empty_like(self._postings)])
+        self._rows[term] = row
+        self._clauses.append(made)
+        self._numbers[row] = weight, *made.constants
+        self._terms[:, row] = [_NONE if n is None else n for n in made.postings.terms]
+        self._postings[row] = made.postings.size
+        return row
