@@ -91,6 +91,8 @@ def test_fields_may_be_chosen(tmp_path: Path) -> None:
             "found the fields id, a; expected one with a text",
         ),
         ("x.csv", "id,a\n", [], None, "the file holds no record"),
+        ("x.csv", "id;a\n1;x\n", [], None, "found fields with ';' between them; expected commas"),
+        ("x.csv", "id\ta\n1\tx\n", [], None, r"found fields with '\\t' between them"),
         ("x.csv", "", [], None, "the file holds no record"),
         ("x.jsonl", "", [], None, "the file holds no record"),
         ("x.txt", "Tea warms.\n", [], None, r"holds no JSON Lines; .*read_text"),
@@ -103,6 +105,12 @@ def test_unknown_files_are_refused(
 ) -> None:
     with pytest.raises(DataError, match=part):
         open_corpus([put(tmp_path, name, content)], EntryFields(tuple(fields), id_field))
+
+
+def test_a_list_of_other_records_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    corpus = open_corpus([put(tmp_path, "x.json", '[{"id": "1", "text": "x"}]')])
+    with pytest.raises(DataError, match=r"line 1: argument 1 .* as JSON Lines: one in each line"):
+        texts(corpus)
 
 
 def test_directories_are_recognised(tmp_path: Path) -> None:

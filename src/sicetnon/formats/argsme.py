@@ -21,6 +21,7 @@ from sicetnon.records import Argument
 PORTALS = ("debateorg", "debatepedia", "debatewise", "idebate", "parliamentary")
 SINGLE_FILE = "args-me.json"
 EXPECTED = '{"id", "conclusion", "premises": [{"text", "stance": "PRO" or "CON"}], "context"}'
+_OTHER = ". Write records of another form as JSON Lines: one in each line, without a list"
 
 _decoder = msgspec.json.Decoder(Argument)
 
@@ -61,9 +62,10 @@ def read_arguments(path: Path | str, reading: Reading | None = None) -> Iterator
         try:
             argument = decode_argument(data)
         except ValueError as error:
+            other = _OTHER if count == 1 else ""
             reading.on_error(
                 DataError(
-                    f"argument {count} cannot be used: {error}; expected {EXPECTED}",
+                    f"argument {count} cannot be used: {error}; expected {EXPECTED}{other}",
                     path,
                     array.line_of(offset),
                 )

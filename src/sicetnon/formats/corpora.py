@@ -36,6 +36,7 @@ _TO_INDEX_TEXTS = (
 _HEAD_BYTES = 1 << 16
 # of a file whose checksum is computed; a thread waits for the interpreter's lock at each piece
 _PIECE_BYTES = 1 << 24
+_SEPARATOR = re.compile(r"[;\t|]")
 _LIST_START = re.compile(rb'\[|\{\s*("arguments"|$)')
 # the list behind other keys, all on one line: an answer of the args.me service
 _LIST_LATER = re.compile(rb'"arguments"\s*:\s*\[\s*\{[^\[]*"premises"')
@@ -223,6 +224,11 @@ def _entries(file: Path, named: EntryFields) -> Corpus:
         raise DataError(str(error), file) from None
     if fields.id not in values:
         wanted = fields.id or f"one of {', '.join(entries.ID_NAMES)}"
+        separator = _SEPARATOR.search(next(iter(values)))
+        if separator and ".csv" in file.suffixes and len(values) == 1:
+            raise DataError(
+                f"found fields with {separator[0]!r} between them; expected commas, as in CSV", file
+            )
         raise DataError(
             f"found the fields {', '.join(values)[:200]}; expected {wanted} with the id. Name the "
             "field that holds the id: --id-field, in Python id_field",
