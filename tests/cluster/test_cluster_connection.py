@@ -31,6 +31,7 @@ class SlowHost(ThreadingHTTPServer):
         paths: The paths of the searches that it was asked for.
         hangs: Whether it answers nothing at all.
         seconds: The time that a search takes.
+        refusal: The status and the answer where its node alone may work on a search, if it refuses.
         end: Set when the test ends.
     """
 
@@ -40,6 +41,7 @@ class SlowHost(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answering)
         self.paths: list[str] = []
         self.hangs, self.seconds, self.end = hangs, SLOW, threading.Event()
+        self.refusal: tuple[int, object] | None = None
 
     @property
     def searches(self) -> int:
@@ -56,10 +58,13 @@ class Answering(BaseHTTPRequestHandler):
     server: SlowHost
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.paths.append(self.path)
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.paths.append(unquote(f"{self.path} {body.decode()}"))
         self.server.end.wait(self.server.seconds)
-        self._answer(FOUND)
+        if self.server.refusal and "_only_nodes" in self.server.paths[-1]:
+            self._answer(self.server.refusal[1], self.server.refusal[0])
+        else:
+            self._answer({"responses": [FOUND]} if "_msearch" in self.path else FOUND)
 
     def do_GET(self) -> None:
         self._answer({"nodes": {f"node-{self.server.server_address[1]}": {"name": "node"}}})
@@ -67,11 +72,11 @@ class Answering(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
-    def _answer(self, what: object) -> None:
+    def _answer(self, what: object, status: int = 200) -> None:
         if self.server.hangs:
             self.server.end.wait()
         data = json.dumps(what).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -125,7 +130,7 @@ def test_a_host_that_lives_is_not_left_because_it_is_late(monkeypatch: pytest.Mo
     with hosts(False, False) as (servers, connection):
         for server in servers:
             server.seconds = 60.0
-        with pytest.raises(ClusterError, match="no answer"):
+        with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
             connection.ask("POST", "/index/_search", {}, time_limits=TimeLimits(0.1, 1.2, True))
         time.sleep(0.3)  # the requests end a little later than the wait for them
         assert not connection._hosts.left()
@@ -152,10 +157,10 @@ def test_after_half_of_the_time_another_host_is_asked() -> None:
         assert time.monotonic() - begin > 3
         assert [server.searches for server in servers] == [1, 1]
         names = ",".join(f"node-{server.server_address[1]}" for server in servers)
-        assert unquote(servers[1].paths[0]).endswith(f"?preference=_only_nodes:{names}")
+        assert f"?preference=_only_nodes:{names} " in servers[1].paths[0]
         assert "preference" not in servers[0].paths[0]
         # a while after, the nodes of the hosts work alone from the start
-        assert connection._hosts.preference() == f"_only_nodes:{names}"
+        assert connection._hosts.nodes() == names
 
 
 @pytest.mark.parametrize(("status", "seconds"), [(429, 0.0), (200, 1.0)])
@@ -172,8 +177,41 @@ def test_while_a_cluster_is_busy_no_second_host_is_asked(status: int, seconds: f
 def test_each_of_several_searches_in_one_request_names_its_nodes() -> None:
     request = Request("POST", "/_msearch", b'{"index":"a"}\n{}\n', {})
     assert request.at("") is request
-    asked = request.at("_only_nodes:b")
+    asked = request.at("b")
     assert asked.body == b'{"preference":"_only_nodes:b","index":"a"}\n{}\n'
+    # where a node that hangs may be asked, few searches wait for it
+    asked = request.at("b", is_limited=False)
+    assert asked.body == b'{"preference":"_prefer_nodes:b","index":"a"}\n{}\n'
+    assert asked.params == {"max_concurrent_searches": "2"}
+
+
+def test_an_answer_that_may_lack_shards_has_them_from_wherever_they_are() -> None:
+    partial = Request("POST", "/a/_search", b"{}", {"allow_partial_search_results": "true"})
+    assert partial.at("b").params["preference"] == "_prefer_nodes:b"
+
+
+NO_COPY = {"type": "illegal_argument_exception", "reason": "no data nodes with criteria [b] found"}
+BEING_MADE = {"type": "search_phase_execution_exception", "reason": "Partial shards failure"}
+
+
+@pytest.mark.parametrize(("status", "error"), [(400, NO_COPY), (503, BEING_MADE)])
+def test_nodes_that_lack_a_shard_do_not_work_alone(status: int, error: dict[str, str]) -> None:
+    search = json.dumps({}).encode()
+    with hosts(True, False) as (servers, connection):
+        connection.ask("POST", "/index/_search", {}, time_limits=LIMITS)
+        one = {"error": {**error, "root_cause": [error]}, "status": status}
+        for path, refusal in (
+            ("/index/_search", (status, one)),
+            ("/_msearch", (200, {"responses": [one]})),
+        ):
+            connection._hosts._others_until = 0.0
+            servers[1].refusal = refusal
+            del servers[1].paths[:]
+            body = b'{"index":"index"}\n' + search + b"\n"
+            assert connection.ask("POST", path, body, time_limits=LIMITS)
+            first, second = servers[1].paths
+            assert "_only_nodes" in first
+            assert "_prefer_nodes" in second
 
 
 def test_requests_share_the_time_that_they_wait() -> None:

@@ -127,7 +127,9 @@ def test_searches_go_on_while_a_node_is_paused(
         first.pause()
         met = watch(index, expected, 5, right=4)
         assert met.right > 3, met
+        assert not met.errors, met
         assert met.slowest < limit, met
+        assert met.slowest_together < 2 * WAITS + limit, met
         # with two of three nodes gone there are errors, and no answers that look right
         second.pause()
         met = watch(index, expected, 4)

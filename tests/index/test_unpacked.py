@@ -82,6 +82,14 @@ def test_those_asked_for_last_stay() -> None:
     assert asked.check(31) == [31]
 
 
+def test_many_terms_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpacked, "_FIRST_TERMS", 2)
+    asked = Asked(10_000)
+    for key in range(1, 60):
+        assert asked.check(key) == [key]
+    assert asked.check(*range(1, 60)) == []
+
+
 def test_terms_of_one_query_stay_together() -> None:
     asked = Asked(100)
     asked.check(35)

@@ -73,9 +73,38 @@ def test_few_clauses_are_kept(index: IndexReader) -> None:
         clauses, columns = known.of({"vote": weight, "tax": 1.0, "unknown": 1.0})
         assert [each.weight for each in clauses] == [weight, 1.0]
         assert columns is not None
-        assert columns.numbers[:, 0].tolist() == [weight, 1.0]
+        assert columns.weights == [weight, 1.0]
         terms = [-1 if n is None else n for clause in clauses for n in clause.postings.terms]
         assert columns.terms.T.ravel().tolist() == terms
         assert len(known._clauses) <= 8
     # a term with another weight is made anew, and all are where too many were kept
     assert made == ["vote", "tax", "unknown", *["vote"] * 4, "vote", "tax", "unknown"]
+
+
+def test_many_clauses_are_kept(index: IndexReader) -> None:
+    part_of = FieldScore(BM25()).bind(index)
+    # a term has a row for each of its weights
+    parts = [part_of({"vote": float(weight), "ban": 1.0}) for weight in range(1, 200)]
+    for weight, part in enumerate(parts, start=1):
+        alone = FieldScore(BM25()).bind(index)({"vote": float(weight), "ban": 1.0})
+        assert part.columns is not None
+        assert part.columns.weights == [weight, 1.0]
+        assert ranking(index, part) == ranking(index, alone)
+
+
+def test_an_interrupt_leaves_a_term_unknown(index: IndexReader) -> None:
+    part_of = FieldScore(BM25()).bind(index)
+    fails = True
+
+    def make(term: str, weight: float) -> Clause | None:
+        if fails and term == "tax":
+            raise KeyboardInterrupt
+        return next(part_of({term: weight}).clauses, None)
+
+    known = KnownClauses(make, len(index.segments))
+    with pytest.raises(KeyboardInterrupt):
+        known.of({"vote": 1.0, "tax": 1.0})
+    fails = False
+    clauses, columns = known.of({"tax": 1.0})
+    assert columns is not None
+    assert columns.terms.T.tolist() == [list(clauses[0].postings.terms)]

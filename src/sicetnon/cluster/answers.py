@@ -1,10 +1,22 @@
-"""Check that answers come from the search engine, and from no other server at its address."""
+"""Answers of the search engine: whether one comes from it, and what its errors say."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:
+    from opensearchpy import TransportError
+
+SEVERAL = "/_msearch"
+"""The path of several searches in one request."""
+
+UNAVAILABLE = 503
+"""The status where a shard has no copy that can be searched, among the nodes that may work."""
+
+_NO_COPY = "no data nodes with"
+"""The engine's words where the only nodes that may work on a search have no copy of a shard."""
 
 
 class _Shards(msgspec.Struct):
@@ -122,3 +134,34 @@ def _check_search(answer: dict[str, Any]) -> None:
     hits = msgspec.convert(answer, _Search).hits.hits
     if not all(isinstance(hit, dict) and isinstance(hit.get("fields", {}), dict) for hit in hits):
         raise LookupError
+
+
+def status_of(error: TransportError) -> int:
+    """The status of an error; 0 where there was no answer, 503 where nodes lack a shard."""
+    status = error.status_code if isinstance(error.status_code, int) else 0
+    return UNAVAILABLE if _NO_COPY in reason_of(error)[1] else status
+
+
+def reason_of(error: TransportError) -> tuple[str, str]:
+    """The engine's name for an error, and its words."""
+    info = error.info
+    told = info.get("error") if isinstance(info, dict) else None
+    if isinstance(told, dict):
+        causes = told.get("root_cause")
+        first = causes[0] if isinstance(causes, list) and causes else None
+        cause = first if isinstance(first, dict) else told
+        return str(cause.get("type", "")), str(cause.get("reason", ""))[:300]
+    return "", str(told or error.error)[:300]
+
+
+def lacks_a_shard(path: str, answer: Any) -> bool:
+    """Whether one of several searches was refused, since a shard has no copy that can be searched.
+
+    Args:
+        path: The path of the request.
+        answer: Its answer, in the form that is expected.
+    """
+    return path == SEVERAL and any(
+        each.get("status") == UNAVAILABLE or _NO_COPY in str(each.get("error", ""))
+        for each in answer["responses"]
+    )

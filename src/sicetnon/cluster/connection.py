@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sicetnon.cluster.address import Address
-from sicetnon.cluster.answers import is_expected
+from sicetnon.cluster.answers import (
+    UNAVAILABLE,
+    is_expected,
+    lacks_a_shard,
+    reason_of,
+    status_of,
+)
 from sicetnon.cluster.credentials import PREFIX, Credentials, read_credentials
 from sicetnon.cluster.hosts import (
     LONGEST_PROBE,
@@ -25,7 +31,7 @@ from sicetnon.cluster.hosts import (
     Hosts,
     client,
 )
-from sicetnon.cluster.request import NO_COPY, Request, lacks_a_copy, reason_of
+from sicetnon.cluster.request import Request
 from sicetnon.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -57,12 +63,7 @@ class ClusterError(ServiceError):
     @property
     def may_pass(self) -> bool:
         """Whether the same request may succeed later, or at another host."""
-        return self.status in (0, *BUSY) or self.lacks_a_copy
-
-    @property
-    def lacks_a_copy(self) -> bool:
-        """Whether the nodes that a search was to use have no copy of a shard."""
-        return NO_COPY in str(self)
+        return self.status in (0, *BUSY)
 
 
 class TimeLimits(msgspec.Struct, frozen=True):
@@ -244,7 +245,7 @@ class Connection:
                 # an attempt that has no time would hide why those before it failed
                 least = min(_LEAST_SECONDS, time_limits.total / 4)
                 host, known = self._hosts.next(), self._hosts.left()
-                asked = request.at(self._hosts.preference(is_late))
+                asked = request.at(self._hosts.nodes(is_late), self._hosts.work_alone)
                 waiting.add(sent := self._threads.submit(self._once, host, asked, left, True))
                 last_resort = sent if is_late else None
             done, waiting = wait(waiting, min(pause, left), return_when=FIRST_COMPLETED)
@@ -290,7 +291,7 @@ class Connection:
         except TransportError as error:
             translated = self._translated(error)
             self._hosts.note(translated.status)
-            if translated.lacks_a_copy:
+            if request.is_limited and translated.status == UNAVAILABLE:
                 self._hosts.ask_others_too()
             # a host that waits for another node is late, too: a probe tells which one is gone
             if translated.status == 0 and not (is_hedged and isinstance(error, ConnectionTimeout)):
@@ -307,9 +308,9 @@ class Connection:
                 "et Non; is something else running at this address?",
                 status=-1,
             )
-        if lacks_a_copy(request, answer):
+        if request.is_limited and lacks_a_shard(request.path, answer):
             self._hosts.ask_others_too()
-            raise ClusterError(f"{self.address}: {NO_COPY} a copy of each shard", 400)
+            raise ClusterError(f"{self.address}: the nodes that answer lack a shard", UNAVAILABLE)
         if is_hedged:
             self._hosts.note(200, time.monotonic() - begin)
         return answer
@@ -317,7 +318,7 @@ class Connection:
     def _translated(self, error: TransportError) -> ClusterError:
         from opensearchpy.exceptions import ConnectionTimeout, SSLError
 
-        status = error.status_code if isinstance(error.status_code, int) else 0
+        status = status_of(error)
         kind, reason = reason_of(error)
         if isinstance(error, SSLError):
             what = f"the certificate of the cluster is not trusted; name its CA in {PREFIX}CA"

@@ -108,35 +108,37 @@ class Hosts:
         ]
         return next((host for host in hosts if not host.is_left), hosts[0])
 
-    def preference(self, is_wanted: bool = False) -> str:
-        """The nodes that work on a search, as a parameter of the engine.
+    def nodes(self, is_wanted: bool = False) -> str:
+        """The ids of the nodes that work on a search, with commas between them; empty for any.
 
         They are those of the hosts that are not avoided: while some are, and after `keep_to_hosts`.
-        They work alone, since what one has no room for would go to any other, which may be gone;
-        after `ask_others_too` they are only preferred. Empty otherwise, and where a node is not
-        known.
+        Any node works otherwise, and where the id of one is not known.
 
         Args:
-            is_wanted: Whether nodes are preferred anyway.
+            is_wanted: Whether the nodes of hosts are wanted anyway.
         """
         nodes = [host.node for host in self._hosts if not host.is_left]
         is_wanted = is_wanted or len(nodes) < len(self._hosts) or self._keeps_to_hosts
         if not is_wanted or not all(nodes) or not nodes:
             return ""
-        way = "_prefer_nodes" if time.monotonic() < self._others_until else "_only_nodes"
-        return f"{way}:{','.join(nodes)}"
+        return ",".join(nodes)
 
     @property
     def _keeps_to_hosts(self) -> bool:
         return time.monotonic() < self._kept_until
 
     def keep_to_hosts(self) -> None:
-        """Prefer the nodes of the hosts for a while, since others seem to be gone."""
+        """Let the nodes of the hosts work for a while, since others seem to be gone."""
         self._kept_until = time.monotonic() + _LEFT_SECONDS
 
     def ask_others_too(self) -> None:
-        """Let other nodes work for a while, too, since a shard has no copy on those of hosts."""
+        """Let other nodes work for a while, too, since those of hosts lack a shard."""
         self._others_until = time.monotonic() + _LEFT_SECONDS
+
+    @property
+    def work_alone(self) -> bool:
+        """Whether `nodes` work without others: what one has no room for would go to any of them."""
+        return time.monotonic() >= self._others_until
 
     def left(self) -> frozenset[Host]:
         """The hosts that requests avoid for a while."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sicetnon.cluster.answers import SEVERAL
 from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits, lines
 from sicetnon.cluster.shards import Tolerance
 
@@ -30,7 +31,7 @@ def search_several(
     """
     header = {"index": index, "allow_partial_search_results": tolerance.is_partial}
     data = lines([part for body in bodies for part in (header, body)])
-    found = connection.ask("POST", "/_msearch", data, time_limits=time_limits)
+    found = connection.ask("POST", SEVERAL, data, time_limits=time_limits)
     return [_checked(answer, connection, tolerance) for answer in found["responses"]]
 
 

@@ -2,67 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import msgspec
 
-if TYPE_CHECKING:
-    from opensearchpy import TransportError
+from sicetnon.cluster.answers import SEVERAL
 
-NO_COPY = "no data nodes with"
-"""The engine's words where a shard has no copy on the only nodes that a search may use."""
+ONLY, PREFERRED = "_only_nodes", "_prefer_nodes"
+"""The engine's words for nodes that alone work on a search, or before others."""
 
-SEVERAL = "/_msearch"
-"""The path of several searches in one request."""
+_FEW = "2"
+"""Searches of a request that are made at a time where nodes that are gone may be asked."""
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request, without its host."""
+    """A request, without its host.
+
+    Attributes:
+        is_limited: Whether some nodes alone work on it.
+    """
 
     method: str
     path: str
     body: bytes | None
     params: dict[str, str]
+    is_limited: bool = False
 
-    def at(self, preference: str) -> Request:
+    def at(self, nodes: str, is_limited: bool = True) -> Request:
         """The request with the nodes that work on it, where the engine takes such a parameter.
 
         Args:
-            preference: See `Hosts.preference`.
+            nodes: The ids of the nodes, with commas between them; empty for any.
+            is_limited: Whether no others may work on it. An answer that may lack shards has them
+                from wherever they are.
         """
         # a point in time has its nodes already
-        if not preference or self.path.startswith("/_search") or self.method == "DELETE":
+        if not nodes or self.path.startswith("/_search") or self.method == "DELETE":
             return self
+        is_limited = is_limited and self.params.get("allow_partial_search_results") != "true"
+        preference = f"{ONLY if is_limited else PREFERRED}:{nodes}"
+        body, params = self.body, self.params
         if self.path == SEVERAL:
             # each search has a line of its own for this
             start = b'{"preference":%s,"index":' % msgspec.json.encode(preference)
-            body = (self.body or b"").replace(b'{"index":', start)
-            return msgspec.structs.replace(self, body=body)
-        if not any(part in self.path for part in ("/_search", "/_doc/")):
+            body = (body or b"").replace(b'{"index":', start)
+            if not is_limited:
+                # what a node has no room for goes to the next copy, perhaps on a node that is gone
+                params = {**params, "max_concurrent_searches": _FEW}
+        elif any(part in self.path for part in ("/_search", "/_doc/")):
+            params = {**params, "preference": preference}
+        else:
             # what the engine answers from the state of the cluster has no such parameter
             return self
-        return msgspec.structs.replace(self, params={**self.params, "preference": preference})
-
-
-def lacks_a_copy(request: Request, answer: Any) -> bool:
-    """Whether a search of several in one request was refused since nodes have no copy of a shard.
-
-    Args:
-        request: The request.
-        answer: Its answer, in the form that is expected.
-    """
-    if request.path != SEVERAL:
-        return False
-    return any(NO_COPY in str(each.get("error", "")) for each in answer["responses"])
-
-
-def reason_of(error: TransportError) -> tuple[str, str]:
-    """The engine's name for an error, and its words."""
-    info = error.info
-    told = info.get("error") if isinstance(info, dict) else None
-    if isinstance(told, dict):
-        causes = told.get("root_cause")
-        first = causes[0] if isinstance(causes, list) and causes else None
-        cause = first if isinstance(first, dict) else told
-        return str(cause.get("type", "")), str(cause.get("reason", ""))[:300]
-    return "", str(told or error.error)[:300]
+        return Request(self.method, self.path, body, params, is_limited)

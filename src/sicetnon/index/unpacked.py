@@ -23,6 +23,7 @@ from sicetnon.platforms import memory_bytes
 _USUAL_BYTES, _MEMORY_SHARE = 512 << 20, 4
 _POSTING_BYTES = 6
 _LISTS_SHARE, _MOST_LISTS_BYTES = 4, 128 << 20
+_FIRST_TERMS = 64
 _FIRST_ROOM, _GROWTH = 1 << 21, 8
 """Postings and pairs that the first pool has room for, and how many times as many the next one has:
 to move them takes longer than to unpack a few."""
@@ -144,8 +145,8 @@ class _KeptPlaces:
 
     def __init__(self) -> None:
         self._rows: dict[Hashable, int] = {}
-        self._places = np.empty((64, 4), np.int64)
-        self._asked = np.zeros(64, np.int64)
+        self._places = np.empty((_FIRST_TERMS, 4), np.int64)
+        self._asked = np.zeros(_FIRST_TERMS, np.int64)
         self._turn = 0
 
     def __len__(self) -> int:
@@ -172,12 +173,15 @@ class _KeptPlaces:
 
     def put(self, key: Hashable, places: Places) -> None:
         """Keep the places of a term, which is asked for now."""
-        row = self._rows.setdefault(key, len(self._rows))
+        row = self._rows.get(key, len(self._rows))
         if row == len(self._asked):
-            self._places = np.concatenate([self._places, np.empty_like(self._places)])
+            grown = np.concatenate([self._places, np.empty_like(self._places)])
             self._asked = np.concatenate([self._asked, np.zeros_like(self._asked)])
+            self._places = grown
         self._turn += 1
         self._places[row], self._asked[row] = places, self._turn
+        # last: an interrupt before leaves the term unknown
+        self._rows[key] = row
 
     def last_first(self) -> list[Hashable]:
         """The terms, those asked for last first."""

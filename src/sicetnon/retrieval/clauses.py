@@ -44,19 +44,25 @@ class Clause:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ClauseColumns:
     """The clauses of one weighting model and one reader of postings, as columns.
 
     Attributes:
-        numbers: The weight and the two constants of each clause, shape (clauses, 3).
+        factors: The weight and the two constants of each clause, shape (clauses, 3).
         terms: The number of each clause's term in each segment, -1 for none, int64, shape
             (segments, clauses).
         postings: The number of postings of all clauses.
     """
 
-    numbers: Reals
+    factors: Reals
     terms: NDArray[np.int64]
     postings: int
+
+    @property
+    def weights(self) -> list[float]:
+        """The weight of each clause."""
+        found: list[float] = self.factors[:, 0].tolist()
+        return found
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ class Part:
     weight: float
     document_score: DocumentScore | None = None
     bounds: KnownBounds | None = None
-    columns: Columns | None = None
+    columns: ClauseColumns | None = None
 
     @property
     def postings(self) -> int:

@@ -12,7 +12,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.retrieval.clauses import Clause, Columns
+from sicetnon.retrieval.clauses import Clause, ClauseColumns
 
 _MOST = 10_000
 _NONE = -1
@@ -47,65 +47,74 @@ class KnownClauses:
         make: Makes the clause of a term and its weight; None where no document has the term.
         segments: Number of segments of the index.
         most: Number of clauses that are kept. Those are kept whose postings have numbers of terms
-            alone, which take no memory.
+            alone, which take no memory, and whose formula takes two constants.
     """
 
     def __init__(
         self, make: Callable[[str, float], Clause | None], segments: int, most: int = _MOST
     ):
         self._make, self._most = make, most
+        # all of them are, or none is
+        self._are_kept = True
         self._rows: dict[str, int] = {}
         self._clauses: list[Clause] = []
-        self._numbers = np.empty((_FIRST_ROOM, 3))
+        self._factors = np.empty((_FIRST_ROOM, 3))
         self._terms = np.empty((segments, _FIRST_ROOM), np.int64)
         self._postings = np.empty(_FIRST_ROOM, np.int64)
 
-    def of(self, query: Mapping[str, float]) -> tuple[Sequence[Clause], Columns | None]:
+    def of(self, query: Mapping[str, float]) -> tuple[Sequence[Clause], ClauseColumns | None]:
         """The clauses of the terms that documents have, and their columns where all are kept."""
         # terms that no document has have no clause, and a term may have one for each weight
         if max(len(self._rows), len(self._clauses)) + len(query) > self._most:
             self._rows, self._clauses = {}, []
+        if not self._are_kept:
+            return self._made(query), None
         rows, weights = list[int](), list[float]()
         for term, weight in query.items():
             row = self._rows.get(term)
             if row is None:
                 row = self._keep(term, weight)
                 if row is None:
-                    made = [self._make(*each) for each in query.items()]
-                    return [each for each in made if each is not None], None
+                    return self._made(query), None
             if row != _NONE:
                 rows.append(row)
                 weights.append(weight)
         places = np.array(rows, np.int64)
-        numbers = self._numbers.take(places, axis=0)
-        if numbers[:, 0].tolist() != weights:
+        factors = self._factors.take(places, axis=0)
+        if factors[:, 0].tolist() != weights:
             terms = [term for term in query if self._rows[term] != _NONE]
-            for place in np.flatnonzero(numbers[:, 0] != weights).tolist():
+            for place in np.flatnonzero(factors[:, 0] != weights).tolist():
                 # a row of its own: the clauses of a query before are still in use
                 row = self._keep(terms[place], weights[place])
                 assert row is not None
                 places[place] = row
-            numbers = self._numbers.take(places, axis=0)
+            factors = self._factors.take(places, axis=0)
         postings = sum(self._postings.take(places).tolist())
-        columns = Columns(numbers, self._terms.take(places, axis=1), postings)
+        columns = ClauseColumns(factors, self._terms.take(places, axis=1), postings)
         return _Chosen(self._clauses, places), columns
 
+    def _made(self, query: Mapping[str, float]) -> list[Clause]:
+        made = [self._make(term, weight) for term, weight in query.items()]
+        return [each for each in made if each is not None]
+
     def _keep(self, term: str, weight: float) -> int | None:
-        """Keep the clause of a term; its row, or None where it cannot be kept."""
+        """Keep the clause of a term; its row, -1 if there is none, None if none can be kept."""
         made = self._make(term, weight)
         if made is None:
             self._rows[term] = _NONE
             return _NONE
-        if not made.postings.terms or len(made.constants) != 2:
+        self._are_kept = bool(made.postings.terms) and len(made.constants) == 2
+        if not self._are_kept:
             return None
         row = len(self._clauses)
         if row == len(self._postings):
-            self._numbers = np.concatenate([self._numbers, np.empty_like(self._numbers)])
+            self._factors = np.concatenate([self._factors, np.empty_like(self._factors)])
             self._terms = np.concatenate([self._terms, np.empty_like(self._terms)], axis=1)
             self._postings = np.concatenate([self._postings, np.empty_like(self._postings)])
-        self._rows[term] = row
-        self._clauses.append(made)
-        self._numbers[row] = weight, *made.constants
+        self._factors[row] = weight, *made.constants
         self._terms[:, row] = [_NONE if n is None else n for n in made.postings.terms]
         self._postings[row] = made.postings.size
+        self._clauses.append(made)
+        # last: an interrupt before leaves the term unknown
+        self._rows[term] = row
         return row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -15,7 +15,7 @@ from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas
 from sicetnon.retrieval.bounds import KnownBounds
-from sicetnon.retrieval.clauses import Clause, Columns, DocumentScore, Part, Saturated
+from sicetnon.retrieval.clauses import Clause, DocumentScore, Part, Saturated
 from sicetnon.retrieval.known_clauses import KnownClauses
 from sicetnon.retrieval.lengths import DocumentValues, Lengths
 from sicetnon.retrieval.postings import field_weights, postings_of
@@ -93,17 +93,11 @@ class FieldScore:
             clauses, columns = known.of(query)
             smoothing = None
             if document_scores:
-                smoothing = DocumentScore(document_scores, sum(_weights(clauses, columns)))
+                weights = columns.weights if columns else [each.weight for each in clauses]
+                smoothing = DocumentScore(document_scores, sum(weights))
             return Part(clauses, self.weight, smoothing, bounds, columns)
 
         return part
-
-
-def _weights(clauses: Sequence[Clause], columns: Columns | None) -> list[float]:
-    if columns is None:
-        return [each.weight for each in clauses]
-    weights: list[float] = columns.numbers[:, 0].tolist()
-    return weights
 
 
 @dataclass(frozen=True)

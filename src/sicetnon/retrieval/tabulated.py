@@ -59,7 +59,7 @@ def search_tabulated(
         best: The best documents; changed.
         window: Documents per window.
         sampled_from: Documents of a segment from which a sample of them is scored first, for a
-            threshold; at least 16,384.
+            threshold; at least 8,192.
         bounded_from: Documents of a segment from which bounds of scores are used.
 
     Raises:
@@ -90,7 +90,7 @@ class _SegmentSearch:
             norms.lengths.counts(place)[0], norms.by_length, *_document_scores(part),
             ALL_LIVE if segment.live is None else segment.live, segment.base,
         )  # fmt: skip
-        numbers, terms = columns.numbers, columns.terms[place]
+        numbers, terms = columns.factors, columns.terms[place]
         self._held: list[int] = terms.tolist()
         if -1 in self._held:
             is_held = terms >= 0
