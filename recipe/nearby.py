@@ -93,9 +93,10 @@ def _nearest(
     count: int,
 ) -> Iterator[Example]:
     """Each question with the texts that are nearest to it, without those that were judged."""
+    vectors = frozen(texts).T
     for first in range(0, len(questions), _AT_ONCE):
         some = questions[first : first + _AT_ONCE]
-        for question, row in zip(some, frozen(some) @ frozen(texts).T, strict=True):
+        for question, row in zip(some, frozen(some) @ vectors, strict=True):
             judged = known.get(question, set())
             best = np.argsort(-row)[: count + len(judged)]
             others = [texts[place] for place in best if texts[place] not in judged]

@@ -147,6 +147,20 @@ def test_nothing_is_said_where_nothing_is(
     assert found["nearest"] == index.nearest_topics(asked)
 
 
+def test_a_question_is_spelt_as_in_the_index(
+    index: Index, capsys: pytest.CaptureFixture[str]
+) -> None:
+    misspelt = "Should puplis wear scohol unifroms?"
+    assert main(["search", misspelt, "--index", str(index.folder)]) == 0
+    printed = capsys.readouterr().out
+    assert f"Did you mean: {QUESTION}" in printed
+    assert "As it is spelt" in printed
+    assert main(["search", "qqqqq zzzzz", "--index", str(index.folder)]) == 0
+    printed = capsys.readouterr().out
+    assert "Did you mean" not in printed
+    assert "Only what is surely about" not in printed
+
+
 def test_a_third_is_of_the_weaker_side(index: Index) -> None:
     answer = index.search(QUESTION)[0]
     sides = ["FOR"] * 7 + ["NONE"] + ["AGAINST"] * 4

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sicetnon.commands.arguments import (
     add_index,
@@ -16,6 +18,9 @@ from sicetnon.commands.arguments import (
     print_json,
 )
 from sicetnon.errors import SicetnonError, UsageError
+
+if TYPE_CHECKING:
+    from sicetnon.library.index import Index
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -91,7 +96,7 @@ def _search(options: argparse.Namespace) -> None:
             sides=options.sides,
             balance=options.balance,
         )
-        nearest = [] if found else index.nearest_topics(question)
+        corrected, nearest = _instead(index, question) if not found else ("", ())
         missing = index.missing
         shown = sum(1 + len(answer.similar) for answer in found)
         leaves_out = options.system is None and len(found) < options.k and shown < len(index)
@@ -105,11 +110,20 @@ def _search(options: argparse.Namespace) -> None:
     if missing:
         say(f"partial: {missing}")
     screen = console()
-    show_answers(question, found, screen, nearest, options.explain)
-    if leaves_out and not options.quiet:
+    show_answers(question, found, screen, nearest, options.explain, corrected)
+    if leaves_out and (found or nearest) and not options.quiet:
         show_left_out(name, screen)
     if options.explain and found and not any(answer.reasons for answer in found):
         say("no reasons: only the system `answers`, for arguments, gives them")
+
+
+def _instead(index: Index, question: str) -> tuple[str, Sequence[str]]:
+    """The question as the index spells it, empty if likewise, and the topics nearest to it."""
+    # most questions have answers, and need none of this
+    from sicetnon.library.suggestions import suggest
+
+    found = suggest(index, question, is_answered=False)
+    return found.corrected or "", found.nearest
 
 
 def _prepare(question: str) -> None:

@@ -50,11 +50,21 @@ def show_answers(
     screen: Console,
     nearest: Sequence[str] = (),
     explain: bool = False,
+    corrected: str = "",
 ) -> None:
-    """Print answers, those of one side apart from those of the other, best first."""
+    """Print answers, those of one side apart from those of the other, best first.
+
+    Args:
+        question: The question.
+        answers: The answers.
+        screen: Where they are printed.
+        nearest: Where there is no answer: the nearest topics.
+        explain: Whether the reasons of answers are printed.
+        corrected: Where there is no answer: the question as the index spells it, if otherwise.
+    """
     screen.print(Text(shortened(printable(question), _SHOWN_QUESTION), style="bold"))
     if not answers:
-        _show_nearest(nearest, screen)
+        _show_nearest(nearest, corrected, screen)
         return
     if said := guess(answers):
         screen.print(Text(said, style="dim"))
@@ -78,13 +88,18 @@ def show_left_out(system: str, screen: Console) -> None:
     print_paragraph(Text(said, style="dim"), screen, 0)
 
 
-def _show_nearest(nearest: Sequence[str], screen: Console) -> None:
-    """Print that there is no answer, and the nearest topics."""
-    if not nearest:
+def _show_nearest(nearest: Sequence[str], corrected: str, screen: Console) -> None:
+    """Print that there is no answer, and what to ask instead."""
+    if corrected:
+        print_paragraph(Text("As it is spelt, nothing in this index is about it."), screen, 0)
+        print_paragraph(Text(f"Did you mean: {printable(corrected)}", style="bold"), screen, 0)
+        if nearest:
+            screen.print("The nearest topics, which may be about something else:")
+    elif nearest:
+        screen.print("There is no argument about this in this index. The nearest topics:")
+    else:
         said = "Nothing was found: no document holds a word of the question, common words apart."
         print_paragraph(Text(said), screen, 0)
-        return
-    screen.print("There is no argument about this in this index. The nearest topics:")
     for heading in nearest:
         print_paragraph(Text(f"- {printable(heading)}"), screen, 2)
 
