@@ -59,8 +59,8 @@ class KnownClauses:
         self._rows: dict[str, int] = {}
         self._clauses: list[Clause] = []
         self._factors = np.empty((_FIRST_ROOM, 3))
-        self._terms = np.empty((segments, _FIRST_ROOM), np.int64)
-        self._postings = np.empty(_FIRST_ROOM, np.int64)
+        # postings, and the number of the term in each segment
+        self._numbers = np.empty((_FIRST_ROOM, 1 + segments), np.int64)
 
     def of(self, query: Mapping[str, float]) -> tuple[Sequence[Clause], ClauseColumns | None]:
         """The clauses of the terms that documents have, and their columns where all are kept."""
@@ -89,8 +89,8 @@ class KnownClauses:
                 assert row is not None
                 places[place] = row
             factors = self._factors.take(places, axis=0)
-        postings = sum(self._postings.take(places).tolist())
-        columns = ClauseColumns(factors, self._terms.take(places, axis=1), postings)
+        numbers = self._numbers.take(places, axis=0).T
+        columns = ClauseColumns(factors, numbers[1:], sum(numbers[0].tolist()))
         return _Chosen(self._clauses, places), columns
 
     def _made(self, query: Mapping[str, float]) -> list[Clause]:
@@ -107,13 +107,14 @@ class KnownClauses:
         if not self._are_kept:
             return None
         row = len(self._clauses)
-        if row == len(self._postings):
+        if row == len(self._numbers):
             self._factors = np.concatenate([self._factors, np.empty_like(self._factors)])
-            self._terms = np.concatenate([self._terms, np.empty_like(self._terms)], axis=1)
-            self._postings = np.concatenate([self._postings, np.empty_like(self._postings)])
-        self._factors[row] = weight, *made.constants
-        self._terms[:, row] = [_NONE if n is None else n for n in made.postings.terms]
-        self._postings[row] = made.postings.size
+            self._numbers = np.concatenate([self._numbers, np.empty_like(self._numbers)])
+        terms = [_NONE if number is None else number for number in made.postings.terms]
+        self._factors[row], self._numbers[row] = (
+            (weight, *made.constants),
+            (made.postings.size, *terms),
+        )
         self._clauses.append(made)
         # last: an interrupt before leaves the term unknown
         self._rows[term] = row
