@@ -147,6 +147,18 @@ def test_a_host_that_answers_again_is_asked_again() -> None:
         assert not connection._hosts.left()
 
 
+def test_a_host_that_was_waited_for_long_is_left_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sicetnon.cluster.hosts._LEFT_SECONDS", 0.1)
+    with hosts(True, False) as (servers, connection):
+        servers[1].seconds = 0.0
+        limits = TimeLimits(attempt=1.0, total=30.0)
+        while servers[1].searches < 10:
+            assert connection.ask("POST", "/index/_search", {}, time_limits=limits) == FOUND
+            time.sleep(0.15)
+        # to be asked by turns would have cost a second each time; a slow machine asks it once more
+        assert servers[0].searches <= 2
+
+
 def test_after_half_of_the_time_another_host_is_asked() -> None:
     # the first host answers probes, and waits for a node that is no host of the address
     time_limits = TimeLimits(attempt=0.1, total=6.0, is_hedged=True)

@@ -295,7 +295,7 @@ class Connection:
                 self._hosts.ask_others_too()
             # a host that waits for another node is late, too: a probe tells which one is gone
             if translated.status == 0 and not (is_hedged and isinstance(error, ConnectionTimeout)):
-                host.leave()
+                host.leave(time.monotonic() - begin)
             raise translated from None
         except (SerializationError, RecursionError):
             raise ClusterError(f"{self.address}: the answer is no JSON") from None

@@ -53,9 +53,13 @@ class Host:
         """Whether requests avoid the host for a while, since it failed."""
         return time.monotonic() < self._left_until
 
-    def leave(self) -> None:
-        """Ask it no more for a while."""
-        self._left_until = time.monotonic() + _LEFT_SECONDS
+    def leave(self, waited: float = 0.0) -> None:
+        """Ask it no more for a while.
+
+        Args:
+            waited: Seconds that were waited for it in vain; it is left for twice as long at least.
+        """
+        self._left_until = time.monotonic() + max(_LEFT_SECONDS, 2 * waited)
 
     def welcome(self) -> None:
         """Ask it again."""
