@@ -40,10 +40,12 @@ def check_places(numbers: object, size: int) -> NDArray[np.int64]:
         raise UsageError(
             f"found {_what(numbers)} as numbers of documents; expected a list of whole numbers"
         )
-    if len(found) and not (found.min() >= 0 and found.max() < size):
+    places = found.astype(np.int64, copy=False)
+    # without a sign, numbers below 0 are above all others
+    if len(places) and places.view(np.uint64).max() >= size:
         wrong = next(number for number in found.tolist() if not 0 <= number < size)
         raise UsageError(f"found the document {wrong}; expected a number from 0 to {size - 1}")
-    return found.astype(np.int64, copy=False)
+    return places
 
 
 def check_real(value: object, name: str) -> None:

@@ -44,7 +44,7 @@ NONE = -0.0
 Scores of terms are never this number, but 0.0, nor are their sums."""
 GROUP = 64
 """Documents of a window are looked at in groups of this size."""
-_SAMPLES, _SAMPLE_SIZE = 2, 4096
+_SAMPLES, _SAMPLE_SIZE = 2, 3072
 _AT_A_TIME = 16
 """Postings that are added without a look at each, whether it is in the window."""
 _LINE = 16
