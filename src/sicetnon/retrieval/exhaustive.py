@@ -55,9 +55,9 @@ class Best:
         # the numbers rise, so that documents with equal scores stay in their order
         if len(scores) < _FEW:
             order = np.argsort(-scores, kind="stable")[: self.k]
-            return numbers[order], scores[order]
+            return numbers.take(order), scores.take(order)
         order = ordering.by_score(scores)[: self.k]
-        return numbers[order], scores[order]
+        return numbers.take(order), scores.take(order)
 
 
 def search_exhaustively(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import queue
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
@@ -186,8 +185,11 @@ class LocalRetriever:
             Document numbers and scores, best first, shape (n,) each.
         """
         self.index.check_sizes()
-        with self._worker() as worker:
+        worker = self._free_worker()
+        try:
             return worker.search(query, k)
+        finally:
+            self._workers.put(worker)
 
     def retrieve_weighted(self, topic: Topic, query: Mapping[str, float], k: int) -> Ranking:
         """The k best documents for weighted terms, as the ranking of a topic."""
@@ -232,25 +234,23 @@ class LocalRetriever:
         documents = [self.terms(text) for text in texts]
         if isinstance(self.index, SearchesItself) and getattr(feedback, "needs_statistics", True):
             self.index.prepare_search([FieldScore(BM25())], documents)
-        with self._worker() as worker:
+        worker = self._free_worker()
+        try:
             return feedback.expand(query, documents, scores, worker.statistics)
+        finally:
+            self._workers.put(worker)
 
     def _new_worker(self) -> SearchWorker:
         if isinstance(self.index, SearchesItself):
             return self.index.search_worker(self._scores)
         return _Worker(self.index, self._scores)
 
-    @contextlib.contextmanager
-    def _worker(self) -> Iterator[SearchWorker]:
-        """A worker for this thread alone: a free one, or else a new one."""
+    def _free_worker(self) -> SearchWorker:
+        """A worker for this thread alone, until it is put back: a free one, or else a new one."""
         try:
-            worker = self._workers.get_nowait()
+            return self._workers.get_nowait()
         except queue.Empty:
-            worker = self._new_worker()
-        try:
-            yield worker
-        finally:
-            self._workers.put(worker)
+            return self._new_worker()
 
 
 def _described(part: Any) -> str:

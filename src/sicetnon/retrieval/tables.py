@@ -168,7 +168,7 @@ def add_window(
 # seen when they were unpacked.
 
 
-@compiled(allocates=False)
+@inlined(allocates=False)
 def add_paired(
     documents: NDArray[np.int32],
     codes: NDArray[np.uint16],

@@ -99,7 +99,7 @@ class _SegmentSearch:
         # the codes of terms without pairs are frequencies
         self._postings = pool.documents, pool.codes, pool.codes, (0, 1)
         # numba would compile all kernels twice: a slice of one row lies together, others do not
-        self._ranges, pairs = (np.ascontiguousarray(each) for each in (held[:, :2], held[:, 2:]))
+        self._ranges, pairs = held[:, :2].copy(), held[:, 2:].copy()
         self._pairs = pool.pair_frequencies, pool.pair_lengths, pairs
         starts = np.zeros(len(held) + 1, np.int64)
         np.cumsum(pairs[:, 1] - pairs[:, 0], out=starts[1:])
