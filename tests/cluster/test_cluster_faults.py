@@ -140,6 +140,22 @@ def test_searches_go_on_while_a_node_is_paused(
         assert watch(index, expected, 4, right=4).right > 3
 
 
+def test_an_index_opens_while_the_manager_is_paused(
+    breakable: Cluster, corpus_file: Path, expected: Answers
+) -> None:
+    with searched(breakable, corpus_file) as (_, index):
+        limit = longest(index, expected)
+        breakable.manager().pause()
+        begin = time.monotonic()
+        with Index.open(index.folder) as opened:
+            # to open it is one more thing to wait for
+            assert time.monotonic() - begin < limit
+            met = watch(opened, expected, 4, right=4)
+        assert met.right > 3, met
+        assert not met.errors, met
+        assert met.slowest < limit, met
+
+
 def test_searches_and_a_build_go_on_without_the_manager(
     breakable: Cluster, corpus_file: Path, expected: Answers
 ) -> None:

@@ -73,6 +73,11 @@ def pause_a_node(site: Site) -> None:
     next(node for node in site.cluster.nodes if node is not manager).pause()
 
 
+def pause_the_manager(site: Site) -> None:
+    """Stop the elected manager; its connections stay."""
+    site.cluster.manager().pause()
+
+
 def kill_a_node(site: Site) -> None:
     """Kill a node that is not the manager."""
     manager = site.cluster.manager()
@@ -159,6 +164,7 @@ FAULTS: dict[str, Callable[[Site], None]] = {
     "a node is killed": kill_a_node,
     "the manager is killed": kill_the_manager,
     "a node is paused": pause_a_node,
+    "the manager is paused": pause_the_manager,
     "a host hangs": lambda site: site.proxy.turn("hang"),
     "a host drops": lambda site: site.proxy.turn("drop"),
     "a host is busy": lambda site: site.proxy.turn("busy"),

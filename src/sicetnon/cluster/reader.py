@@ -245,7 +245,7 @@ class ClusterReader(IndexReader):
 
     def _read_view(self) -> View:
         connection = self._connection
-        physical = required_index(connection, self._time_limits)
+        physical = required_index(connection, self._time_limits, is_local=True)
         stored = finished_state(connection, physical, self._time_limits)
         analysis = recorded_analysis(cast(Any, connection.address), stored.state.manifest())
         return View(connection, physical, stored, analysis, self._time_limits)

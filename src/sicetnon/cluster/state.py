@@ -90,20 +90,32 @@ class Stored(msgspec.Struct, frozen=True):
     sequence: _Sequence
 
 
-def physical_index(connection: Connection, time_limits: TimeLimits = USUAL) -> str | None:
+def physical_index(
+    connection: Connection, time_limits: TimeLimits = USUAL, is_local: bool = False
+) -> str | None:
     """The index that the name of an address stands for now; None where there is none.
+
+    Args:
+        connection: The cluster.
+        time_limits: Time limits of each request.
+        is_local: Whether what the host that is asked knows will do. It asks the manager otherwise,
+            which may hang.
 
     Raises:
         BrokenIndexError: The name is taken by something else.
     """
     address = connection.address
+
+    def known(path: str) -> Any:
+        params = {"local": "true"} if is_local else {}
+        return connection.ask(
+            "GET", path, params=params, is_missing_fine=True, time_limits=time_limits
+        )
+
     # the name stands before the alias, too, so that rights on other indexes are not needed
-    path = f"/{address.name}/_alias/{address.name}"
-    found = connection.ask("GET", path, is_missing_fine=True, time_limits=time_limits)
-    names: list[str] = sorted(found or {})
+    names: list[str] = sorted(known(f"/{address.name}/_alias/{address.name}") or {})
     if not names:
-        path = f"/{address.name}"
-        if connection.ask("GET", path, is_missing_fine=True, time_limits=time_limits) is not None:
+        if known(f"/{address.name}") is not None:
             raise BrokenIndexError(f"{address}: is an index that sicetnon has not made")
         return None
     if len(names) > 1 or not _PHYSICAL.fullmatch(names[0]):
@@ -111,13 +123,15 @@ def physical_index(connection: Connection, time_limits: TimeLimits = USUAL) -> s
     return names[0]
 
 
-def required_index(connection: Connection, time_limits: TimeLimits = USUAL) -> str:
+def required_index(
+    connection: Connection, time_limits: TimeLimits = USUAL, is_local: bool = False
+) -> str:
     """As `physical_index`.
 
     Raises:
         BrokenIndexError: There is no index of this name.
     """
-    found = physical_index(connection, time_limits)
+    found = physical_index(connection, time_limits, is_local)
     if found is None:
         address = connection.address
         raise BrokenIndexError(

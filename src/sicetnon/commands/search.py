@@ -118,12 +118,15 @@ def _search(options: argparse.Namespace) -> None:
 
 
 def _instead(index: Index, question: str) -> tuple[str, Sequence[str]]:
-    """The question as the index spells it, empty if likewise, and the topics nearest to it."""
+    """The question as the index spells it, where it has answers so, and the nearest topics."""
     # most questions have answers, and need none of this
     from sicetnon.library.suggestions import suggest
 
     found = suggest(index, question, is_answered=False)
-    return found.corrected or "", found.nearest
+    corrected = found.corrected or ""
+    if corrected and not index.search(corrected, 1, sides=False, balance=False):
+        corrected = ""
+    return corrected, found.nearest
 
 
 def _prepare(question: str) -> None:

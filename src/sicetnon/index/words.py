@@ -174,8 +174,8 @@ class StoredWords:
             return []
         offsets = self._offsets
         joined = _join(numbers, offsets.bases, offsets.steps, self._array)
-        words = self._decoded(joined[:-1].tobytes()).split("\n")
-        if len(words) != len(numbers) or not len(joined):
+        words = self._decoded(joined.tobytes()).split()
+        if len(words) != len(numbers):
             raise self._damaged("offsets", f"found {len(words)} words, expected {len(numbers)}")
         return words
 

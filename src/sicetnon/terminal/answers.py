@@ -92,7 +92,8 @@ def _show_nearest(nearest: Sequence[str], corrected: str, screen: Console) -> No
     """Print that there is no answer, and what to ask instead."""
     if corrected:
         print_paragraph(Text("As it is spelt, nothing in this index is about it."), screen, 0)
-        print_paragraph(Text(f"Did you mean: {printable(corrected)}", style="bold"), screen, 0)
+        meant = shortened(printable(corrected), _SHOWN_QUESTION)
+        print_paragraph(Text(f"Did you mean: {meant}", style="bold"), screen, 0)
         if nearest:
             screen.print("The nearest topics, which may be about something else:")
     elif nearest:
