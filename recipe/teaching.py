@@ -29,7 +29,7 @@ from recipe.configuration import Configuration, Stage
 from recipe.corpus import fold_of
 from recipe.examples import EITHER_NEUTRAL_OR_NO, Example
 from recipe.fit import device, trained
-from recipe.nearby import more_nearby, nearby
+from recipe.nearby import nearby
 from recipe.network import Network, marked
 from recipe.overlap import near_duplicates
 from recipe.rewording import reworded
@@ -151,9 +151,8 @@ def taught(
         learnt = [*(each for each in learnt if id(each) not in mine), *own]
         if "unjudged" in stage.shares[head]:
             learnt += teachers.together(list(_UNJUDGED[head](found)))
-        for dataset, pairs in (("nearby", nearby), ("more-nearby", more_nearby)):
-            if dataset in stage.shares[head]:
-                learnt += teachers.together(list(pairs(found, list(stage.shares[head]))))
+        if "nearby" in stage.shares[head]:
+            learnt += teachers.together(list(nearby(found, list(stage.shares[head]))))
     return learnt
 
 

