@@ -49,6 +49,8 @@ _AT_A_TIME = 16
 """Postings that are added without a look at each, whether it is in the window."""
 _LINE = 16
 """Documents of postings in a line of the caches."""
+_MOST_FETCHED = 1 << 12
+"""Pairs of the next term that are fetched while those of a term are looked at."""
 _AHEAD = 384
 """Postings between those that are added and those that are fetched: fewer come too late (64, 256),
 more are as fast (to 2,048)."""
@@ -67,7 +69,11 @@ def fill_table(pairs: Pairs, terms: Terms, norms: Reals) -> bool:
     Returns:
         Whether all pairs have a length that a document can have.
     """
-    for term in range(pairs[2].shape[0]):
+    frequencies, lengths, ranges = pairs
+    for term in range(ranges.shape[0]):
+        if term + 1 < ranges.shape[0]:
+            begin, end = ranges[term + 1]
+            fetch(lengths, frequencies, begin, min(end - begin, _MOST_FETCHED))
         if terms[0] == 0:
             is_sound = fill_saturated(pairs, terms, term, norms)
         else:
@@ -358,18 +364,18 @@ def estimate(
             if first:
                 places[term] = find(postings[0], places[term], ends[term], first)
             count = ends[term] - ranges[term, 0]
-            fetch(postings, places[term], count * _SAMPLE_SIZE // documents)
+            fetch(postings[0], postings[1], places[term], count * _SAMPLE_SIZE // documents)
         add_window(postings, documents_of, terms, places, ends, first, _SAMPLE_SIZE, scores)
         filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
     return keep(rank, found[1], found[2], filled)[0] if filled >= rank else UNSEEN
 
 
 @compiled(allocates=False)
-def fetch(postings: Postings, begin: int, count: int) -> None:
-    """Fetch postings from memory, many at a time: to wait for each takes longer than to add it."""
+def fetch(numbers: NDArray[np.int32], codes: NDArray[np.uint16], begin: int, count: int) -> None:
+    """Fetch postings or pairs from memory, many at a time: to wait for each takes longer."""
     for place in range(np.uint64(begin), np.uint64(begin + count), np.uint64(_LINE)):
-        prefetch(postings[0], place)
-        prefetch(postings[1], place)
+        prefetch(numbers, place)
+        prefetch(codes, place)
 
 
 @compiled(allocates=False)
