@@ -57,7 +57,8 @@ class Host:
         """Ask it no more for a while.
 
         Args:
-            waited: Seconds that were waited for it in vain; it is left for twice as long at least.
+            waited: Seconds of the request that the host did not answer; it is left for at least
+                twice as long.
         """
         self._left_until = time.monotonic() + max(_LEFT_SECONDS, 2 * waited)
 
@@ -141,7 +142,10 @@ class Hosts:
 
     @property
     def work_alone(self) -> bool:
-        """Whether `nodes` work without others: what one has no room for would go to any of them."""
+        """Whether the nodes of `nodes` work without other nodes.
+
+        A node with a full queue passes its part on to another node, which may be one that hangs.
+        """
         return time.monotonic() >= self._others_until
 
     def left(self) -> frozenset[Host]:

@@ -7,17 +7,17 @@ import msgspec
 from sicetnon.cluster.answers import SEVERAL
 
 ONLY, PREFERRED = "_only_nodes", "_prefer_nodes"
-"""The engine's words for nodes that alone work on a search, or before others."""
+"""The engine's words: only these nodes work on a search, or these before others."""
 
 _FEW = "2"
-"""Searches of a request that are made at a time where nodes that are gone may be asked."""
+"""Number of searches of a request that run at a time where nodes that hang may be asked."""
 
 
 class Request(msgspec.Struct, frozen=True):
     """A request, without its host.
 
     Attributes:
-        is_limited: Whether some nodes alone work on it.
+        is_limited: Whether only the named nodes work on it.
     """
 
     method: str
@@ -31,8 +31,8 @@ class Request(msgspec.Struct, frozen=True):
 
         Args:
             nodes: The ids of the nodes, with commas between them; empty for any.
-            is_limited: Whether no others may work on it. An answer that may lack shards has them
-                from wherever they are.
+            is_limited: Whether no other node may work on it. A request for a partial answer is
+                never limited.
         """
         # a point in time has its nodes already
         if not nodes or self.path.startswith("/_search") or self.method == "DELETE":

@@ -98,8 +98,8 @@ def physical_index(
     Args:
         connection: The cluster.
         time_limits: Time limits of each request.
-        is_local: Whether what the host that is asked knows will do. It asks the manager otherwise,
-            which may hang.
+        is_local: Whether the host answers from its own copy of the cluster's state. Otherwise it
+            asks the elected manager, which may hang.
 
     Raises:
         BrokenIndexError: The name is taken by something else.

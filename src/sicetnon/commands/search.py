@@ -118,7 +118,7 @@ def _search(options: argparse.Namespace) -> None:
 
 
 def _instead(index: Index, question: str) -> tuple[str, Sequence[str]]:
-    """The question as the index spells it, where it has answers so, and the nearest topics."""
+    """The corrected question, empty unless it has answers, and the nearest topics."""
     # most questions have answers, and need none of this
     from sicetnon.library.suggestions import suggest
 

@@ -57,10 +57,11 @@ def show_answers(
     Args:
         question: The question.
         answers: The answers.
-        screen: Where they are printed.
-        nearest: Where there is no answer: the nearest topics.
-        explain: Whether the reasons of answers are printed.
-        corrected: Where there is no answer: the question as the index spells it, if otherwise.
+        screen: The console.
+        nearest: The nearest topics, printed if there is no answer.
+        explain: Whether to print the reasons of each answer.
+        corrected: The question in the spelling of the index, printed if there is no answer; empty
+            if the spelling is the same.
     """
     screen.print(Text(shortened(printable(question), _SHOWN_QUESTION), style="bold"))
     if not answers:
