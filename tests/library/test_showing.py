@@ -155,6 +155,8 @@ def test_a_question_is_spelt_as_in_the_index(
     printed = capsys.readouterr().out
     assert f"Did you mean: {QUESTION}" in printed
     assert "As it is spelt" in printed
+    assert main(["search", misspelt, "--index", str(index.folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["corrected"] == QUESTION
     assert main(["search", "qqqqq zzzzz", "--index", str(index.folder)]) == 0
     printed = capsys.readouterr().out
     assert "Did you mean" not in printed

@@ -102,7 +102,7 @@ def _search(options: argparse.Namespace) -> None:
         leaves_out = options.system is None and len(found) < options.k and shown < len(index)
         name = shown_system(index)
     if options.json:
-        print_json(as_json(question, found, nearest, missing))
+        print_json(as_json(question, found, nearest, missing, corrected))
         return
     from sicetnon.terminal.answers import show_answers, show_left_out
     from sicetnon.terminal.console import console

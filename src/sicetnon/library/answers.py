@@ -205,11 +205,25 @@ def _entry_parts(record: Entry) -> tuple[str, str, str, PremiseStance | None]:
 
 
 def as_json(
-    question: str, found: Sequence[Answer], nearest: Sequence[str] = (), missing: str = ""
+    question: str,
+    found: Sequence[Answer],
+    nearest: Sequence[str] = (),
+    missing: str = "",
+    corrected: str = "",
 ) -> dict[str, Any]:
-    """A question and its answers for programs; with its objects where stances are about them."""
+    """A question and its answers for programs; with its objects where stances are about them.
+
+    Args:
+        question: The question.
+        found: Its answers.
+        nearest: The nearest topics, if there is no answer.
+        missing: The part of the index that the answer lacks, in words.
+        corrected: The question in the spelling of the index, if there is no answer.
+    """
     objects = next((answer.objects for answer in found if answer.objects), None)
     more: dict[str, Any] = {"objects": list(objects)} if objects else {}
+    if corrected:
+        more["corrected"] = corrected
     if nearest:
         more["nearest"] = list(nearest)
     if missing:
