@@ -52,7 +52,7 @@ Every command shows an example with --help. Documentation: README.md and docs/.
 Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
 """
 _INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
-_COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime", "tokenizers")
+_COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime")
 
 
 # modules make some 60,000 objects that stay: to look for garbage among them takes 4% of a search

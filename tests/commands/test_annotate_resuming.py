@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 pytest.importorskip("onnxruntime")
-pytest.importorskip("tokenizers")
 
 from sicetnon.arguments.model.classifiers import Quality
 from sicetnon.formats.resumable import ResumableOutput

@@ -248,11 +248,11 @@ def test_a_name_that_nobody_has(folder: Path) -> None:
 def test_no_run_by_rules_loads_the_model(folder: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from sicetnon.cli import main; main(sys.argv[1:]);"
-        "print([m for m in ('onnxruntime', 'tokenizers') if m in sys.modules])"
+        "print('onnxruntime' in sys.modules)"
     )
     command = ["run", TASK, "-i", str(INPUT), "-o", str(tmp_path), "--index", str(folder)]
     done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, check=True)
-    assert done.stdout.strip() == b"[]"
+    assert done.stdout.strip() == b"False"
 
 
 def test_the_model_itself_swaps_its_answers_with_the_objects(folder: Path, tmp_path: Path) -> None:

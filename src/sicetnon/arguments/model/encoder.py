@@ -1,6 +1,6 @@
 """The encoder of the debate model: texts to quality, stance and the other outputs.
 
-It needs ONNX Runtime and tokenizers, runs on the processor, and never uses the network.
+It needs ONNX Runtime, runs on the processor, and never uses the network.
 """
 
 from __future__ import annotations

@@ -1,24 +1,20 @@
-"""Tokens of texts in the pieces of words of BERT: by the library, and of few texts without it.
+"""Tokens of texts: the pieces of words that BERT reads (Devlin et al. 2019).
 
-The library takes several times as long to load its vocabulary as to read a hundred headings. So a
-process reads its first texts in Python, if they have plain letters, and gets the same tokens.
+The tokens are those of the library `tokenizers`, with which tests compare them. The library is
+slower for English, and brings a client of a model hub with it, so it is not needed here.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-PLAIN_CHARACTERS = 1 << 16
-"""Characters that a process reads before it loads the library: about what loading it takes."""
-# of the letters and marks of Europe; the library has another version of Unicode, which a test
-# compares with Python's for each of these characters
-_RANGES = (range(0x250), range(0x2010, 0x205F))
+MOST_WORDS = 1 << 17
+"""Words whose tokens are kept; when there are more, all are forgotten."""
 _NORMALIZER = {
     "type": "BertNormalizer",
     "clean_text": True,
@@ -27,6 +23,17 @@ _NORMALIZER = {
     "lowercase": True,
 }
 _SPLITTER = {"type": "BertPreTokenizer"}
+# what stands alone as a Chinese character does: the blocks that BERT names
+_IDEOGRAPHS = (
+    range(0x3400, 0x4DC0),
+    range(0x4E00, 0xA000),
+    range(0xF900, 0xFB00),
+    range(0x20000, 0x2A6E0),
+    range(0x2A700, 0x2B740),
+    range(0x2B740, 0x2B820),
+    range(0x2B920, 0x2CEB0),
+    range(0x2F800, 0x2FA20),
+)
 
 
 class _Added(msgspec.Struct):
@@ -59,62 +66,19 @@ class _Described(msgspec.Struct):
 
 
 class WordPieces:
-    """The tokenizer of a model.
+    """The tokenizer of a model. Several threads may share it.
 
     Args:
-        content: A tokenizer of the library `tokenizers`, as JSON.
-        plain_characters: Characters of texts that are read without the library.
+        content: A tokenizer of word pieces without case, as the library `tokenizers` writes it in
+            JSON.
 
     Raises:
-        Exception: The library cannot use it; it raises nothing narrower.
+        ValueError: The content is no such tokenizer.
     """
 
-    def __init__(self, content: bytes, plain_characters: int = PLAIN_CHARACTERS):
-        self._content, self._left = content, plain_characters
-        self._plain = _plain(content) if plain_characters else None
-        if self._plain is None:
-            self._library  # noqa: B018  # what cannot be used is found at once
-
-    def ids(self, text: str) -> list[int]:
-        """The tokens of a text, without special tokens.
-
-        Args:
-            text: Any text without lone surrogates.
-        """
-        plain = self._plain  # another thread may read the last text that is read without it
-        if plain is not None:
-            self._left -= len(text)
-            if self._left >= 0 and (found := plain.ids(text)) is not None:
-                return found
-            # the next texts are as quick by the library, which is loaded now
-            self._library  # noqa: B018
-            self._plain = None
-        ids: list[int] = self._library.encode(text, add_special_tokens=False).ids
-        return ids
-
-    def id_of(self, token: str) -> int | None:
-        """The number of a token; None where there is no such token."""
-        plain = self._plain
-        if plain is not None:
-            return plain.vocabulary.get(token)
-        number: int | None = self._library.token_to_id(token)
-        return number
-
-    @functools.cached_property
-    def _library(self) -> Any:
-        from tokenizers import Tokenizer
-
-        found = Tokenizer.from_buffer(self._content)
-        found.no_padding()
-        found.no_truncation()
-        return found
-
-
-class _Plain:
-    """The pieces of the words of texts in plain letters, as Python finds them."""
-
-    def __init__(self, pieces: _Pieces, added: Sequence[_Added]):
-        self.vocabulary = pieces.vocab
+    def __init__(self, content: bytes):
+        pieces, added = _described(content)
+        self._vocabulary = pieces.vocab
         self._unknown = [pieces.vocab[pieces.unk_token]]
         self._longest = pieces.max_input_chars_per_word
         self._prefix = pieces.continuing_subword_prefix
@@ -122,22 +86,30 @@ class _Plain:
         self._marks = re.compile(f"({'|'.join(map(re.escape, self._added)) or '(?!)'})")
         self._words: dict[str, list[int]] = {}
 
-    def ids(self, text: str) -> list[int] | None:
-        """The tokens of a text; None where it has other letters."""
-        try:
-            return [each for part in self._marks.split(text) for each in self._part(part)]
-        except _OtherLetters:
-            return None
+    def ids(self, text: str) -> list[int]:
+        """The tokens of a text, without special tokens.
+
+        Args:
+            text: Any text without lone surrogates.
+        """
+        return [each for part in self._marks.split(text) for each in self._part(part)]
+
+    def id_of(self, token: str) -> int | None:
+        """The number of a token; None where there is no such token."""
+        return self._vocabulary.get(token)
 
     def _part(self, text: str) -> Iterator[int]:
         if text in self._added:
             yield from self._added[text]
             return
         words = self._words
-        for word in text.translate(_table()).split():
-            if word not in words:
-                words[word] = self._word(word)
-            yield from words[word]
+        for word in text.translate(_TABLE).split():
+            found = words.get(word)
+            if found is None:
+                if len(words) >= MOST_WORDS:
+                    words.clear()
+                found = words[word] = self._word(word)
+            yield from found
 
     def _word(self, word: str) -> list[int]:
         """The longest pieces of a word, from its start; one for all if a part has none."""
@@ -147,7 +119,7 @@ class _Plain:
         while start < len(word):
             prefix = self._prefix if start else ""
             for end in range(len(word), start, -1):
-                number = self.vocabulary.get(prefix + word[start:end])
+                number = self._vocabulary.get(prefix + word[start:end])
                 if number is not None:
                     break
             else:
@@ -157,12 +129,11 @@ class _Plain:
         return found
 
 
-def _plain(content: bytes) -> _Plain | None:
-    """The tokenizer in Python; None where it is of another kind."""
+def _described(content: bytes) -> tuple[_Pieces, Sequence[_Added]]:
     try:
         read = msgspec.json.decode(content, type=_Described)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"it is no tokenizer: {error}") from None
     pieces = read.model
     is_known = (
         read.normalizer == _NORMALIZER
@@ -172,37 +143,41 @@ def _plain(content: bytes) -> _Plain | None:
         and all(each.is_plain for each in read.added_tokens)
         and all(pieces.vocab.get(each.content) == each.id for each in read.added_tokens)
     )
-    return _Plain(pieces, read.added_tokens) if is_known else None
-
-
-class _OtherLetters(Exception):
-    """A text has a letter that the table lacks."""
+    if not is_known:
+        raise ValueError("it does not cut texts into word pieces without case, as BERT does")
+    return pieces, read.added_tokens
 
 
 class _Table(dict[int, str]):
-    def __missing__(self, _: int) -> str:
-        raise _OtherLetters
+    """What characters become; those that were met are kept."""
+
+    def __missing__(self, number: int) -> str:
+        self[number] = found = _normal(chr(number))
+        return found
 
 
-@functools.cache
-def _table() -> Mapping[int, str]:
-    """What the characters of plain texts become; marks stand between blanks."""
-    return _Table({number: _normal(chr(number)) for numbers in _RANGES for number in numbers})
+_TABLE = _Table()
 
 
 def _normal(character: str) -> str:
-    """A character as the library's normalizer and its splitter leave it."""
-    if character in "\t\n\r" or (character.isspace() and not _is_control(character)):
+    """A character in lower case without accents; marks and ideographs stand between blanks."""
+    if character in "\t\n\r" or (character.isspace() and not _is_removed(character)):
         return " "
-    if _is_control(character):
+    if _is_removed(character):
         return ""
     letters = unicodedata.normalize("NFD", character)
     kept = "".join(each for each in letters if unicodedata.category(each) != "Mn").lower()
-    is_mark = unicodedata.category(character)[0] == "P" or (
+    if any(ord(character) in each for each in _IDEOGRAPHS):
+        return f" {kept} "
+    return "".join(f" {each} " if _is_mark(each) else each for each in kept)
+
+
+def _is_removed(character: str) -> bool:
+    """Whether it is a control character, a format character or one for private use."""
+    return character in "\x00\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co")
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "P" or (
         character.isascii() and not character.isalnum()
     )
-    return f" {kept} " if is_mark else kept
-
-
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character)[0] == "C"
