@@ -304,7 +304,7 @@ class SicEtNon(Peer):
         build_index(open_corpus([corpus]), work, BuildOptions(self._analysis()))
 
     def open(self, work: Path) -> None:
-        """Map the index."""
+        """Map the index, and unpack the postings of frequent terms."""
         from sicetnon.index.reader import IndexReader
         from sicetnon.retrieval.scoring import FieldScore
         from sicetnon.retrieval.searcher import LocalRetriever
@@ -312,6 +312,7 @@ class SicEtNon(Peer):
 
         self._share_stop_words()
         self._index = IndexReader.open(work)
+        self._index.preload()
         self._retriever = LocalRetriever(self._index, [FieldScore(BM25(K1, B))], threads=1)
 
     def search(self, query: str, k: int) -> Sequence[str]:

@@ -57,7 +57,7 @@ def test_counts_what_a_plain_count_counts(
         for term, by_document in expected.postings.items():
             number = segment.terms.number(term)
             occurrences = np.sum([*by_document.values()], 0).tolist()
-            assert segment.occurrences(number).tolist() == occurrences
+            assert segment.occurrences(number) == occurrences
     check_tidy(folder)
 
 

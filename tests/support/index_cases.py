@@ -151,7 +151,8 @@ def counted(found: Documents, analysis: Analysis) -> Content:
 def term_statistics(folder: Path, terms: Iterable[str]) -> list[tuple[str, Any]]:
     with IndexReader.open(folder) as index:
         reader = PostingsReader(index, {})
-        return [(term, reader.read(term).statistics) for term in sorted(terms)]
+        found = ((term, reader.read(term)) for term in sorted(terms))
+        return [(term, (each.documents, each.occurrences)) for term, each in found]
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -19,8 +19,9 @@ from sicetnon.index.segment import CountedLengths, Segment, counted_lengths
 from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.formulas import WindowPostings
-from sicetnon.retrieval.postings import NO_POSTINGS, TermPostings, merge_postings
+from sicetnon.retrieval.postings import merge_postings
 from sicetnon.retrieval.scoring import Scoring
+from sicetnon.retrieval.term_postings import NO_POSTINGS, CountedPostings, TermPostings
 
 _SECONDS = 500e-9
 """Seconds that `plain` takes for a posting."""
@@ -121,7 +122,7 @@ class _CandidatePostings:
         forms = self._reader.forms(term)
         postings = self._postings(forms)
         statistics = self._reader.statistics(term)
-        return TermPostings.counted(statistics, len(postings[0]), lambda _: postings)
+        return CountedPostings(*statistics, len(postings[0]), lambda _: postings)
 
     def _postings(self, forms: Sequence[tuple[str, float]]) -> WindowPostings:
         if len(forms) <= 1:

@@ -187,6 +187,14 @@ class PackedPostings:
         offsets = self._offsets.every()
         return self._headers(offsets[:-1], offsets[1:])[:, 0]
 
+    def longest(self, least_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The terms whose records have so many bits, the longest first, with their postings."""
+        offsets = self._offsets.every()
+        bits = np.diff(offsets)
+        terms = np.flatnonzero(bits >= least_bits)
+        terms = terms[np.argsort(-bits[terms], kind="stable")]
+        return terms, self._headers(offsets[terms], offsets[terms + 1])[:, 0]
+
     def unpack_all(
         self, terms: NDArray[np.int32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:

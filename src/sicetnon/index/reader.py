@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_places, check_ranking
+from sicetnon.compiled import expect
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
@@ -22,6 +23,8 @@ from sicetnon.text.analysis import Analysis
 from sicetnon.values import check_text, check_texts
 
 _LOG = logging.getLogger("sicetnon.index")
+# what the plain way takes to unpack the postings of a document, in seconds
+_PRELOADING = 3e-5
 
 
 class IndexReader:
@@ -93,6 +96,21 @@ class IndexReader:
                 # files may be gone because a writer has put another manifest in place meanwhile
                 if read_manifest(folder) == manifest:
                     raise
+
+    def preload(self) -> None:
+        """Unpack the postings of frequent terms now, which the first query with a term does else.
+
+        This takes about half a second for an index of 400,000 documents, and 250 MB of the memory
+        for postings. It speeds up searches over all fields alike, as a weighting model of its own
+        makes them. A cluster has nothing to unpack.
+
+        Raises:
+            BrokenIndexError: The postings are damaged.
+        """
+        self.check_open()
+        expect(_PRELOADING * self.size)
+        for segment in self.segments:
+            segment.preload()
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers.

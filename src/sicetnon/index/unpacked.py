@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.platforms import memory_bytes
+from sicetnon.platforms import anonymous_memory, memory_bytes
 
 _USUAL_BYTES, _MEMORY_SHARE = 512 << 20, 4
 _POSTING_BYTES = 6
@@ -101,10 +101,16 @@ class Pool:
     pair_lengths: NDArray[np.int32]
 
     @classmethod
-    def of(cls, postings: int) -> Pool:
-        """A pool with room for so many postings. The system gives memory for those used alone."""
+    def of(cls, postings: int, ahead: int = 0) -> Pool:
+        """A pool with room for so many postings. The system gives memory for those used alone.
+
+        Args:
+            postings: The number of postings.
+            ahead: How many of them are unpacked at once now: in large pages, which no query waits
+                for.
+        """
         types = (np.int32, np.uint16, np.uint16, np.int32)
-        return cls(*(np.empty(postings, each) for each in types))  # type: ignore[arg-type]
+        return cls(*(_room(postings, each, ahead) for each in types))
 
     def unpack_behind(
         self, filled: Filled, postings: int, unpack: Callable[[Unpacked], int]
@@ -263,6 +269,24 @@ class UnpackedPostings:
             assert found is not None
             return found
 
+    def reserve(self, counts: NDArray[np.int64]) -> int:
+        """Make room for the postings of other terms, which are unpacked next.
+
+        Args:
+            counts: The number of postings of each term.
+
+        Returns:
+            How many of the terms, from the first, can be kept so that none gives way.
+        """
+        with self._unpacking:
+            # a term may have as many pairs, and half of a full pool gives way
+            needed = np.cumsum(2 * counts)
+            left = self._most // 2 - sum(self._filled)
+            terms = int(np.searchsorted(needed, left, side="right"))
+            if terms:
+                self._renew((), int(needed[terms - 1]), ahead=int(needed[terms - 1]) // 2)
+            return terms
+
     def lists(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """The postings of a key, made where they are not kept; a key has one kind of them."""
         with self._lock:
@@ -287,7 +311,7 @@ class UnpackedPostings:
             places = self._places.of(keys)
             return None if places is None else (self._pool, places)
 
-    def _renew(self, keys: Sequence[Hashable], needed: int) -> bool:
+    def _renew(self, keys: Sequence[Hashable], needed: int, ahead: int = 0) -> bool:
         """Move the terms asked for last into a new pool with room for more; whether they fit."""
         own = {key: self._pool_used(key) for key in keys if key in self._places}
         kept, room = sum(own.values()), len(self._pool.documents)
@@ -305,7 +329,7 @@ class UnpackedPostings:
                 chosen.append(key)
         room = max(_GROWTH * (kept + needed), _FIRST_ROOM)
         try:
-            pool = Pool.of(room if _GROWTH * room <= self._most else self._most)
+            pool = Pool.of(room if _GROWTH * room <= self._most else self._most, ahead)
         except MemoryError:  # a query alone needs less
             return False
         places, filled = _KeptPlaces(), (0, 0)
@@ -338,6 +362,14 @@ class UnpackedPostings:
                 places.append(pool.copy_behind(filled, self._pool.take(self._places[key])))
             filled = _behind(places[-1])
         return pool, np.array(places, np.int64).reshape(-1, 4)
+
+
+def _room(size: int, dtype: type[np.generic], ahead: int) -> NDArray[Any]:
+    """An array without content; numpy itself would take large pages for all of it."""
+    if not size:
+        return np.empty(0, dtype)
+    each = np.dtype(dtype).itemsize
+    return np.frombuffer(anonymous_memory(size * each, ahead * each), dtype)
 
 
 def _bytes_of(kept: Lists | Numbered) -> int:

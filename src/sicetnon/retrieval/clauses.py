@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sicetnon.retrieval.bounds import KnownBounds
 from sicetnon.retrieval.formulas import Accumulate, Formula
 from sicetnon.retrieval.lengths import DocumentValues
-from sicetnon.retrieval.postings import TermPostings
+from sicetnon.retrieval.term_postings import TermPostings
 
 Reals: TypeAlias = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ class Values(Protocol):
         """The numbers of a segment's documents, shape (documents,)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Clause:
     """A term's score: weight · formula(tf, norm, a, b) for each document that holds the term.
 

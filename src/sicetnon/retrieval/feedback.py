@@ -122,9 +122,7 @@ class Bo1:
                 counts[term] += count
         weights = {}
         for term, count in counts.items():
-            mean = statistics.read(term).statistics.occurrences / max(
-                statistics.collection.documents, 1
-            )
+            mean = statistics.read(term).occurrences / max(statistics.collection.documents, 1)
             if mean > 0:
                 weights[term] = count * math.log2((1 + mean) / mean) + math.log2(1 + mean)
         best = _top(weights, self.terms)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,66 +17,20 @@ from sicetnon.index.segment import Segment
 from sicetnon.index.unpacked import Lists
 from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.formulas import WindowPostings
-from sicetnon.retrieval.statistics import (
-    CollectionStatistics,
-    TermStatistics,
-    weighted_occurrences,
-)
+from sicetnon.retrieval.statistics import CollectionStatistics, weighted_occurrences
+from sicetnon.retrieval.term_postings import TermPostings
 
 _LEAST_WEIGHT, _MOST_WEIGHT = 1e-9, 1e9
 _KNOWN_TERMS = 10_000
 _COUNT_SECONDS = 50e-9
 
+Forms: TypeAlias = Sequence[tuple[int, float]]
+"""The forms of a stem: their numbers in a segment, with their weights."""
+
 ALL_LIVE = np.empty(0, dtype=np.uint8)
 """The mask of a segment without deleted documents."""
 # as the masks that are read: numba would compile all kernels twice
 ALL_LIVE.flags.writeable = False
-
-
-NO_POSTINGS: WindowPostings = np.empty(0, np.int32), np.empty((0, 1), np.uint16), (1.0,)
-
-
-@dataclass(frozen=True)
-class TermPostings:
-    """A term's postings in each segment of an index.
-
-    Attributes:
-        count: Counts the documents of the whole index with the term, without deleted ones.
-        count_occurrences: Likewise the occurrences.
-        size: The number of postings. Those of deleted documents count, and those whose weighted
-            frequency is 0; a document with several forms counts for each of them.
-        segment: The postings of a segment: the documents, int32, rising, shape (n,), their
-            frequencies, shape (n, columns), and the weight of each column.
-        terms: For each segment the number that the term has there, or None; empty where the
-            postings of several forms were merged.
-    """
-
-    count: Callable[[], int]
-    count_occurrences: Callable[[], float]
-    size: int = 0
-    segment: Callable[[int], WindowPostings] = lambda _: NO_POSTINGS
-    terms: tuple[int | None, ...] = ()
-
-    @classmethod
-    def counted(
-        cls,
-        statistics: TermStatistics,
-        size: int = 0,
-        segment: Callable[[int], WindowPostings] = lambda _: NO_POSTINGS,
-    ) -> Self:
-        """The postings of a term whose statistics are known."""
-        documents, occurrences = statistics
-        return cls(lambda: documents, lambda: occurrences, size, segment)
-
-    @cached_property
-    def documents(self) -> int:
-        """The number of documents with the term."""
-        return self.count()
-
-    @cached_property
-    def statistics(self) -> TermStatistics:
-        """Documents and occurrences; not all that reads postings needs both."""
-        return TermStatistics(self.documents, self.count_occurrences())
 
 
 def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np.float64]:
@@ -160,14 +113,14 @@ class PostingsReader:
     """
 
     def __init__(self, index: IndexReader, fields: Mapping[str, float], other_forms: float = 1.0):
-        self._index, self._other_forms = index, other_forms
+        self._index, self.other_forms = index, other_forms
         self.weights = field_weights(index, fields)
         self._columns = tuple(self.weights.tolist())
         self._stem = index.analysis.analyzer().stem
         self._has_forms = bool(index.analysis.forms and other_forms)
         # whether the stored counts of a term are those of its documents
         whole = all(segment.live is None for segment in index.segments)
-        self._is_counted = whole and all(self._columns)
+        self.is_counted = whole and all(self._columns)
         # whether the frequencies are those over all fields, and their weights
         is_whole = len(set(self._columns)) == 1
         self._whole = is_whole, self._columns[:1] if is_whole else self._columns
@@ -189,67 +142,27 @@ class PostingsReader:
 
     def _read(self, term: str) -> TermPostings:
         segments = self._index.segments
-        stem = self._stem([term])[0] if self._has_forms else term
-        forms = [self._forms(segment, term, stem) for segment in segments]
+        numbers = tuple([segment.terms.number(term) for segment in segments])
+        if not self._has_forms:
+            return _StoredTerm(self, segments, numbers)
+        stem = self._stem([term])[0]
+        pairs = zip(segments, numbers, strict=True)
+        return _MergedTerm(self, segments, numbers, [self._forms(*each, stem) for each in pairs])
 
-        def occurrences() -> float:
-            return self._occurrences(term, forms)
-
-        if self._has_forms:
-
-            def merged(place: int) -> WindowPostings:
-                return self._merged(segments[place], forms[place])
-
-            def count() -> int:
-                return sum(map(self._count_forms, segments, forms))
-
-            held = zip(segments, forms, strict=True)
-            size = sum(len(segment.forms_of(_terms(each)).documents) for segment, each in held)
-            return TermPostings(count, occurrences, size, merged)
-        numbers = [found[0][0] if found else None for found in forms]
-
-        def stored(place: int) -> WindowPostings:
-            return self._stored(segments[place], numbers[place])
-
-        known = [(s, n) for s, n in zip(segments, numbers, strict=True) if n is not None]
-        size = sum(segment.postings.count(number) for segment, number in known)
-
-        def count_stored() -> int:
-            if self._is_counted:
-                return size
-            return sum(map(self._count, segments, map(stored, range(len(segments)))))
-
-        return TermPostings(count_stored, occurrences, size, stored, tuple(numbers))
-
-    def _occurrences(self, term: str, forms: Sequence[Sequence[tuple[int, float]]]) -> float:
-        """The weighted occurrences of a term's forms in live documents.
-
-        Whole numbers are added first, so that the sum does not depend on the segments.
-        """
-        own, others = (np.zeros(len(self.weights), dtype=np.int64) for _ in range(2))
-        for segment, found in zip(self._index.segments, forms, strict=True):
-            number_of_own = segment.terms.number(term)
-            for number, _ in found:
-                into = own if number == number_of_own else others
-                into += _live_occurrences(segment, number)
-        weights = self.weights.tolist()
-        return weighted_occurrences(weights, own.tolist(), others.tolist(), self._other_forms)
-
-    def _forms(self, segment: Segment, term: str, stem: str) -> list[tuple[int, float]]:
-        """The forms of a term in a segment, with their weights."""
-        number = segment.terms.number(term)
+    def _forms(self, segment: Segment, number: int | None, stem: str) -> Forms:
+        """The forms of a term in a segment, with their weights; the term itself is the first."""
         own = [] if number is None else [(number, 1.0)]
-        if segment.forms is None or not self._other_forms:
+        if segment.forms is None or not self.other_forms:
             return own
         # sorted, so that equal documents get equal sums in any segment
         found = sorted(segment.forms.of(stem), key=segment.terms.word)
         others = (form for form in found if form != number)
-        return own + [(form, self._other_forms) for form in others]
+        return own + [(form, self.other_forms) for form in others]
 
-    def _merged(self, segment: Segment, forms: Sequence[tuple[int, float]]) -> WindowPostings:
+    def merged(self, segment: Segment, forms: Forms) -> WindowPostings:
         """The postings of all forms in one list."""
         if not forms or forms == [(forms[0][0], 1.0)]:
-            return self._stored(segment, forms[0][0] if forms else None)
+            return self.stored(segment, forms[0][0] if forms else None)
 
         def merge() -> Lists:
             found = segment.forms_of(_terms(forms))
@@ -271,17 +184,18 @@ class PostingsReader:
             known = self._frequencies_of[segment.base] = plain.weighted(rows, columns)
         return known
 
-    def _stored(self, segment: Segment, number: int | None) -> WindowPostings:
+    def stored(self, segment: Segment, number: int | None) -> WindowPostings:
+        """The postings of a term as they are."""
         is_whole, columns = self._whole
         if number is None:
             return np.empty(0, np.int32), np.empty((0, len(columns)), np.uint16), columns
         documents, frequencies = segment.sums(number) if is_whole else segment.rows(number)
         return documents, frequencies, columns
 
-    def _count_forms(self, segment: Segment, forms: Sequence[tuple[int, float]]) -> int:
+    def count_forms(self, segment: Segment, forms: Forms) -> int:
         """The number of live documents in which one of some forms occurs."""
-        if not self._is_counted:
-            return self._count(segment, self._merged(segment, forms))
+        if not self.is_counted:
+            return self.count(segment, self.merged(segment, forms))
         documents = segment.forms_of(_terms(forms)).documents
         loops = plain if is_small(_COUNT_SECONDS * len(documents)) else kernels
         count: int = loops.count_distinct(documents, len(segment))
@@ -289,7 +203,7 @@ class PostingsReader:
             raise segment.wrong_posting()
         return count
 
-    def _count(self, segment: Segment, postings: WindowPostings) -> int:
+    def count(self, segment: Segment, postings: WindowPostings) -> int:
         """The number of live documents in which a term occurs."""
         live = ALL_LIVE if segment.live is None else segment.live
         loops = plain if is_small(_COUNT_SECONDS * len(postings[0])) else kernels
@@ -299,7 +213,92 @@ class PostingsReader:
         return count
 
 
-def _terms(forms: Sequence[tuple[int, float]]) -> tuple[int, ...]:
+class _StoredTerm:
+    """A term of an index that keeps no forms apart. A process keeps thousands of them."""
+
+    __slots__ = ("_documents", "_occurrences", "_reader", "_segments", "size", "terms")
+
+    def __init__(
+        self, reader: PostingsReader, segments: Sequence[Segment], terms: tuple[int | None, ...]
+    ):
+        self._reader, self._segments, self.terms = reader, segments, terms
+        self._documents: int | None = None
+        self._occurrences: float | None = None
+        self.size = sum(
+            [
+                segment.postings.count(number)
+                for segment, number in zip(segments, terms, strict=True)
+                if number is not None
+            ]
+        )
+
+    def segment(self, place: int) -> WindowPostings:
+        """See `TermPostings.segment`."""
+        return self._reader.stored(self._segments[place], self.terms[place])
+
+    @property
+    def documents(self) -> int:
+        """The number of documents with the term."""
+        if self._documents is None:
+            places = range(len(self._segments))
+            self._documents = (
+                self.size
+                if self._reader.is_counted
+                else sum(map(self._reader.count, self._segments, map(self.segment, places)))
+            )
+        return self._documents
+
+    @property
+    def occurrences(self) -> float:
+        """The number of its occurrences, which few models need."""
+        if self._occurrences is None:
+            counts = _occurrences(self._segments, [(each,) for each in self.terms])
+            self._occurrences = weighted_occurrences(self._reader.weights.tolist(), counts)
+        return self._occurrences
+
+
+class _MergedTerm:
+    """A term of an index that keeps forms apart, with the other forms of its stem."""
+
+    terms: tuple[int | None, ...] = ()
+
+    def __init__(
+        self,
+        reader: PostingsReader,
+        segments: Sequence[Segment],
+        own: tuple[int | None, ...],
+        forms: Sequence[Forms],
+    ):
+        self._reader, self._segments, self._own, self._forms = reader, segments, own, forms
+        held = zip(segments, forms, strict=True)
+        self.size = sum(len(each.forms_of(_terms(found)).documents) for each, found in held)
+
+    def segment(self, place: int) -> WindowPostings:
+        """See `TermPostings.segment`."""
+        return self._reader.merged(self._segments[place], self._forms[place])
+
+    @cached_property
+    def documents(self) -> int:
+        """The number of documents with the term."""
+        return sum(map(self._reader.count_forms, self._segments, self._forms))
+
+    @cached_property
+    def occurrences(self) -> float:
+        """The weighted number of its occurrences.
+
+        Whole numbers are added first, so that the sum does not depend on the segments.
+        """
+        held = zip(self._own, map(_terms, self._forms), strict=True)
+        others = [[form for form in found if form != own] for own, found in held]
+        return weighted_occurrences(
+            self._reader.weights.tolist(),
+            _occurrences(self._segments, [(each,) for each in self._own]),
+            _occurrences(self._segments, others),
+            self._reader.other_forms,
+        )
+
+
+def _terms(forms: Forms) -> tuple[int, ...]:
     return tuple(number for number, _ in forms)
 
 
@@ -322,11 +321,22 @@ def merge_postings(found: Sequence[tuple[WindowPostings, float]]) -> Lists:
     return Lists(merged, sums[:, None])
 
 
-def _live_occurrences(segment: Segment, term: int) -> NDArray[np.int64]:
-    """The occurrences of a term in documents that are not deleted, shape (fields,)."""
+def _occurrences(segments: Sequence[Segment], terms: Sequence[Sequence[int | None]]) -> list[int]:
+    """The occurrences in each field of some terms of each segment, in live documents."""
+    found = [
+        _live_occurrences(segment, number)
+        for segment, numbers in zip(segments, terms, strict=True)
+        for number in numbers
+        if number is not None
+    ]
+    return [sum(counts) for counts in zip(*found, strict=True)]
+
+
+def _live_occurrences(segment: Segment, term: int) -> list[int]:
+    """The occurrences of a term in documents that are not deleted, in each field."""
     if segment.live is None:
         return segment.occurrences(term)
     documents, frequencies = segment.rows(term)
     is_live = segment.live[documents] != 0
-    counts: NDArray[np.int64] = frequencies[is_live].sum(axis=0, dtype=np.int64)
+    counts: list[int] = frequencies[is_live].sum(axis=0, dtype=np.int64).tolist()
     return counts

@@ -84,7 +84,7 @@ class FieldScore:
             postings = reader.read(term)
             if not postings.documents:
                 return None
-            constants = model.constants(postings.statistics, reader.collection)
+            constants = model.constants(postings, reader.collection)
             return Clause(postings, norms, weight, constants, model.formula)
 
         known = KnownClauses(clause, len(index.segments))
@@ -146,10 +146,10 @@ class BM25F:
         def part(query: Mapping[str, float]) -> Part:
             terms = []
             for term, query_weight in query.items():
-                statistics = anywhere.read(term).statistics
-                if not statistics.documents:
+                postings = anywhere.read(term)
+                if not postings.documents:
                     continue
-                idf = inverse_document_frequency("lucene", statistics, anywhere.collection)
+                idf = inverse_document_frequency("lucene", postings, anywhere.collection)
                 clauses = (
                     Clause(
                         readers[name].read(term), norms[name], 1.0, (weight, 0.0),

@@ -23,7 +23,7 @@ from sicetnon.retrieval import formulas
 from sicetnon.retrieval.clauses import OwnLoop
 from sicetnon.retrieval.formulas import Formula
 from sicetnon.retrieval.own_models import Reals, own_accumulate
-from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
+from sicetnon.retrieval.statistics import CollectionStatistics, CountsTerm, TermStatistics
 
 Constants = tuple[float, float]
 BM25Variant = Literal["lucene", "robertson", "atire", "plus"]
@@ -86,11 +86,9 @@ class WeightingModel:
         """The part of the formula that depends on the document alone, shape (documents,)."""
         return lengths
 
-    def constants(
-        self, term: TermStatistics, collection: CollectionStatistics
-    ) -> tuple[float, ...]:
+    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> tuple[float, ...]:
         """The parts of the formula that depend on the term alone."""
-        return (*term, *collection)
+        return (term.documents, term.occurrences, *collection)
 
     @property
     def document_scores(self) -> Callable[[Reals], Reals] | None:
@@ -143,7 +141,7 @@ class BM25(WeightingModel):
         share = lengths / (collection.average_length or 1.0)
         return self.k1 * (1 - self.b + self.b * share)
 
-    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
         weight = inverse_document_frequency(self.variant, term, collection)
         gain = weight if self.variant == "lucene" else weight * (self.k1 + 1)
         bonus = weight * self.delta if self.variant == "plus" else 0.0
@@ -151,7 +149,7 @@ class BM25(WeightingModel):
 
 
 def inverse_document_frequency(
-    variant: str, term: TermStatistics, collection: CollectionStatistics
+    variant: str, term: CountsTerm, collection: CollectionStatistics
 ) -> float:
     """The inverse document frequency of a variant of `BM25`."""
     total, having = collection.documents, term.documents
@@ -194,7 +192,7 @@ class DirichletLM(WeightingModel):
             return np.ones(len(lengths))
         return self._log_share(lengths)
 
-    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
         ratio = collection.occurrences / (self.mu * term.occurrences)
         return ratio, 0.0 if self.variant == "clipped" else -math.inf
 
@@ -225,7 +223,7 @@ class JelinekMercer(WeightingModel):
     def formula(self) -> Formula | OwnLoop:
         return formulas.log_ratio
 
-    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
         odds = (1 - self.lambda_) / self.lambda_
         return odds * collection.occurrences / term.occurrences, 0.0
 
@@ -242,7 +240,7 @@ class DPH(WeightingModel):
     def formula(self) -> Formula | OwnLoop:
         return formulas.hypergeometric_popper
 
-    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
         return collection.average_length * collection.documents / term.occurrences, 0.0
 
 
@@ -257,7 +255,7 @@ class DLH(WeightingModel):
     def formula(self) -> Formula | OwnLoop:
         return formulas.hypergeometric_laplace
 
-    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
         return collection.average_length * collection.documents / term.occurrences, 0.0
 
 
@@ -284,7 +282,7 @@ class PL2(WeightingModel):
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         return np.log2(1 + self.c * collection.average_length / np.maximum(lengths, 1e-9))
 
-    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
         return term.occurrences / collection.documents, 0.0
 
 
@@ -309,5 +307,5 @@ class TFIDF(WeightingModel):
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         return 1 - self.slope + self.slope * lengths / (collection.average_length or 1.0)
 
-    def constants(self, term: TermStatistics, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
         return math.log((collection.documents + 1) / term.documents), 0.0
