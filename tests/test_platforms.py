@@ -72,6 +72,17 @@ def run(program: str, *arguments: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+def test_memory_is_empty_and_can_be_written() -> None:
+    for large_pages in (0, 1 << 20):
+        found = platforms.anonymous_memory(3 << 20, large_pages)
+        assert len(found) == 3 << 20
+        assert not any(found[:: 1 << 12])
+        found[-1] = 7
+        assert found[-1] == 7
+    with pytest.raises(MemoryError):
+        platforms.anonymous_memory(1 << 60)
+
+
 def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = platforms.memory_bytes()
     assert machine is None or machine > 1 << 20

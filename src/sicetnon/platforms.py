@@ -76,8 +76,8 @@ def resident_bytes() -> int | None:
 def anonymous_memory(size: int, large_pages: int = 0) -> mmap.mmap:
     """Memory of zeros, which the system gives page by page when it is first used.
 
-    Pages are of the usual size. Large ones, of 2 MB, are read faster; but to find one takes Linux
-    milliseconds where memory is fragmented.
+    Pages are of the usual size. Large ones, of 2 MB, are read faster; but Linux takes milliseconds
+    to find one where memory is fragmented.
 
     Args:
         size: Bytes, above 0.
@@ -90,9 +90,11 @@ def anonymous_memory(size: int, large_pages: int = 0) -> mmap.mmap:
         if sys.platform == "win32":
             return mmap.mmap(-1, size)
         found = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE)
-        if large_pages and sys.platform == "linux":
-            with contextlib.suppress(OSError):  # a system may have none
-                found.madvise(mmap.MADV_HUGEPAGE, 0, large_pages)
+        if sys.platform == "linux":
+            with contextlib.suppress(OSError):  # a kernel may have no large pages
+                found.madvise(mmap.MADV_NOHUGEPAGE)
+                if large_pages:
+                    found.madvise(mmap.MADV_HUGEPAGE, 0, large_pages)
         return found
     except (OSError, OverflowError) as error:
         raise MemoryError(f"{size:,} bytes") from error

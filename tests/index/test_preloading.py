@@ -15,7 +15,7 @@ from sicetnon.index.writing import BuildOptions, add_documents, build_index
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
-from support.index_cases import PORTER, entries
+from support.index_cases import FORMS, PORTER, entries
 
 FREQUENT, DOCUMENTS = [f"word{number}" for number in range(20)], 24_000
 POSTING_BYTES = 12  # of which half are for the pool
@@ -63,19 +63,40 @@ def test_queries_unpack_no_frequent_word(folder: Path, unpacked: list[int]) -> N
         assert best(index, ["rare7", "word3"])[0][0] == 7
         index.preload()
         assert len(unpacked) == 2 * len(FREQUENT) + 1
+        # what is there stays where it is
+        pool = index._unpacked._pool
+        index.preload()
+        assert index._unpacked._pool is pool
 
 
 def test_no_more_is_unpacked_than_there_is_memory_for(folder: Path, unpacked: list[int]) -> None:
     with IndexReader.open(folder) as index:
         expected = best(index, FREQUENT)
-    for postings in (0, 400_000, 1_000_000):
+    preloaded = []
+    for postings in (0, 200_000, 2_000_000):
         unpacked.clear()
         with IndexReader.open(folder, postings_memory=POSTING_BYTES * postings) as index:
             index.preload()
+            preloaded.append(sum(unpacked))
             # half of the room is for what queries ask for
-            assert 2 * sum(unpacked) <= postings
+            assert 2 * preloaded[-1] <= postings
             assert best(index, FREQUENT) == expected
-    assert unpacked
+    nothing, some, all_of_them = preloaded
+    assert nothing == 0 < some < all_of_them
+
+
+def test_frequent_terms_stay_longest(folder: Path, unpacked: list[int]) -> None:
+    with IndexReader.open(folder) as index:
+        index.preload()
+        assert unpacked == sorted(unpacked[:20]) + sorted(unpacked[20:])
+
+
+def test_forms_that_are_kept_apart_are_not_preloaded(tmp_path: Path, unpacked: list[int]) -> None:
+    texts = {f"d{number}": (f"tax taxes {number % 3}",) for number in range(12_000)}
+    build_index(entries(texts), tmp_path / "index", BuildOptions(FORMS))
+    with IndexReader.open(tmp_path / "index") as index:
+        index.preload()
+        assert not unpacked
 
 
 def test_what_cannot_be_preloaded_is_refused(folder: Path) -> None:

@@ -122,7 +122,7 @@ class _CandidatePostings:
         forms = self._reader.forms(term)
         postings = self._postings(forms)
         statistics = self._reader.statistics(term)
-        return CountedPostings(*statistics, len(postings[0]), lambda _: postings)
+        return CountedPostings(*statistics, postings)
 
     def _postings(self, forms: Sequence[tuple[str, float]]) -> WindowPostings:
         if len(forms) <= 1:

@@ -188,11 +188,9 @@ class PackedPostings:
         return self._headers(offsets[:-1], offsets[1:])[:, 0]
 
     def longest(self, least_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The terms whose records have so many bits, the longest first, with their postings."""
+        """The terms whose records have at least so many bits, and their numbers of postings."""
         offsets = self._offsets.every()
-        bits = np.diff(offsets)
-        terms = np.flatnonzero(bits >= least_bits)
-        terms = terms[np.argsort(-bits[terms], kind="stable")]
+        terms = np.flatnonzero(np.diff(offsets) >= least_bits)
         return terms, self._headers(offsets[terms], offsets[terms + 1])[:, 0]
 
     def unpack_all(

@@ -23,8 +23,8 @@ from sicetnon.index.unpacking import look_up
 from sicetnon.index.words import StoredWords
 
 _MOST_LENGTH = (1 << 31) - 1
-_PRELOADED_BITS, _PRELOADED_AT_A_TIME = 1 << 13, 128
-"""Shorter records, of some 600 postings at most, are unpacked about as quickly as found."""
+# terms that are unpacked before a query that waits gets its turn
+_AT_A_TIME = 128
 
 CountedLengths: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
 """Numbers of terms, and the same in 16 bits: 65,535 for all that are higher."""
@@ -168,12 +168,15 @@ class Segment:
 
         return self._unpacked.together([(self.base, term, field) for term in terms], count, unpack)
 
-    def preload(self) -> None:
-        """Unpack the postings of the longest records over all fields, while there is room."""
-        terms, counts = self.postings.longest(_PRELOADED_BITS)
-        fitting = terms[: self._unpacked.reserve(counts)].tolist()
-        for first in range(0, len(fitting), _PRELOADED_AT_A_TIME):
-            self.together(fitting[first : first + _PRELOADED_AT_A_TIME], None)
+    def longest(self, least_bits: int) -> list[tuple[int, int]]:
+        """The terms whose packed postings take at least so many bits, and how many these are."""
+        terms, counts = self.postings.longest(least_bits)
+        return list(zip(terms.tolist(), counts.tolist(), strict=True))
+
+    def unpack(self, terms: Sequence[int]) -> None:
+        """Unpack the postings of many terms, with pairs over all fields, for later queries."""
+        for first in range(0, len(terms), _AT_A_TIME):
+            self.together(terms[first : first + _AT_A_TIME], None)
 
     def wrong_posting(self) -> BrokenIndexError:
         """The error for postings that cannot be."""

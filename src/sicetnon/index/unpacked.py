@@ -106,8 +106,8 @@ class Pool:
 
         Args:
             postings: The number of postings.
-            ahead: How many of them are unpacked at once now: in large pages, which no query waits
-                for.
+            ahead: How many, from the first, are written at once now: they may be in large pages,
+                since no query waits for these.
         """
         types = (np.int32, np.uint16, np.uint16, np.int32)
         return cls(*(_room(postings, each, ahead) for each in types))
@@ -273,19 +273,21 @@ class UnpackedPostings:
         """Make room for the postings of other terms, which are unpacked next.
 
         Args:
-            counts: The number of postings of each term.
+            counts: The number of postings of each term, and the highest number of its pairs, shape
+                (terms, 2).
 
         Returns:
             How many of the terms, from the first, can be kept so that none gives way.
         """
+        needed = np.cumsum(counts.sum(axis=1))
         with self._unpacking:
-            # a term may have as many pairs, and half of a full pool gives way
-            needed = np.cumsum(2 * counts)
-            left = self._most // 2 - sum(self._filled)
-            terms = int(np.searchsorted(needed, left, side="right"))
-            if terms:
-                self._renew((), int(needed[terms - 1]), ahead=int(needed[terms - 1]) // 2)
-            return terms
+            # half of a full pool gives way
+            filled = sum(self._filled)
+            terms = int(np.searchsorted(needed, self._most // 2 - filled, side="right"))
+            if not terms or filled + needed[terms - 1] <= len(self._pool.documents):
+                return terms
+            fits = self._renew((), int(needed[terms - 1]), ahead=int(counts[:terms, 0].sum()))
+            return terms if fits else 0
 
     def lists(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """The postings of a key, made where they are not kept; a key has one kind of them."""
@@ -312,7 +314,13 @@ class UnpackedPostings:
             return None if places is None else (self._pool, places)
 
     def _renew(self, keys: Sequence[Hashable], needed: int, ahead: int = 0) -> bool:
-        """Move the terms asked for last into a new pool with room for more; whether they fit."""
+        """Move the terms asked for last into a new pool with room for more; whether they fit.
+
+        Args:
+            keys: Terms that are moved in any case.
+            needed: Postings and pairs that there must be room for.
+            ahead: Postings that are unpacked at once now.
+        """
         own = {key: self._pool_used(key) for key in keys if key in self._places}
         kept, room = sum(own.values()), len(self._pool.documents)
         if kept + needed > self._most:
@@ -329,7 +337,8 @@ class UnpackedPostings:
                 chosen.append(key)
         room = max(_GROWTH * (kept + needed), _FIRST_ROOM)
         try:
-            pool = Pool.of(room if _GROWTH * room <= self._most else self._most, ahead)
+            room = room if _GROWTH * room <= self._most else self._most
+            pool = Pool.of(room, ahead=ahead and kept + ahead)
         except MemoryError:  # a query alone needs less
             return False
         places, filled = _KeptPlaces(), (0, 0)

@@ -152,7 +152,7 @@ class PostingsReader:
     def _forms(self, segment: Segment, number: int | None, stem: str) -> Forms:
         """The forms of a term in a segment, with their weights; the term itself is the first."""
         own = [] if number is None else [(number, 1.0)]
-        if segment.forms is None or not self.other_forms:
+        if segment.forms is None:
             return own
         # sorted, so that equal documents get equal sums in any segment
         found = sorted(segment.forms.of(stem), key=segment.terms.word)
@@ -214,7 +214,7 @@ class PostingsReader:
 
 
 class _StoredTerm:
-    """A term of an index that keeps no forms apart. A process keeps thousands of them."""
+    """A term alone; other forms of its stem do not count. A process keeps thousands of them."""
 
     __slots__ = ("_documents", "_occurrences", "_reader", "_segments", "size", "terms")
 
@@ -258,7 +258,7 @@ class _StoredTerm:
 
 
 class _MergedTerm:
-    """A term of an index that keeps forms apart, with the other forms of its stem."""
+    """A term together with the other forms of its stem, which the index keeps apart."""
 
     terms: tuple[int | None, ...] = ()
 

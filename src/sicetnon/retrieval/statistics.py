@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 
 class TermStatistics(NamedTuple):
@@ -16,18 +16,6 @@ class TermStatistics(NamedTuple):
 
     documents: int
     occurrences: float
-
-
-class CountsTerm(Protocol):
-    """Counts what `TermStatistics` holds, each number when it is first asked for."""
-
-    @property
-    def documents(self) -> int:
-        """Number of documents with the term."""
-
-    @property
-    def occurrences(self) -> float:
-        """Number of its occurrences in all documents."""
 
 
 class CollectionStatistics(NamedTuple):

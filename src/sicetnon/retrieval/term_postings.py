@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from sicetnon.retrieval.formulas import WindowPostings
-from sicetnon.retrieval.statistics import CountsTerm
 
 NO_POSTINGS: WindowPostings = np.empty(0, np.int32), np.empty((0, 1), np.uint16), (1.0,)
 
 
-class TermPostings(CountsTerm, Protocol):
-    """A term's postings in each segment of an index; its counts leave deleted documents out.
+class TermPostings(Protocol):
+    """A term's postings in each segment of an index.
 
     Attributes:
+        documents: The number of documents with the term, without deleted ones.
+        occurrences: The number of its occurrences in them.
         size: The number of postings. Those of deleted documents count, and those whose weighted
             frequency is 0; a document with several forms counts for each of them.
         terms: For each segment the number that the term has there, or None; empty where the
             postings of several forms were merged.
     """
+
+    @property
+    def documents(self) -> int:
+        """See above."""
+
+    @property
+    def occurrences(self) -> float:
+        """See above."""
 
     @property
     def size(self) -> int:
@@ -40,20 +48,24 @@ class TermPostings(CountsTerm, Protocol):
 
 @dataclass(frozen=True)
 class CountedPostings:
-    """The postings of a term whose statistics are known.
+    """The postings of a term in the only segment of an index, with known statistics.
 
     Attributes:
         documents: The number of documents with the term.
         occurrences: The number of its occurrences.
-        of_segment: The postings of a segment by its place; see `TermPostings`.
+        postings: The postings, or none where the statistics alone are wanted.
     """
 
     documents: int
     occurrences: float
-    size: int = 0
-    of_segment: Callable[[int], WindowPostings] = lambda _: NO_POSTINGS
-    terms: tuple[int | None, ...] = ()
+    postings: WindowPostings = NO_POSTINGS
+    terms: ClassVar[tuple[int | None, ...]] = ()
+
+    @property
+    def size(self) -> int:
+        """See `TermPostings`."""
+        return len(self.postings[0])
 
     def segment(self, place: int) -> WindowPostings:
         """See `TermPostings.segment`."""
-        return self.of_segment(place)
+        return self.postings

@@ -23,7 +23,8 @@ from sicetnon.retrieval import formulas
 from sicetnon.retrieval.clauses import OwnLoop
 from sicetnon.retrieval.formulas import Formula
 from sicetnon.retrieval.own_models import Reals, own_accumulate
-from sicetnon.retrieval.statistics import CollectionStatistics, CountsTerm, TermStatistics
+from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
+from sicetnon.retrieval.term_postings import TermPostings
 
 Constants = tuple[float, float]
 BM25Variant = Literal["lucene", "robertson", "atire", "plus"]
@@ -86,7 +87,7 @@ class WeightingModel:
         """The part of the formula that depends on the document alone, shape (documents,)."""
         return lengths
 
-    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> tuple[float, ...]:
+    def constants(self, term: TermPostings, collection: CollectionStatistics) -> tuple[float, ...]:
         """The parts of the formula that depend on the term alone."""
         return (term.documents, term.occurrences, *collection)
 
@@ -141,7 +142,7 @@ class BM25(WeightingModel):
         share = lengths / (collection.average_length or 1.0)
         return self.k1 * (1 - self.b + self.b * share)
 
-    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: TermPostings, collection: CollectionStatistics) -> Constants:
         weight = inverse_document_frequency(self.variant, term, collection)
         gain = weight if self.variant == "lucene" else weight * (self.k1 + 1)
         bonus = weight * self.delta if self.variant == "plus" else 0.0
@@ -149,7 +150,7 @@ class BM25(WeightingModel):
 
 
 def inverse_document_frequency(
-    variant: str, term: CountsTerm, collection: CollectionStatistics
+    variant: str, term: TermPostings, collection: CollectionStatistics
 ) -> float:
     """The inverse document frequency of a variant of `BM25`."""
     total, having = collection.documents, term.documents
@@ -192,7 +193,7 @@ class DirichletLM(WeightingModel):
             return np.ones(len(lengths))
         return self._log_share(lengths)
 
-    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: TermPostings, collection: CollectionStatistics) -> Constants:
         ratio = collection.occurrences / (self.mu * term.occurrences)
         return ratio, 0.0 if self.variant == "clipped" else -math.inf
 
@@ -223,7 +224,7 @@ class JelinekMercer(WeightingModel):
     def formula(self) -> Formula | OwnLoop:
         return formulas.log_ratio
 
-    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: TermPostings, collection: CollectionStatistics) -> Constants:
         odds = (1 - self.lambda_) / self.lambda_
         return odds * collection.occurrences / term.occurrences, 0.0
 
@@ -240,7 +241,7 @@ class DPH(WeightingModel):
     def formula(self) -> Formula | OwnLoop:
         return formulas.hypergeometric_popper
 
-    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: TermPostings, collection: CollectionStatistics) -> Constants:
         return collection.average_length * collection.documents / term.occurrences, 0.0
 
 
@@ -255,7 +256,7 @@ class DLH(WeightingModel):
     def formula(self) -> Formula | OwnLoop:
         return formulas.hypergeometric_laplace
 
-    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: TermPostings, collection: CollectionStatistics) -> Constants:
         return collection.average_length * collection.documents / term.occurrences, 0.0
 
 
@@ -282,7 +283,7 @@ class PL2(WeightingModel):
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         return np.log2(1 + self.c * collection.average_length / np.maximum(lengths, 1e-9))
 
-    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: TermPostings, collection: CollectionStatistics) -> Constants:
         return term.occurrences / collection.documents, 0.0
 
 
@@ -307,5 +308,5 @@ class TFIDF(WeightingModel):
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         return 1 - self.slope + self.slope * lengths / (collection.average_length or 1.0)
 
-    def constants(self, term: CountsTerm, collection: CollectionStatistics) -> Constants:
+    def constants(self, term: TermPostings, collection: CollectionStatistics) -> Constants:
         return math.log((collection.documents + 1) / term.documents), 0.0

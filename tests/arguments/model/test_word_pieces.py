@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ def expected(text: str) -> list[int]:
 
 
 def is_known(character: str) -> bool:
-    """Whether Python's Unicode and the library's, of any of their versions, know a character."""
+    """Whether every version of Unicode knows a character; of newer ones, some hundred differ."""
     was_there = unicodedata.ucd_3_2_0.category(character) != "Cn"
     return was_there and ord(character) not in CHANGED
 
@@ -66,6 +67,21 @@ def test_tokens_stay_the_same_when_words_were_forgotten(monkeypatch: pytest.Monk
         assert found.ids(text) == expected(text)
 
 
+def test_threads_share_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_pieces, "MOST_WORDS", 50)
+    found = WordPieces(CONTENT)
+    texts = [" ".join(chr(97 + n % 26) * (1 + n % 7) for n in range(m, m + 60)) for m in range(40)]
+    with ThreadPoolExecutor(4) as pool:
+        read = list(pool.map(found.ids, texts * 10))
+    assert read == [expected(text) for text in texts] * 10
+
+
+def test_no_long_word_is_kept() -> None:
+    found, text = WordPieces(CONTENT), " ".join(letter * 60_000 for letter in "abc")
+    assert found.ids(text) == expected(text)
+    assert not found._words
+
+
 def test_tokens_have_the_numbers_of_the_library() -> None:
     assert PIECES.id_of("[CLS]") == LIBRARY.token_to_id("[CLS]")
     assert PIECES.id_of("[none]") is LIBRARY.token_to_id("[none]") is None
@@ -79,12 +95,21 @@ def test_tokens_have_the_numbers_of_the_library() -> None:
         {"normalizer": {"type": "Lowercase"}},
         {"added_tokens": [{"id": 3, "content": "[UNK]", "single_word": True}]},
         {"added_tokens": [{"id": 4, "content": "[UNK]"}]},
+        {"added_tokens": [{"id": 3, "content": "[UNK]", "lstrip": True}]},
     ],
 )
 def test_a_tokenizer_of_another_kind_is_refused(change: dict[str, Any]) -> None:
     content = json.dumps(json.loads(CONTENT) | change).encode()
     with pytest.raises(ValueError, match="word pieces without case"):
         WordPieces(content)
+
+
+@pytest.mark.parametrize("number", [-1, 1 << 31, 1 << 70])
+def test_a_number_that_no_token_can_have_is_refused(number: int) -> None:
+    content = json.loads(CONTENT)
+    content["model"]["vocab"]["tenure"] = number
+    with pytest.raises(ValueError, match="it is no tokenizer: "):
+        WordPieces(json.dumps(content).encode())
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"model": {}}', b"[" * 100_000])
