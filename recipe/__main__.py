@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 SIDES = SHIPPED.with_name("sides")
-ALONE = ("conclusions", "arguing")
+ALONE = ("conclusions", "further-conclusions", "arguing")
 """The stages whose networks are graphs that are added to a model."""
 
 
@@ -130,11 +130,11 @@ def _export_stage(name: str, version: str) -> Path:
 def _export_alone(name: str, fold: int | None, version: str) -> Path:
     """Add a graph to the shipped model, or to copies of it for the folds that are left out."""
     from recipe.export import add_graph
-    from recipe.fit import mean_of_networks
+    from recipe.fit import halfway_network, mean_of_networks
 
     settings = configuration()
     stage = settings.stages[name]
-    network = mean_of_networks(settings, name, FOLDER, fold)
+    network = (halfway_network if stage.halfway else mean_of_networks)(settings, name, FOLDER, fold)
     if fold is None:
         add_graph(network, name, SHIPPED, version)
         return SHIPPED

@@ -34,6 +34,9 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     teachers: dict[str, str] = msgspec.field(default_factory=dict)
     rounds: bool = False
     seed: int | None = None
+    nearest: int = 14
+    near_claims: int = 0
+    halfway: bool = False
 
     def heads(self) -> list[str]:
         """The heads that are trained or kept."""

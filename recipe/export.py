@@ -27,7 +27,11 @@ OUTPUTS = {
     "embedding": ("embedding",),
 }
 """The outputs of each graph; the last two share one encoder, with adapters and without."""
-ADDED = {"conclusions": ("sides", "side"), "arguing": ("argumentativeness", "argumentativeness")}
+ADDED = {
+    "conclusions": ("sides", "side"),
+    "further-conclusions": ("sides", "side"),
+    "arguing": ("argumentativeness", "argumentativeness"),
+}
 """The graphs that are added to a model one by one, with their output, by their stage."""
 _HEADS = {"side": "stance"}
 """The heads of outputs with another name."""

@@ -179,8 +179,7 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
     if stage.start == "shipped":
         network.take(shipped_judge())
     elif stage.start != "original":
-        other = folder / settings.folder_of(stage.start, fold)
-        own, state = network.state_dict(), finished_checkpoint(other)["network"]
+        own, state = network.state_dict(), _started(settings, stage, folder, fold)
         # a head may read something else from here on
         fitting = {n: v for n, v in state.items() if n in own and v.shape == own[n].shape}
         network.take(fitting)
@@ -191,6 +190,17 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
     if stage.rounds:
         round_layers(network)
     return network
+
+
+def _started(
+    settings: Configuration, stage: Stage, folder: Path, fold: int | None
+) -> dict[str, Tensor]:
+    """The numbers that a stage begins with: those of another stage, or the mean of its networks."""
+    if fold is None and settings.stages[stage.start].left_out:
+        return mean_of_networks(settings, stage.start, folder).state_dict()
+    own = folder / settings.folder_of(stage.start, fold)
+    numbers: dict[str, Tensor] = finished_checkpoint(own)["network"]
+    return numbers
 
 
 def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
@@ -228,10 +238,33 @@ def mean_of_networks(
     folds = range(settings.folds) if fold is None else (fold,)
     folders = dict.fromkeys(settings.folder_of(name, left) for left in folds)
     states = [finished_checkpoint(folder / each)["network"] for each in folders]
-    network = _untrained(settings, stage, folder)
+    return _mean(_untrained(settings, stage, folder), states)
+
+
+def halfway_network(
+    settings: Configuration, name: str, folder: Path, fold: int | None = None
+) -> Network:
+    """The mean of the network that a stage began with and the one that it ended with.
+
+    What was learnt before is forgotten less, then (Wortsman et al., CVPR 2022).
+
+    Args:
+        settings: The settings.
+        name: The name of the stage.
+        folder: The folder of all stages.
+        fold: The fold that the network has left out.
+    """
+    stage = settings.stages[name]
+    last = finished_checkpoint(folder / settings.folder_of(name, fold))["network"]
+    first = _started(settings, stage, folder, fold)
+    return _mean(_untrained(settings, stage, folder), [first, last])
+
+
+def _mean(network: Network, states: Sequence[dict[str, Tensor]]) -> Network:
+    """A network with the means of the numbers of others."""
     network.take(
         {
-            key: sum(state[key] for state in states) / len(states)
+            key: torch.stack([state[key] for state in states]).mean(dim=0)
             if value.is_floating_point()
             else value
             for key, value in states[0].items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -13,18 +14,18 @@ from recipe.overlap import near_duplicates
 from recipe.side_labels import arguments_of
 from recipe.sources import data_folder, plain
 
-NEAREST = 14
-"""Conclusions for each question."""
-
 _ASKED = (
     "conclusions", "more-conclusions", "reworded", "written", "more-written", "written-reasons",
     "debatepedia-claims", "debatepedia-questions", "key-points", "perspectrum", "iam-claims",
 )  # fmt: skip
 _MOST_WORDS = 24
+_FOR_A_CLAIM = 10
 
 
-def nearby(found: Sequence[Example], datasets: Sequence[str]) -> Iterator[Example]:
-    """Short texts with the questions and claims of training examples that are near to them.
+def nearby(
+    found: Sequence[Example], datasets: Sequence[str], nearest: int, claims: int
+) -> Iterator[Example]:
+    """Short texts with the questions and claims that are near to them.
 
     The texts are those of training examples and the conclusions of args.me arguments. None nearly
     is a text that is held out, except that a conclusion may stand under a held-out question, too.
@@ -32,6 +33,8 @@ def nearby(found: Sequence[Example], datasets: Sequence[str]) -> Iterator[Exampl
     Args:
         found: The examples.
         datasets: The data sets that are learnt; the questions of others are left out.
+        nearest: The number of texts for each question or claim of a training example.
+        claims: The number of texts that are taken for claims, with ten others for each.
     """
     asked = [e for e in found if e.head == "stance" and e.split == "train" and e.dataset in _ASKED]
     known: dict[str, set[str]] = defaultdict(set)
@@ -46,12 +49,15 @@ def nearby(found: Sequence[Example], datasets: Sequence[str]) -> Iterator[Exampl
     ordered = sorted(texts)
     dropped = near_duplicates(ordered, held)
     ordered = [text for place, text in enumerate(ordered) if place not in dropped]
-    near = frozen(questions) @ frozen(ordered).T
-    for question, row in zip(questions, near, strict=True):
-        best = np.argsort(-row)[: NEAREST + len(known[question])]
-        others = [ordered[place] for place in best if ordered[place] not in known[question]]
-        for text in others[:NEAREST]:
-            yield Example("stance", "nearby", text, 2.0, question, context=question)
+    vectors = frozen(ordered)
+    claimed = random.Random(claims).sample(ordered, claims)
+    for contexts, most in ((questions, nearest), (claimed, _FOR_A_CLAIM)):
+        for context, row in zip(contexts, frozen(contexts) @ vectors.T, strict=True):
+            left_out = {*known.get(context, ()), context}
+            best = np.argsort(-row)[: most + len(left_out)]
+            others = [ordered[place] for place in best if ordered[place] not in left_out]
+            for text in others[:most]:
+                yield Example("stance", "nearby", text, 2.0, context, context=context)
 
 
 def _short(texts: set[str]) -> set[str]:

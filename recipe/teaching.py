@@ -26,7 +26,7 @@ from recipe.baselines import frozen
 from recipe.batches import tokens
 from recipe.checkpoints import check_ended
 from recipe.configuration import Configuration, Stage
-from recipe.corpus import fold_of
+from recipe.corpus import fold_of, of_folds
 from recipe.examples import EITHER_NEUTRAL_OR_NO, Example
 from recipe.fit import device, trained
 from recipe.nearby import nearby
@@ -152,8 +152,37 @@ def taught(
         if "unjudged" in stage.shares[head]:
             learnt += teachers.together(list(_UNJUDGED[head](found)))
         if "nearby" in stage.shares[head]:
-            learnt += teachers.together(list(nearby(found, list(stage.shares[head]))))
+            learnt += _taught_nearby(found, settings, stage, folder, fold)
     return learnt
+
+
+def _taught_nearby(
+    found: Sequence[Example],
+    settings: Configuration,
+    stage: Stage,
+    folder: Path,
+    fold: int | None,
+) -> list[Example]:
+    """The data set `nearby`, labelled by the teacher that left out the same folds.
+
+    Without a fold, each teacher labels what is near to the questions of its own folds, and a pair
+    that several of them label has the mean of what they say.
+    """
+    said: dict[Example, list[Floats]] = defaultdict(list)
+    left_out = stage.left_out if fold is None else [stage.left_out_with(fold)]
+    for folds in left_out:
+        teachers = Teachers.of_stage(settings, stage.teachers["stance"], folder, folds[0])
+        part = of_folds(found, folds, settings.folds, stage.folds_of)
+        datasets = list(stage.shares["stance"])
+        pairs = list(nearby(part, datasets, stage.nearest, stage.near_claims))
+        for each, labelled in zip(pairs, teachers.together(pairs), strict=True):
+            said[each].append(np.array(labelled.votes, np.float32))
+    judged = {(e.context, e.text) for e in found if (e.head, e.split) == ("stance", "train")}
+    return [
+        _labelled(each, np.mean(votes, axis=0))
+        for each, votes in said.items()
+        if (each.context, each.text) not in judged
+    ]
 
 
 def answers(network: Network, found: Sequence[Example], length: int) -> Floats:

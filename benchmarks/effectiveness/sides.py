@@ -5,7 +5,8 @@
 Prints, for the labelled odd topics of 2020 and 48 further questions, how often the side of the
 arguments with FOR or AGAINST is right, macro-F1 of FOR, AGAINST and NONE, and its confusion: with
 all that is known, with the stances withheld, and with nothing but the text. Weights are fitted to
-all other questions. Conclusions are judged by weights from other domains. With `--models`, each
+all other questions. Then, how often sides of some probability are right. Conclusions are judged by
+weights from other domains. With `--models`, each
 question is read by the debate model that was not trained on its domain.
 
 The labels were read by a large language model. Reads SICETNON_DATA (default: ../shared/data).
@@ -36,6 +37,13 @@ from sicetnon.arguments.side.classifier import SIDES
 Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 NAMES = {"tagged": "all that is known", "untagged": "stances withheld", "alone": "text alone"}
+BANDS = (
+    (0.9, 2.0, "0.9 and more"),
+    (0.8, 0.9, "0.8 to 0.9"),
+    (0.6, 0.8, "0.6 to 0.8"),
+    (0.0, 0.6, "less"),
+)
+"""Bands of probabilities."""
 _NEGATIVE = re.compile(
     r"\b(?:ban|banned|abolish\w*|scrap\w*|illegal|harm\w*|bad|too|not|lift\w*|detriment\w*|less)\b",
     re.IGNORECASE,
@@ -65,8 +73,23 @@ def plain(arguments: ReadArguments) -> dict[str, Reals]:
     }
 
 
+def show_probabilities(found: Reals, arguments: ReadArguments) -> None:
+    """Print how often sides that are given with some probability are right."""
+    given, sure = found.argmax(axis=1), found.max(axis=1)
+    print("\n| FOR or AGAINST, with all that is known | " + " | ".join((ODD, MORE)) + " |")
+    print("|---|---|---|")
+    for low, high, name in BANDS:
+        cells = []
+        for labelled in (ODD, MORE):
+            rows = np.array([each.set == labelled for each in arguments.rows])
+            rows &= (given < 2) & (low <= sure) & (sure < high)
+            right = int((given == arguments.sides)[rows].sum())
+            cells.append(f"{right} of {int(rows.sum())}")
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
 def show_arguments(conclusions: ReadConclusions, arguments: ReadArguments) -> None:
-    """Print the table of arguments."""
+    """Print the tables of arguments."""
     features = argument_features(conclusions, arguments)
     systems = plain(arguments) | {
         NAMES[kind]: argument_sides(features[kind], arguments.evidence[kind].weighing, arguments)
@@ -78,6 +101,7 @@ def show_arguments(conclusions: ReadConclusions, arguments: ReadArguments) -> No
         rows = np.array([each.set == name for each in arguments.rows])
         for system, found in systems.items():
             print(row(f"{name}: {system}", found, arguments.sides, rows), flush=True)
+    show_probabilities(systems[NAMES["tagged"]], arguments)
 
 
 def show_conclusions(read: ReadConclusions, arguments: ReadArguments) -> None:

@@ -120,6 +120,7 @@ class SegmentBuilder:
         named = self._analysing.submit(self._write_words)
         terms = len(self._analyzer.terms)
         lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
+        self._lengths.clear()
         files = write_lengths(self._folder, lengths)
         sources = self._inverter.sources(terms, len(self._ids))
         block = self._inverter.block_postings

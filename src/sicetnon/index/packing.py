@@ -20,12 +20,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
+from sicetnon.compiled import compiled, inlined
 from sicetnon.index import plain_packing
 from sicetnon.index.plain_packing import COUNTED_FROM, MOST_SHIFT
 
 # what the plain way takes, in seconds per term and per posting
 _TERM, _POSTING = 5e-5, 1e-6
+_PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
 @compiled(allocates=False)
@@ -45,6 +46,28 @@ def gamma_bits(number: int) -> int:
         number >>= 1
         bits += 2
     return bits
+
+
+@inlined(allocates=False)
+def _slot_of(
+    rows: NDArray[np.uint16],
+    row: int,
+    patterns: NDArray[np.uint16],
+    found: NDArray[np.int32],
+) -> np.uint64:
+    """The slot of a hash table with the number of the same pattern, or the free one for it."""
+    hashed, mask = np.uint64(0), np.uint64(found.size - 1)
+    for field in range(rows.shape[1]):
+        hashed = (hashed ^ np.uint64(rows[row, field])) * _PRIME
+    slot = (hashed >> np.uint64(32)) & mask
+    while found[slot] >= 0:
+        number, same = found[slot], True
+        for field in range(rows.shape[1]):
+            same &= patterns[number, field] == rows[row, field]
+        if same:
+            break
+        slot = (slot + np.uint64(1)) & mask
+    return slot
 
 
 @compiled(
@@ -71,32 +94,17 @@ def number_patterns(
     slots = 1
     while slots < 2 * (patterns.shape[0] + 1):
         slots *= 2
-    found, fields = np.full(slots, -1, dtype=np.int32), frequencies.shape[1]
-    mask, first = np.uint64(slots - 1), -known
-    # those known before are numbered as if they came first
-    for place in range(first, frequencies.shape[0]):
-        rows, row = (patterns, place + known) if place < 0 else (frequencies, place)
-        hashed = np.uint64(0)
-        for field in range(fields):
-            hashed = (hashed ^ np.uint64(rows[row, field])) * np.uint64(0x9E3779B97F4A7C15)
-            hashed ^= hashed >> np.uint64(29)
-        slot = hashed & mask
-        while found[slot] >= 0:
-            same = True
-            for field in range(fields):
-                same &= patterns[found[slot], field] == rows[row, field]
-            if same:
-                break
-            slot = (slot + np.uint64(1)) & mask
-        if place < 0:
-            found[slot] = row
-            continue
+    found = np.full(slots, -1, dtype=np.int32)
+    for number in range(known):
+        found[_slot_of(patterns, number, patterns, found)] = number
+    for posting in range(frequencies.shape[0]):
+        slot = _slot_of(frequencies, posting, patterns, found)
         if found[slot] < 0:
             if known == patterns.shape[0]:
                 return -1
-            found[slot], patterns[known, :] = known, rows[row, :]
+            found[slot], patterns[known, :] = known, frequencies[posting, :]
             known += 1
-        numbers[place] = found[slot]
+        numbers[posting] = found[slot]
     return known
 
 
