@@ -73,7 +73,8 @@ def measure_build(name: str, corpus: Path, work: Path) -> BuildFigures:
     """Build with peer `name` in a process of its own; RuntimeError says why it failed."""
     for portal in PORTALS:  # every peer reads from the page cache, not from the disk
         (corpus / f"{portal}.json").read_bytes()
-    return msgspec.json.decode(_spawn("build", name, work, corpus), type=BuildFigures)
+    built = _spawn("build", name, work, corpus, environment=PEERS[name].environment)
+    return msgspec.json.decode(built, type=BuildFigures)
 
 
 def measure_queries(name: str, work: Path, queries: Path, ks: Sequence[int]) -> list[QueryFigures]:
@@ -116,9 +117,10 @@ def measure_process(command: Sequence[str], environment: Mapping[str, str]) -> P
     return ProcessFigures(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6)
 
 
-def _spawn(*arguments: object) -> bytes:
+def _spawn(*arguments: object, environment: Mapping[str, str] | None = None) -> bytes:
     command = [sys.executable, "-m", "benchmarks.speed.harness", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, check=False)
+    whole = {**os.environ, **(environment or {})}
+    done = subprocess.run(command, capture_output=True, check=False, env=whole)
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         raise RuntimeError(f"exit status {done.returncode}: {''.join(last)}")

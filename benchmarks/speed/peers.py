@@ -19,14 +19,15 @@ import re
 import shutil
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
 from benchmarks.speed.generate import PORTALS, STOP_WORDS, Portal
+from sicetnon.cli import NUMPY_SETTING
 
 K1, B = 1.2, 0.75
 THREADS = 2
@@ -62,6 +63,8 @@ class Peer(ABC):
     name: str
     beside_bytes = 0
     """Peak memory of another process that takes part in the build."""
+    environment: ClassVar[Mapping[str, str]] = {}
+    """Environment variables that its own program sets for a build."""
 
     @classmethod
     def unavailable(cls) -> str | None:
@@ -291,6 +294,7 @@ class SicEtNon(Peer):
     """
 
     name = "sicetnon"
+    environment: ClassVar[Mapping[str, str]] = dict([NUMPY_SETTING])
 
     def index(self, corpus: Path, work: Path) -> None:
         """Build the index that `sicetnon index build` builds, but for the stop list."""
