@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -161,6 +162,17 @@ def test_a_question_is_spelt_as_in_the_index(
     printed = capsys.readouterr().out
     assert "Did you mean" not in printed
     assert "Only what is surely about" not in printed
+
+
+def test_more_is_offered_only_where_there_is_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = str(tmp_path / "own")
+    Index.build(["Tenure protects teachers.", "Uniforms are cheap.", "Tests measure."], place)
+    assert main(["search", "Should teachers get tenure?", "--index", place]) == 0
+    assert "Only what is surely about" not in capsys.readouterr().out
+    assert main(["search", "Should school uniforms be mandatory?"]) == 0
+    assert "For more: --system answers" in capsys.readouterr().out
 
 
 def test_a_third_is_of_the_weaker_side(index: Index) -> None:

@@ -83,6 +83,7 @@ def _search(options: argparse.Namespace) -> None:
     from sicetnon.library.answers import as_json
     from sicetnon.library.index import Index
     from sicetnon.library.sample import sample_index
+    from sicetnon.records import Topic
     from sicetnon.tasks.registry import shown_system
 
     say = notices(options)
@@ -98,8 +99,11 @@ def _search(options: argparse.Namespace) -> None:
         )
         corrected, nearest = _instead(index, question) if not found else ("", ())
         missing = index.missing
-        shown = sum(1 + len(answer.similar) for answer in found)
-        leaves_out = options.system is None and len(found) < options.k and shown < len(index)
+        leaves_out = options.system is None and len(found) < options.k and not options.json
+        if leaves_out:
+            shown = sum(1 + len(answer.similar) for answer in found)
+            (lexical,) = index.retriever().retrieve([Topic("1", question)], shown + 1)
+            leaves_out = len(lexical.ids) > shown
         name = shown_system(index)
     if options.json:
         print_json(as_json(question, found, nearest, missing, corrected))

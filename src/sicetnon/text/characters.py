@@ -35,7 +35,7 @@ _PLAIN_LETTERS = {
 }  # fmt: skip
 # Hiragana, Katakana, CJK ideographs with extension A, compatibility ideographs: scripts written
 # without spaces, where a character is the safest unit
-_IDEOGRAPH_RANGES = ((0x3041, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
+IDEOGRAPH_RANGES = ((0x3041, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
 _HANGUL = (0xAC00, 0xD7A3)
 
 
@@ -100,7 +100,7 @@ def classify(point: int) -> tuple[int, str]:
         return IGNORED, ""
     if category[0] not in "LN":
         return SEPARATOR, ""
-    if any(low <= point <= high for low, high in _IDEOGRAPH_RANGES):
+    if any(low <= point <= high for low, high in IDEOGRAPH_RANGES):
         return IDEOGRAPH, character
     if _HANGUL[0] <= point <= _HANGUL[1]:
         return LETTER, character

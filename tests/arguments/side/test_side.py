@@ -136,3 +136,22 @@ def test_what_says_a_claim_again_is_for_it(judge: Side) -> None:
         CLAIM, [again] * 2, ["PRO", "CON"],
     )  # fmt: skip
     assert (pro.side, con.side) == ("FOR", "AGAINST")
+
+
+@pytest.mark.parametrize("letter", ["核", "か", "tenure-", "x"])
+def test_of_a_text_without_blanks_both_ends_are_read(letter: str) -> None:
+    text = f"Begin{letter * 20_000}end"
+    read = words.ends(text, 150, "…")
+    assert len(read) <= 2 * 150 * words.WORD_LETTERS + 3
+    assert read.startswith("Begin")
+    assert read.endswith("end")
+    assert not words.has_at_most(text, 40)
+
+
+def test_words_of_usual_size_are_counted_by_blanks() -> None:
+    text = " ".join(f"word{number}" for number in range(400))
+    assert words.ends(text, 150, "…") == " ".join([*text.split()[:150], "…", *text.split()[-150:]])
+    assert words.separate("Straßen und Θέατρο") == ["Straßen", "und", "Θέατρο"]
+    assert words.separate("核能 is good") == ["核", "能", "is", "good"]
+    assert words.has_at_most(" ".join(["word"] * 40), 40)
+    assert not words.has_at_most(" ".join(["word"] * 41), 40)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -37,11 +37,8 @@ _IDEOGRAPHS = (
 )
 
 
-_Number = Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
-
-
 class _Added(msgspec.Struct):
-    id: _Number
+    id: int
     content: str
     single_word: bool = False
     lstrip: bool = False
@@ -56,7 +53,7 @@ class _Added(msgspec.Struct):
 
 class _Pieces(msgspec.Struct):
     type: str
-    vocab: dict[str, _Number]
+    vocab: dict[str, int]
     unk_token: str
     continuing_subword_prefix: str
     max_input_chars_per_word: int
@@ -142,6 +139,8 @@ def _described(content: bytes) -> tuple[_Pieces, Sequence[_Added]]:
         and read.pre_tokenizer == _SPLITTER
         and pieces.type == "WordPiece"
         and pieces.unk_token in pieces.vocab
+        and pieces.max_input_chars_per_word > 0
+        and sorted(pieces.vocab.values()) == list(range(len(pieces.vocab)))
         and all(each.is_plain for each in read.added_tokens)
         and all(pieces.vocab.get(each.content) == each.id for each in read.added_tokens)
     )

@@ -165,7 +165,9 @@ def _overlaps(
         "overlap of conclusion": conclusions,
         "overlap of title": titles,
         "overlap of text": texts,
-        "overlap of first words": [" ".join(text.split()[:_OVERLAP_WORDS]) for text in texts],
+        "overlap of first words": [
+            " ".join(words.separate(text)[:_OVERLAP_WORDS]) for text in texts
+        ],
     }
     return {
         name: np.array([words.overlap(*pair) for pair in zip(questions, column, strict=True)])

@@ -106,7 +106,10 @@ class Side:
         resolved = [text or "" for text in _each(towards, count, None)]
         found = np.zeros((count, len(SIDES)), np.float32)
         statements = np.array(
-            [not c.strip() and _is_short(t) for c, t in zip(concluded, texts, strict=True)],
+            [
+                not conclusion.strip() and words.has_at_most(text, _LONGEST_STATEMENT)
+                for conclusion, text in zip(concluded, texts, strict=True)
+            ],
             dtype=bool,
         )
         if statements.any():
@@ -209,10 +212,6 @@ def _turned(sides: Floats, turned: NDArray[np.bool_]) -> Floats:
     """Probabilities of `SIDES` with FOR and AGAINST exchanged in some rows."""
     sides[turned, :2] = sides[turned, 1::-1]
     return sides
-
-
-def _is_short(text: str) -> bool:
-    return len(text.split()) <= _LONGEST_STATEMENT
 
 
 def _each(values: Sequence[_T] | str | None, count: int, otherwise: _T) -> list[_T]:

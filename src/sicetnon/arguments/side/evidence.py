@@ -303,10 +303,11 @@ def _leading(first: int, second: int) -> float:
 
 def _windows(text: str) -> list[str]:
     """Up to five parts of 30 words, evenly over a text; the last ends with the text."""
-    read = text.split()
+    read = words.separate(text)
     last = max(len(read) - _WINDOW_WORDS, 0)
     count = min(_WINDOWS, 1 + last // _WINDOW_WORDS)
     starts = dict.fromkeys(round(last * place / max(count - 1, 1)) for place in range(count))
     if last:
         starts[last] = None
-    return [" ".join(read[start : start + _WINDOW_WORDS]) for start in starts]
+    parts = (" ".join(read[start : start + _WINDOW_WORDS]) for start in starts)
+    return [part[: words.WORD_LETTERS * _WINDOW_WORDS] for part in parts]

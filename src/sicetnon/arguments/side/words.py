@@ -6,7 +6,13 @@ import functools
 import re
 
 from sicetnon.arguments.sides import TURNING, content_stems
+from sicetnon.text.characters import IDEOGRAPH_RANGES
 
+_IDEOGRAPH = re.compile(
+    "[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in IDEOGRAPH_RANGES) + "]"
+)
+WORD_LETTERS = 20
+"""More letters than words have in the mean, blanks included: longer ones are read in part."""
 _NEGATIONS = re.compile(r"\b(?:not|no|never|cannot|without|none|nor|\w+n['’]t)\b", re.IGNORECASE)
 _TURNS = re.compile(
     rf"\b(?:{TURNING}|detriment\w*|scrap\w*|brutal|unsuitable|antithetical)\b", re.IGNORECASE
@@ -119,18 +125,32 @@ def own_words(text: str) -> float:
     return max(-2.0, min(2.0, found))
 
 
+def separate(text: str) -> list[str]:
+    """The words of a text; an ideograph is one, and so is a letter of kana."""
+    return _IDEOGRAPH.sub(r" \g<0> ", text).split()
+
+
+def has_at_most(text: str, count: int) -> bool:
+    """Whether a text has at most so many words, none of which is a text without blanks."""
+    return len(text) <= WORD_LETTERS * count and len(separate(text)) <= count
+
+
 def ends(text: str, count: int, between: str = "") -> str:
     """The first and the last words of a text.
 
     Args:
         text: Any text.
-        count: The number of words at each end; a text of at most twice as many is whole.
+        count: The number of words at each end; a text of at most twice as many is whole. Of words
+            that are texts without blanks, the first and the last letters.
         between: A mark for what is left out.
     """
-    found = text.split()
-    if len(found) <= 2 * count:
-        return " ".join(found)
-    return " ".join([*found[:count], *filter(None, [between]), *found[-count:]])
+    found, letters = separate(text), WORD_LETTERS * count
+    first = last = " ".join(found)
+    if len(found) > 2 * count:
+        first, last = " ".join(found[:count]), " ".join(found[-count:])
+    elif len(first) <= 2 * letters:
+        return first
+    return " ".join(filter(None, [first[:letters], between, last[-letters:]]))
 
 
 def stems(statement: str) -> frozenset[str]:
