@@ -101,10 +101,11 @@ PROGRAMS = (
 
 def checksums(folder: Path) -> dict[str, str]:
     """The SHA-256 of each file below a folder, by its path."""
+    files = {path.relative_to(folder): path for path in sorted(folder.rglob("*")) if path.is_file()}
     return {
-        path.relative_to(folder).as_posix(): _digest(path)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not any(part.startswith(".") for part in path.parts)
+        name.as_posix(): _digest(path)
+        for name, path in files.items()
+        if not any(part.startswith(".") for part in name.parts)
     }
 
 

@@ -21,14 +21,18 @@ def test_every_program_of_the_folder_is_run() -> None:
     assert found - listed == {"neural_reranking", "stored", "uva"}
 
 
-def test_checksums_name_each_file(tmp_path: Path) -> None:
+def test_checksums_name_each_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs/a.txt").write_bytes(b"1 Q0 d 1 0.5 t\n")
     (tmp_path / "b.tsv").write_bytes(b"")
-    assert checksums(tmp_path) == {
+    (tmp_path / ".hidden").write_bytes(b"")
+    found = checksums(tmp_path)
+    assert found == {
         "b.tsv": hashlib.sha256(b"").hexdigest(),
         "runs/a.txt": hashlib.sha256(b"1 Q0 d 1 0.5 t\n").hexdigest(),
     }
+    monkeypatch.chdir(tmp_path / "runs")
+    assert checksums(Path("..")) == found
 
 
 def test_code_digest_changes_with_a_file(tmp_path: Path) -> None:
