@@ -138,6 +138,7 @@ def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
             figures = BuildFigures(seconds, peak / 1e6, size / 1e6)
         else:
             peer.open(where)
+            peer.preload()
             lines = Path(source).read_text(encoding="utf-8").splitlines()
             figures = [_ask(peer, lines, int(k)) for k in depths]
     print(msgspec.json.encode(figures).decode())

@@ -82,6 +82,9 @@ class Peer(ABC):
     def open(self, work: Path) -> None:
         """Make the index in `work` ready to search."""
 
+    def preload(self) -> None:  # noqa: B027  # most peers load when they open an index
+        """Bring into memory what the first queries need."""
+
     @abstractmethod
     def search(self, query: str, k: int) -> Sequence[str]:
         """Up to `k` document ids by falling BM25 score; any string is a query."""
@@ -308,7 +311,7 @@ class SicEtNon(Peer):
         build_index(open_corpus([corpus]), work, BuildOptions(self._analysis()))
 
     def open(self, work: Path) -> None:
-        """Map the index, and unpack the postings of frequent terms."""
+        """Map the index."""
         from sicetnon.index.reader import IndexReader
         from sicetnon.retrieval.scoring import FieldScore
         from sicetnon.retrieval.searcher import LocalRetriever
@@ -316,8 +319,11 @@ class SicEtNon(Peer):
 
         self._share_stop_words()
         self._index = IndexReader.open(work)
-        self._index.preload()
         self._retriever = LocalRetriever(self._index, [FieldScore(BM25(K1, B))], threads=1)
+
+    def preload(self) -> None:
+        """Unpack the postings of frequent terms."""
+        self._index.preload()
 
     def search(self, query: str, k: int) -> Sequence[str]:
         """One query on one thread."""
