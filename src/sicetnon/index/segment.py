@@ -23,6 +23,7 @@ from sicetnon.index.unpacking import look_up
 from sicetnon.index.words import StoredWords
 
 _MOST_LENGTH = (1 << 31) - 1
+_TERM_BITS = 31
 # terms that are unpacked before a query that waits gets its turn
 _AT_A_TIME = 128
 
@@ -166,7 +167,10 @@ class Segment:
                 return 0
             return put_pairs(room, self._ranked_lengths)
 
-        return self._unpacked.together([(self.base, term, field) for term in terms], count, unpack)
+        # one number for each term and field of the index: quicker to look up than a tuple
+        fields = 0 if field is None else field + 1
+        first = (self.base * (len(self._columns) + 1) + fields) << _TERM_BITS
+        return self._unpacked.together([first + term for term in terms], count, unpack)
 
     def longest(self, least_bits: int) -> list[tuple[int, int]]:
         """The terms whose packed postings take at least so many bits, and how many these are."""

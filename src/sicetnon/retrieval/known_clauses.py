@@ -69,16 +69,17 @@ class KnownClauses:
             self._rows, self._clauses = {}, []
         if not self._are_kept:
             return self._made(query), None
-        rows, weights = list[int](), list[float]()
-        for term, weight in query.items():
-            row = self._rows.get(term)
-            if row is None:
-                row = self._keep(term, weight)
-                if row is None:
+        rows_of, weights = self._rows, list(query.values())
+        try:
+            rows = [rows_of[term] for term in query]
+        except KeyError:
+            for term, weight in query.items():
+                if term not in rows_of and self._keep(term, weight) is None:
                     return self._made(query), None
-            if row != _NONE:
-                rows.append(row)
-                weights.append(weight)
+            rows = [rows_of[term] for term in query]
+        if _NONE in rows:
+            weights = [weight for weight, row in zip(weights, rows, strict=True) if row != _NONE]
+            rows = [row for row in rows if row != _NONE]
         places = np.array(rows, np.int64)
         factors = self._factors.take(places, axis=0)
         if factors[:, 0].tolist() != weights:
