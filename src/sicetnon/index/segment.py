@@ -173,7 +173,9 @@ class Segment:
         return self._unpacked.together([first + term for term in terms], count, unpack)
 
     def longest(self, least_bits: int) -> list[tuple[int, int]]:
-        """The terms whose packed postings take at least so many bits, and how many these are."""
+        """The numbers of the terms whose packed postings take at least so many bits, each with the
+        number of its postings.
+        """
         terms, counts = self.postings.longest(least_bits)
         return list(zip(terms.tolist(), counts.tolist(), strict=True))
 

@@ -13,32 +13,30 @@ NO_POSTINGS: WindowPostings = np.empty(0, np.int32), np.empty((0, 1), np.uint16)
 
 
 class TermPostings(Protocol):
-    """A term's postings in each segment of an index.
-
-    Attributes:
-        documents: The number of documents with the term, without deleted ones.
-        occurrences: The number of its occurrences in them.
-        size: The number of postings. Those of deleted documents count, and those whose weighted
-            frequency is 0; a document with several forms counts for each of them.
-        terms: For each segment the number that the term has there, or None; empty where the
-            postings of several forms were merged.
-    """
+    """A term's postings in each segment of an index."""
 
     @property
     def documents(self) -> int:
-        """See above."""
+        """The number of documents with the term, without deleted ones."""
 
     @property
     def occurrences(self) -> float:
-        """See above."""
+        """The number of its occurrences in these documents."""
 
     @property
     def size(self) -> int:
-        """See above."""
+        """The number of postings.
+
+        Those of deleted documents count, and those whose weighted frequency is 0; a document with
+        several forms counts for each of them.
+        """
 
     @property
     def terms(self) -> tuple[int | None, ...]:
-        """See above."""
+        """For each segment the number that the term has there, or None.
+
+        Empty where the postings of several forms were merged.
+        """
 
     def segment(self, place: int) -> WindowPostings:
         """The postings of a segment: the documents, int32, rising, shape (n,), their frequencies,
@@ -63,7 +61,7 @@ class CountedPostings:
 
     @property
     def size(self) -> int:
-        """See `TermPostings`."""
+        """The number of postings."""
         return len(self.postings[0])
 
     def segment(self, place: int) -> WindowPostings:

@@ -12,7 +12,8 @@ _IDEOGRAPH = re.compile(
     "[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in IDEOGRAPH_RANGES) + "]"
 )
 WORD_LETTERS = 20
-"""More letters than words have in the mean, blanks included: longer ones are read in part."""
+"""Letters for a word, more than words have in the mean. A text has no more words than its letters
+allow, so that one without blanks is read in part, too."""
 _NEGATIONS = re.compile(r"\b(?:not|no|never|cannot|without|none|nor|\w+n['’]t)\b", re.IGNORECASE)
 _TURNS = re.compile(
     rf"\b(?:{TURNING}|detriment\w*|scrap\w*|brutal|unsuitable|antithetical)\b", re.IGNORECASE
@@ -131,7 +132,7 @@ def separate(text: str) -> list[str]:
 
 
 def has_at_most(text: str, count: int) -> bool:
-    """Whether a text has at most so many words, none of which is a text without blanks."""
+    """Whether a text has at most so many words, and no more letters than such words have."""
     return len(text) <= WORD_LETTERS * count and len(separate(text)) <= count
 
 
