@@ -5,9 +5,9 @@
 Prints, for the labelled odd topics of 2020 and 48 further questions, how often the side of the
 arguments with FOR or AGAINST is right, macro-F1 of FOR, AGAINST and NONE, and its confusion: with
 all that is known, with the stances withheld, and with nothing but the text. Weights are fitted to
-all other questions. Then, how often sides of some probability are right. Conclusions are judged by
-weights from other domains. With `--models`, each
-question is read by the debate model that was not trained on its domain.
+all other questions. Also prints how often sides are right that are given with some probability.
+Conclusions are judged by weights from other domains. With `--models`, each question is read by the
+debate model that was not trained on its domain.
 
 The labels were read by a large language model. Reads SICETNON_DATA (default: ../shared/data).
 """
@@ -43,7 +43,7 @@ BANDS = (
     (0.6, 0.8, "0.6 to 0.8"),
     (0.0, 0.6, "less"),
 )
-"""Bands of probabilities."""
+"""The lowest probability of each row of a table, the highest, and the name of the row."""
 _NEGATIVE = re.compile(
     r"\b(?:ban|banned|abolish\w*|scrap\w*|illegal|harm\w*|bad|too|not|lift\w*|detriment\w*|less)\b",
     re.IGNORECASE,

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from benchmarks.speed.generate import PORTALS, STOP_WORDS, Portal
-from sicetnon.cli import NUMPY_SETTING
+from sicetnon.cli import ENVIRONMENT
 
 K1, B = 1.2, 0.75
 THREADS = 2
@@ -297,7 +297,7 @@ class SicEtNon(Peer):
     """
 
     name = "sicetnon"
-    environment: ClassVar[Mapping[str, str]] = dict([NUMPY_SETTING])
+    environment = ENVIRONMENT
 
     def index(self, corpus: Path, work: Path) -> None:
         """Build the index that `sicetnon index build` builds, but for the stop list."""

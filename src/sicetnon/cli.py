@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -62,8 +62,8 @@ _OBJECTS_BEFORE_COLLECTION = 100_000
 _SWITCH_SECONDS = 2e-4
 # numpy takes arrays of 4 MB and more in pages of 2 MB: to find those took a build a twelfth of its
 # time where memory was fragmented
-NUMPY_SETTING = ("NUMPY_MADVISE_HUGEPAGE", "0")
-"""An environment variable of numpy, read when it is imported, with the value of this program."""
+ENVIRONMENT: Mapping[str, str] = {"NUMPY_MADVISE_HUGEPAGE": "0"}
+"""The environment variables that this program sets, unless the user has set them."""
 
 
 def program() -> NoReturn:
@@ -90,7 +90,8 @@ def tune_process() -> None:
 
     These settings hold for the whole process, so that the library leaves them alone.
     """
-    os.environ.setdefault(*NUMPY_SETTING)
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
     sys.setswitchinterval(_SWITCH_SECONDS)
 

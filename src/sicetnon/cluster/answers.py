@@ -155,7 +155,7 @@ def reason_of(error: TransportError) -> tuple[str, str]:
 
 
 def lacks_a_shard(path: str, answer: Any) -> bool:
-    """Whether the answer to several searches has an error for a shard without a usable copy.
+    """Whether one of several searches failed because a shard has no copy that can be asked.
 
     Args:
         path: The path of the request.

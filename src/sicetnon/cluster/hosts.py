@@ -142,7 +142,7 @@ class Hosts:
 
     @property
     def work_alone(self) -> bool:
-        """Whether the nodes of `nodes` work without other nodes.
+        """Whether only the nodes of the hosts may work on a search, and no other node.
 
         A node with a full queue passes its part on to another node, which may be one that hangs.
         """

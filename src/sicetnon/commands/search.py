@@ -20,6 +20,7 @@ from sicetnon.commands.arguments import (
 from sicetnon.errors import SicetnonError, UsageError
 
 if TYPE_CHECKING:
+    from sicetnon.library.answers import Answer
     from sicetnon.library.index import Index
 
 
@@ -83,7 +84,6 @@ def _search(options: argparse.Namespace) -> None:
     from sicetnon.library.answers import as_json
     from sicetnon.library.index import Index
     from sicetnon.library.sample import sample_index
-    from sicetnon.records import Topic
     from sicetnon.tasks.registry import shown_system
 
     say = notices(options)
@@ -99,11 +99,8 @@ def _search(options: argparse.Namespace) -> None:
         )
         corrected, nearest = _instead(index, question) if not found else ("", ())
         missing = index.missing
-        leaves_out = options.system is None and len(found) < options.k and not options.json
-        if leaves_out:
-            shown = sum(1 + len(answer.similar) for answer in found)
-            (lexical,) = index.retriever().retrieve([Topic("1", question)], shown + 1)
-            leaves_out = len(lexical.ids) > shown
+        is_filtered = options.system is None and len(found) < options.k and not options.json
+        leaves_out = is_filtered and _has_more(index, question, found)
         name = shown_system(index)
     if options.json:
         print_json(as_json(question, found, nearest, missing, corrected))
@@ -119,6 +116,21 @@ def _search(options: argparse.Namespace) -> None:
         show_left_out(name, screen)
     if options.explain and found and not any(answer.reasons for answer in found):
         say("no reasons: only the system `answers`, for arguments, gives them")
+
+
+def _has_more(index: Index, question: str, found: Sequence[Answer]) -> bool:
+    """Whether other documents than the answers hold a word of the question."""
+    from sicetnon.cluster.address import is_address
+    from sicetnon.library.searching import checked_question
+    from sicetnon.records import Topic
+
+    shown = sum(1 + len(answer.similar) for answer in found)
+    if is_address(index.folder):
+        # one more request to a cluster takes time, and may fail after the answers are there
+        return shown < len(index)
+    topic = Topic("1", checked_question(question, 1))
+    (ranking,) = index.retriever().retrieve([topic], shown + 1)
+    return len(ranking.ids) > shown
 
 
 def _instead(index: Index, question: str) -> tuple[str, Sequence[str]]:

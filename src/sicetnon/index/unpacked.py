@@ -105,9 +105,9 @@ class Pool:
         """A pool with room for so many postings. The system gives memory for those used alone.
 
         Args:
-            postings: The number of postings.
-            ahead: How many, from the first, are written at once now: they may be in large pages,
-                since no query waits for these.
+            postings: The number of postings that there is room for.
+            ahead: The number of postings, from the first, that are written before any query needs
+                them. Their memory may be in large pages, for which no query then waits.
         """
         types = (np.int32, np.uint16, np.uint16, np.int32)
         return cls(*(_room(postings, each, ahead) for each in types))
@@ -319,7 +319,7 @@ class UnpackedPostings:
         Args:
             keys: Terms that are moved in any case.
             needed: Postings and pairs that there must be room for.
-            ahead: Postings that are unpacked at once now.
+            ahead: The number of new postings that are unpacked before any query needs them.
         """
         own = {key: self._pool_used(key) for key in keys if key in self._places}
         kept, room = sum(own.values()), len(self._pool.documents)
@@ -336,9 +336,9 @@ class UnpackedPostings:
                     break
                 chosen.append(key)
         room = max(_GROWTH * (kept + needed), _FIRST_ROOM)
+        room = room if _GROWTH * room <= self._most else self._most
         try:
-            room = room if _GROWTH * room <= self._most else self._most
-            pool = Pool.of(room, ahead=ahead and kept + ahead)
+            pool = Pool.of(room, ahead=kept + ahead if ahead else 0)
         except MemoryError:  # a query alone needs less
             return False
         places, filled = _KeptPlaces(), (0, 0)

@@ -33,7 +33,10 @@ def expected(text: str) -> list[int]:
 
 
 def is_known(character: str) -> bool:
-    """Whether every version of Unicode knows a character; of newer ones, some hundred differ."""
+    """Whether a character is so old that every version of Unicode knows it.
+
+    Of newer characters, the library reads some hundred in another way.
+    """
     was_there = unicodedata.ucd_3_2_0.category(character) != "Cn"
     return was_there and ord(character) not in CHANGED
 

@@ -176,7 +176,7 @@ def _normal(character: str) -> str:
 
 
 def _is_removed(character: str) -> bool:
-    """Whether it is a control character, a format character or one for private use."""
+    """Whether BERT leaves a character out: control and format characters, those for private use."""
     return character in "\x00\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co")
 
 
