@@ -88,7 +88,8 @@ def print_json(value: Any) -> None:
 def natural(text: str) -> int:
     """A whole number from 0."""
     if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
-        raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected a whole number")
+        most = f"a whole number of at most {_MOST_DIGITS - 1} digits"
+        raise argparse.ArgumentTypeError(f"found {text[:40]!r}; expected {most}")
     return int(text)
 
 
