@@ -9,13 +9,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import sicetnon
-from sicetnon.compiled import compiled, prefetch
+from sicetnon.compiled import compiled, eight_bytes, prefetch
 
 KERNEL = """
 from sicetnon.compiled import compiled
@@ -269,3 +270,17 @@ def total(numbers: NDArray[np.float64], ahead: int) -> float:
 def test_numbers_may_be_asked_for_that_are_not_there(ahead: int) -> None:
     assert total(np.arange(10.0), ahead) == 45.0
     assert total(np.empty(0), ahead) == 0.0
+
+
+@compiled(allocates=False)
+def wide(numbers: NDArray[Any], place: int) -> int:
+    """Several elements as one number."""
+    return eight_bytes(numbers, place)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 5])
+@pytest.mark.parametrize("kind", ["<u2", "<i4"])
+def test_several_elements_are_read_at_once(kind: str, place: int) -> None:
+    numbers = np.arange(1, 10).astype(kind)
+    expected = int.from_bytes(numbers[place:].tobytes()[:8], "little")
+    assert wide(numbers, place) == eight_bytes(numbers, place) == expected

@@ -110,6 +110,7 @@ def child(model: str, name: str, work: str) -> None:
     peer = MODELS[model][name]()
     with redirect_stdout(sys.stderr):
         peer.open(Path(work))
+        peer.preload()
     for line in sys.stdin:
         queries, k = msgspec.json.decode(line, type=tuple[list[str], int])
         taken = [peer.milliseconds(query, k) for query in queries]

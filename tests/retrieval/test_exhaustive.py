@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.index.reader import IndexReader
-from sicetnon.retrieval import kernels, plain, tables
+from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
 from sicetnon.retrieval.tabulated import can_tabulate, search_tabulated
@@ -134,10 +135,19 @@ def test_tables_and_samples_change_no_bit(
         assert listed(best) == expected
 
 
-def test_an_unfair_sample_is_noticed(large: IndexReader, monkeypatch: pytest.MonkeyPatch) -> None:
-    part = FieldScore(BM25()).bind(large)({"vote": 1.0, "gun": 2.0})
-    expected = found(large, [FieldScore(BM25())], {"vote": 1.0, "gun": 2.0}, 300, loops=kernels)
-    monkeypatch.setattr(tables, "estimate", lambda *_: expected[120][1])
-    best = Best.of(300)
-    search_tabulated(part, large.segments, best, sampled_from=1)
-    assert listed(best) == expected
+def test_an_unfair_sample_is_noticed(tmp_path: Path) -> None:
+    """The documents of the sample score highest, and are fewer than those wanted."""
+    made = [
+        {
+            "conclusion": "",
+            "premise": "vote " * (1 + place % 7) if place % 10_000 < 3_072 else "vote gun gun gun",
+            "title": "",
+        }
+        for place in range(20_000)
+    ]
+    query, score, k = {"vote": 1.0}, FieldScore(BM25()), 7_000
+    with IndexReader.open(build(tmp_path, made, "plain", (), ())) as index:
+        expected = found(index, [score], query, k, loops=kernels)
+        best = Best.of(k)
+        search_tabulated(score.bind(index)(query), index.segments, best, sampled_from=1)
+        assert listed(best) == expected

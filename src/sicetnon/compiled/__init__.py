@@ -146,17 +146,17 @@ def inlined(function: Any = None, *, allocates: bool = True) -> Any:
     return Inlined(function, is_stored=False)
 
 
-class _Prefetch(Inlined[[Any, Any], None]):
-    """The function `prefetch`. `intrinsics` generates its machine code, since numba cannot."""
+class _Generated(Inlined[Parameters, Result]):
+    """A function whose machine code `intrinsics` generates, since numba cannot."""
 
     @functools.cached_property
     def dispatcher(self) -> Any:
         from sicetnon.compiled import intrinsics
 
-        return intrinsics.prefetch
+        return getattr(intrinsics, self.function.__name__)
 
 
-@_Prefetch
+@_Generated
 def prefetch(array: Any, index: Any) -> None:
     """Start loading the cache line of an element that is read soon.
 
@@ -164,6 +164,20 @@ def prefetch(array: Any, index: Any) -> None:
         array: An array of one dimension, without gaps.
         index: The index of the element; there need be none.
     """
+
+
+@_Generated
+def eight_bytes(array: Any, index: Any) -> Any:
+    """Read several elements of an array at once, which takes as long as reading one.
+
+    Args:
+        array: An array of one dimension, without gaps.
+        index: The index of the first element; eight bytes from there on must be in the array.
+
+    Returns:
+        A number of 64 bits without a sign. The first element is in its lowest bits.
+    """
+    return array[index:].view("u1")[:8].view("<u8")[0]
 
 
 class _Plainness:

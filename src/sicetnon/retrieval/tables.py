@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled, inlined, prefetch
+from sicetnon.compiled import compiled, eight_bytes, inlined, prefetch
 from sicetnon.index.unpacking import first_bit
-from sicetnon.retrieval.formulas import UNSEEN, by_number, matched, saturation
+from sicetnon.retrieval.formulas import by_number, matched, saturation
 from sicetnon.retrieval.kernels import keep
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -29,9 +29,8 @@ Postings: TypeAlias = tuple[
 Documents: TypeAlias = tuple[NDArray[np.int32], Reals, Reals, float, NDArray[np.uint8], int]
 """Lengths; for each length the norm and the score of a document (none: of size 0); the weight of
 these scores; 0 for each deleted document (none: of size 0); the number of the first document."""
-Pairs: TypeAlias = tuple[NDArray[np.uint16], NDArray[np.int32], NDArray[np.int64]]
-"""The frequencies and lengths of pairs; for each term the begin and end of its pairs, shape
-(terms, 2)."""
+Pairs: TypeAlias = tuple[NDArray[np.uint16], NDArray[np.int32]]
+"""The frequencies and lengths of the pairs of all terms."""
 Terms: TypeAlias = tuple[int, float, Reals, NDArray[np.int64], Reals]
 """The number of the formula; the weight of an occurrence; for each term its weight and the
 constants of the formula, shape (terms, 3), and where the scores of its pairs begin in the table,
@@ -44,9 +43,10 @@ NONE = -0.0
 Scores of terms are never this number, but 0.0, nor are their sums."""
 GROUP = 64
 """Documents of a window are looked at in groups of this size."""
-_SAMPLES, _SAMPLE_SIZE = 2, 3072
 _AT_A_TIME = 16
 """Postings that are added without a look at each, whether it is in the window."""
+_16, _32, _48 = np.uint64(16), np.uint64(32), np.uint64(48)
+_LOW_HALF, _LOW_QUARTER = np.uint64(0xFFFFFFFF), np.uint64(0xFFFF)
 _LINE = 16
 """Documents of postings in a line of the caches."""
 _MOST_FETCHED = 1 << 12
@@ -62,59 +62,80 @@ def is_none(score: float) -> bool:
     return score == 0.0 and math.copysign(1.0, score) < 0.0
 
 
+@compiled
+def score_pairs(
+    pairs: Pairs, held: NDArray[np.int64], formula: tuple[int, float, Reals], norms: Reals
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Reals]:
+    """Compute the scores of all pairs of some terms.
+
+    Args:
+        pairs: The pairs of the segment.
+        held: For each term the begin and end of its postings, and of its pairs, shape (terms, 4).
+        formula: The first three of `Terms`.
+        norms: The norm for each length.
+
+    Returns:
+        The begin and end of each term's postings, shape (terms, 2). Where the scores of each
+        term's pairs begin, shape (terms + 1,); of size 0 if a pair has a length that no document
+        can have. The scores.
+    """
+    count = held.shape[0]
+    starts = np.zeros(count + 1, np.int64)
+    for term in range(count):
+        starts[term + 1] = starts[term] + held[term, 3] - held[term, 2]
+    table = np.empty(starts[count])
+    terms = formula[0], formula[1], formula[2], starts, table
+    for term in range(count):
+        if term + 1 < count:
+            begin, end = held[term + 1, 2], held[term + 1, 3]
+            fetch(pairs[1], pairs[0], begin, min(end - begin, _MOST_FETCHED))
+        begin, end = held[term, 2], held[term, 3]
+        if formula[0] == 0:
+            is_sound = fill_saturated(pairs, terms, term, begin, end, norms)
+        else:
+            is_sound = fill_other(pairs, terms, term, begin, end, norms)
+        if not is_sound:
+            return held[:, :2].copy(), starts[:0], table
+    return held[:, :2].copy(), starts, table
+
+
 @compiled(allocates=False)
-def fill_table(pairs: Pairs, terms: Terms, norms: Reals) -> bool:
-    """Compute the scores of all pairs.
+def fill_saturated(
+    pairs: Pairs, terms: Terms, term: int, begin: int, end: int, norms: Reals
+) -> bool:
+    """Compute the scores of a term's pairs by the formula `saturation`.
+
+    The norms are looked up first: processors divide several numbers at a time, but look up one.
 
     Returns:
         Whether all pairs have a length that a document can have.
     """
-    frequencies, lengths, ranges = pairs
-    for term in range(ranges.shape[0]):
-        if term + 1 < ranges.shape[0]:
-            begin, end = ranges[term + 1]
-            fetch(lengths, frequencies, begin, min(end - begin, _MOST_FETCHED))
-        if terms[0] == 0:
-            is_sound = fill_saturated(pairs, terms, term, norms)
-        else:
-            is_sound = fill_other(pairs, terms, term, norms)
-        if not is_sound:
-            return False
-    return True
-
-
-@compiled(allocates=False)
-def fill_saturated(pairs: Pairs, terms: Terms, term: int, norms: Reals) -> bool:
-    """See `fill_table`: the scores of a term by the formula `saturation`.
-
-    The norms are looked up first: processors divide several numbers at a time, but look up one.
-    """
-    frequencies, lengths, ranges = pairs
+    frequencies, lengths = pairs
     _, occurrence, constants, starts, table = terms
     weight, a, b = constants[term]
-    size, begin, first = np.uint64(norms.size), np.uint64(starts[term]), np.uint64(ranges[term, 0])
-    count = np.uint64(ranges[term, 1]) - first
+    size, start, first = np.uint64(norms.size), np.uint64(starts[term]), np.uint64(begin)
+    count = np.uint64(end) - first
     for pair in range(count):
         length = np.uint64(lengths[first + pair])
         if length >= size:
             return False
-        table[begin + pair] = norms[length]
+        table[start + pair] = norms[length]
     for pair in range(count):
         frequency = np.float64(frequencies[first + pair])
-        score = weight * saturation(occurrence * frequency, table[begin + pair], a, b) + 0.0
-        table[begin + pair] = score if frequency > 0.0 else NONE
+        score = weight * saturation(occurrence * frequency, table[start + pair], a, b) + 0.0
+        table[start + pair] = score if frequency > 0.0 else NONE
     return True
 
 
 @compiled(allocates=False)
-def fill_other(pairs: Pairs, terms: Terms, term: int, norms: Reals) -> bool:
-    """See `fill_table`: the scores of a term by another formula."""
-    frequencies, lengths, ranges = pairs
+def fill_other(pairs: Pairs, terms: Terms, term: int, begin: int, end: int, norms: Reals) -> bool:
+    """As `fill_saturated`, by another formula."""
+    frequencies, lengths = pairs
     number, occurrence, constants, starts, table = terms
     weight, a, b = constants[term]
     size, place = np.uint64(norms.size), np.uint64(starts[term])
     last, logarithm = 0.0, 0.0
-    for pair in range(np.uint64(ranges[term, 0]), np.uint64(ranges[term, 1])):
+    for pair in range(np.uint64(begin), np.uint64(end)):
         frequency, length = np.float64(frequencies[pair]), np.uint64(lengths[pair])
         if length >= size:
             return False
@@ -196,8 +217,14 @@ def add_paired(
     while place + many <= stop and documents[place + many - np.uint64(1)] < behind:
         prefetch(documents, place + np.uint64(_AHEAD))
         prefetch(codes, place + np.uint64(_AHEAD))
-        for posting in range(place, place + many):
-            scores[np.uint64(documents[posting]) - base] += own[np.uint64(codes[posting])]
+        for four in range(many // np.uint64(4)):
+            at = place + np.uint64(4) * four
+            lower, upper = eight_bytes(documents, at), eight_bytes(documents, at + np.uint64(2))
+            numbers = eight_bytes(codes, at)
+            scores[(lower & _LOW_HALF) - base] += own[numbers & _LOW_QUARTER]
+            scores[(lower >> _32) - base] += own[(numbers >> _16) & _LOW_QUARTER]
+            scores[(upper & _LOW_HALF) - base] += own[(numbers >> _32) & _LOW_QUARTER]
+            scores[(upper >> _32) - base] += own[numbers >> _48]
         place += many
     while place < stop and documents[place] < behind:
         scores[np.uint64(documents[place]) - base] += own[np.uint64(codes[place])]
@@ -337,37 +364,6 @@ def search_windows(
 def no_scores(window: int) -> Reals:
     """The scores of a window of documents before any is known: whole groups of them."""
     return np.full((window + GROUP - 1) // GROUP * GROUP, NONE)
-
-
-@compiled
-def estimate(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
-    ranges: NDArray[np.int64],
-    k: int,
-) -> float:
-    """A score that k documents of a segment exceed, most probably, by a sample of them.
-
-    The sample is taken at equal distances, since neighbours may be alike.
-    """
-    documents = documents_of[0].size
-    expected = k * _SAMPLES * _SAMPLE_SIZE / documents
-    rank = int(expected + 3.0 * np.sqrt(expected)) + 2
-    found = rank, np.empty(2 * rank, dtype=np.int64), np.empty(2 * rank)
-    scores = no_scores(_SAMPLE_SIZE)
-    places, ends = ranges[:, 0].copy(), ranges[:, 1].copy()
-    filled, threshold = 0, UNSEEN
-    for number in range(_SAMPLES):
-        first = number * (documents // _SAMPLES)
-        for term in range(places.size):
-            if first:
-                places[term] = find(postings[0], places[term], ends[term], first)
-            count = ends[term] - ranges[term, 0]
-            fetch(postings[0], postings[1], places[term], count * _SAMPLE_SIZE // documents)
-        add_window(postings, documents_of, terms, places, ends, first, _SAMPLE_SIZE, scores)
-        filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
-    return keep(rank, found[1], found[2], filled)[0] if filled >= rank else UNSEEN
 
 
 @compiled(allocates=False)

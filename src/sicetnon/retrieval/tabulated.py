@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval import ranges, tables
+from sicetnon.retrieval import ranges, sampling, tables
 from sicetnon.retrieval.clauses import Clause, OwnLoop, Part
 from sicetnon.retrieval.exhaustive import Best
-from sicetnon.retrieval.formulas import FORMULAS, UNSEEN
+from sicetnon.retrieval.formulas import FORMULAS
 from sicetnon.retrieval.lengths import DocumentValues
 from sicetnon.retrieval.postings import ALL_LIVE
 from sicetnon.retrieval.range_bounds import Bounds
@@ -98,64 +98,44 @@ class _SegmentSearch:
         pool, held = segment.together(self._held, None if is_whole else column)
         # the codes of terms without pairs are frequencies
         self._postings = pool.documents, pool.codes, pool.codes, (0, 1)
-        # numba would compile all kernels twice: a slice of one row lies together, others do not
-        self._ranges, pairs = held[:, :2].copy(), held[:, 2:].copy()
-        self._pairs = pool.pair_frequencies, pool.pair_lengths, pairs
-        starts = np.zeros(len(held) + 1, np.int64)
-        np.cumsum(pairs[:, 1] - pairs[:, 0], out=starts[1:])
-        occurrence = norms.lengths.weight or 1.0
-        table = np.empty(starts[-1])
-        self._terms = FORMULAS.index(formula), occurrence, numbers, starts, table
+        self._pairs, self._lists = (pool.pair_frequencies, pool.pair_lengths), held
+        self._formula = FORMULAS.index(formula), norms.lengths.weight or 1.0, numbers
         self._window = window
         self._place, self._known = place, part.bounds
-        self._bounds: Bounds | None = None
 
     def run(self, best: Best, is_sampled: bool, is_bounded: bool) -> None:
         """Search, and keep the best."""
         if not self._held:
             return
-        if not tables.fill_table(self._pairs, self._terms, self._documents[1]):
+        places, starts, table = tables.score_pairs(
+            self._pairs, self._lists, self._formula, self._documents[1]
+        )
+        if not len(starts):
             raise self._segment.wrong_posting()
-        if is_bounded:
-            self._bounds = self._find_bounds()
-        guess = self._estimate(best.k) if is_sampled else UNSEEN
-        if guess > best.threshold:
-            before = best.filled
-            kept = best.numbers[:before].copy(), best.scores[:before].copy()
-            filled, threshold = self._search(best, guess)
-            if np.count_nonzero(best.scores[:filled] > guess) >= best.k:
-                best.filled, best.threshold = filled, threshold
-                return
-            # the sample was no fair one
-            best.numbers[:before], best.scores[:before] = kept
-        best.filled, best.threshold = self._search(best, best.threshold)
+        terms = *self._formula, starts, table
+        arguments = (
+            self._postings, self._documents, terms, places,
+            (best.k, best.numbers, best.scores), best.filled, best.threshold, self._window,
+        )  # fmt: skip
+        bounds = self._find_bounds(terms, places) if is_bounded else None
+        if bounds is not None:
+            best.filled, best.threshold = ranges.search_ranges(*arguments, bounds)
+        elif is_sampled:
+            best.filled, best.threshold = sampling.search_sampled(*arguments)
+        else:
+            best.filled, best.threshold = tables.search_windows(*arguments)
 
-    def _find_bounds(self) -> Bounds | None:
-        places, weights = self._ranges, self._terms[2][:, 0]
+    def _find_bounds(self, terms: tables.Terms, places: NDArray[np.int64]) -> Bounds | None:
         size = int((places[:, 1] - places[:, 0]).sum())
         # a term's bounds hold for any weight above 0
         if (
             self._known is None
             or len(places) > _BOUNDED_TERMS
             or 4 * size > len(self._segment)
-            or not (weights > 0.0).all()
+            or not (terms[2][:, 0] > 0.0).all()
         ):
             return None
-        return self._known.of(
-            self._place, self._segment, self._held, self._postings, self._terms, places
-        )
-
-    def _estimate(self, k: int) -> float:
-        return tables.estimate(self._postings, self._documents, self._terms, self._ranges, k)
-
-    def _search(self, best: Best, threshold: float) -> tuple[int, float]:
-        arguments = (
-            self._postings, self._documents, self._terms, self._ranges,
-            (best.k, best.numbers, best.scores), best.filled, threshold, self._window,
-        )  # fmt: skip
-        if self._bounds is None:
-            return tables.search_windows(*arguments)
-        return ranges.search_ranges(*arguments, self._bounds)
+        return self._known.of(self._place, self._segment, self._held, self._postings, terms, places)
 
 
 def _document_scores(part: Part) -> tuple[Reals, float]:
