@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from sicetnon.compiled import Kernel
-from sicetnon.index import postings, words
+from sicetnon.index import identifiers, postings, words
 from sicetnon.index.plain_postings import MAX_FREQUENCY
 from sicetnon.text.words import hash_word
 
@@ -195,5 +195,19 @@ def test_words_are_hashed_alike(given_: list[str]) -> None:
     encoded = [each.encode() for each in given_]
     offsets = np.append(0, np.cumsum([len(each) for each in encoded])).astype(np.int64)
     letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-    hashes, *_ = both(words._hash_all, offsets, letters)
+    hashes, *_ = both(words.hash_all, offsets, letters)
     assert hashes == [hash_word(each) for each in encoded]
+
+
+@modestly
+@given(
+    known=st.lists(st.integers(0, 20), unique=True, max_size=6),
+    new=st.lists(st.integers(0, 20), max_size=8),
+    begin=st.integers(0, 3),
+    slot=st.integers(-1, 15),
+)
+def test_hashes_are_placed_alike(known: list[int], new: list[int], begin: int, slot: int) -> None:
+    slots, hashes = np.full(16, -1, np.int32), np.zeros(16, np.uint64)
+    first = np.array(known, np.uint64)
+    identifiers._place(slots, hashes, first, 0, 0, -1)
+    both(identifiers._place, slots, hashes, np.array(new, np.uint64), begin, len(known), slot)

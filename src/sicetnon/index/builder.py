@@ -7,14 +7,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sicetnon.errors import DataError
 from sicetnon.index.forms import write_forms
+from sicetnon.index.identifiers import IdentifierWriter
 from sicetnon.index.inversion import Inverter
 from sicetnon.index.joined import Joined
-from sicetnon.index.layout import write_lengths
+from sicetnon.index.layout import LengthWriter
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import merge_postings
 from sicetnon.index.stages import Stage
@@ -22,7 +20,6 @@ from sicetnon.index.storage import StoredFile
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
 from sicetnon.text.analysis import Analysis, Analyzer
-from sicetnon.text.words import WordTable
 
 DEFAULT_MEMORY = 400 << 20
 
@@ -82,13 +79,15 @@ class SegmentBuilder:
         self._folder, self._fields = folder, fields
         self._on_error, self._is_taken = on_error, is_taken
         self._analyzer = Analyzer(analysis)
-        self._ids = WordTable()
+        self._ids = IdentifierWriter(folder)
         self._inverter = Inverter(folder, fields, memory)
-        self._lengths: list[NDArray[np.int32]] = []
+        self._lengths = LengthWriter(folder, fields)
         self._store = DocumentWriter(folder)
         self._analysing, self._storing = Stage(), Stage()
         self._closing = ExitStack()
-        for close in (self._store.abandon, self._storing.stop, self._analysing.stop):
+        for close in (
+            self._ids.abandon, self._store.abandon, self._storing.stop, self._analysing.stop
+        ):  # fmt: skip
             self._closing.callback(close)
 
     def __enter__(self) -> SegmentBuilder:
@@ -119,12 +118,11 @@ class SegmentBuilder:
         stored = self._storing.submit(self._store.close)
         named = self._analysing.submit(self._write_words)
         terms = len(self._analyzer.terms)
-        lengths = np.concatenate([*self._lengths, np.empty((0, self._fields), dtype=np.int32)])
-        self._lengths.clear()
-        files = write_lengths(self._folder, lengths)
-        sources = self._inverter.sources(terms, len(self._ids))
-        block = self._inverter.block_postings
-        files |= merge_postings(sources, terms, lengths, self._folder, block)
+        files = self._lengths.close()
+        files |= merge_postings(
+            self._inverter.sources(terms), terms, (len(self._ids), self._fields), self._folder,
+            self._inverter.block_postings,
+        )  # fmt: skip
         self._inverter.remove_runs()
         # which raises what went wrong before they were closed, too
         self._storing.finish()
@@ -133,7 +131,7 @@ class SegmentBuilder:
 
     def _write_words(self) -> dict[str, StoredFile]:
         files = write_words(self._folder, "terms", self._analyzer.terms)
-        files |= write_words(self._folder, "ids", self._ids)
+        files |= self._ids.close()
         if self._analyzer.analysis.forms:
             files |= write_forms(self._folder, self._analyzer.terms, self._analyzer.stem)
         return files

@@ -18,7 +18,8 @@ from sicetnon.formats.identifiers import check_identifier
 from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment, refuse_inside_index
 from sicetnon.index.forms import write_forms
-from sicetnon.index.layout import write_lengths
+from sicetnon.index.identifiers import IdentifierWriter
+from sicetnon.index.layout import LengthWriter
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
 from sicetnon.index.merge import Source, blocks, merge_postings
 from sicetnon.index.plain_postings import MAX_FREQUENCY
@@ -152,28 +153,29 @@ class _Import:
     def segment(self, name: str) -> SegmentEntry:
         """Write the files of the segment, and describe them."""
         terms, counts, run = self._read_lists()
-        ids, lengths, files = self._read_documents()
+        lengths, files = self._read_documents()
         occurrences, term = self._most
         if occurrences > (total := int(lengths.sum(dtype=np.int64))):
             what = f"the term {term!r} occurs {occurrences:,} times in documents of {total:,} terms"
             raise DataError(what, self._path)
-        files |= write_words(self._folder, "terms", terms) | write_words(self._folder, "ids", ids)
+        files |= write_words(self._folder, "terms", terms)
         if self._analysis.forms:
             files |= write_forms(self._folder, terms, self._analysis.analyzer().stem)
-        by_field = lengths[:, None]
-        files |= write_lengths(self._folder, by_field)
+        written = LengthWriter(self._folder, 1)
+        written.append(lengths[:, None])
+        files |= written.close()
         documents, frequencies = (
             MappedArray(self._folder / part, stored) for part, stored in run.items()
         )
-        same = np.arange(max(len(terms), len(ids)), dtype=np.int32)
+        same = np.arange(max(len(terms), len(lengths)), dtype=np.int32)
         source = Source(
             np.append(0, np.cumsum(counts)), documents.array, frequencies.array,
-            same[: len(terms)], same[: len(ids)], documents.release, self._folder,
+            same[: len(terms)], same[: len(lengths)], documents.release, self._folder,
         )  # fmt: skip
-        files |= merge_postings([source], len(terms), by_field, self._folder)
+        files |= merge_postings([source], len(terms), (len(lengths), 1), self._folder)
         for part in run:
             (self._folder / part).unlink()
-        return SegmentEntry(name, len(ids), files)
+        return SegmentEntry(name, len(lengths), files)
 
     def _read_lists(self) -> tuple[WordTable, NDArray[np.int64], dict[str, StoredFile]]:
         terms, counts = WordTable(), [np.empty(0, np.int64)]
@@ -201,9 +203,9 @@ class _Import:
             for writer in writers.values():
                 writer.abandon()
 
-    def _read_documents(self) -> tuple[WordTable, NDArray[np.int32], dict[str, StoredFile]]:
-        ids, lengths, batch = WordTable(), np.zeros(self._reader.header.documents, np.int32), []
-        store = DocumentWriter(self._folder)
+    def _read_documents(self) -> tuple[NDArray[np.int32], dict[str, StoredFile]]:
+        lengths, batch = np.zeros(self._reader.header.documents, np.int32), []
+        ids, store = IdentifierWriter(self._folder), DocumentWriter(self._folder)
         try:
             for number, (identifier, length) in enumerate(self._reader.documents()):
                 try:
@@ -220,6 +222,7 @@ class _Import:
                     batch = []
             if len(ids) != len(lengths):
                 raise DataError("an id comes twice; every document needs its own", self._path)
-            return ids, lengths, store.close()
+            return lengths, ids.close() | store.close()
         finally:
+            ids.abandon()
             store.abandon()

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.forms import write_forms
-from sicetnon.index.layout import write_lengths
+from sicetnon.index.identifiers import IdentifierWriter
+from sicetnon.index.layout import LengthWriter
 from sicetnon.index.manifest import SegmentEntry, annotation_file
 from sicetnon.index.merge import PackedSource, merge_postings
 from sicetnon.index.reader import IndexReader
@@ -17,6 +18,7 @@ from sicetnon.index.segment import Segment
 from sicetnon.index.storage import ArrayWriter, StoredFile, damaged
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
+from sicetnon.text.analysis import encode_each
 from sicetnon.text.words import WordTable
 
 MAX_SEGMENTS = 8
@@ -51,11 +53,13 @@ def compact(
     files = write_words(folder, "terms", terms)
     if index.analysis.forms:
         files |= write_forms(folder, terms, index.analysis.analyzer().stem)
-    files |= write_words(folder, "ids", _live_identifiers(index, renumbered))
-    kept = [s.lengths[n >= 0] for s, n in zip(index.segments, renumbered, strict=True)]
-    lengths = np.concatenate(kept)
-    files |= write_lengths(folder, lengths)
-    files |= merge_postings(sources, len(terms), lengths, folder)
+    files |= _copy_identifiers(index, renumbered, folder, batch_documents)
+    lengths = LengthWriter(folder, len(index.manifest.fields))
+    for segment, numbers in zip(index.segments, renumbered, strict=True):
+        lengths.append(segment.lengths[numbers >= 0])
+    files |= lengths.close()
+    shape = index.document_count, len(index.manifest.fields)
+    files |= merge_postings(sources, len(terms), shape, folder)
     for annotation, entry in index.manifest.annotations.items():
         name_of_file = annotation_file(annotation, entry)
         files[name_of_file] = _copy_rows(index, renumbered, folder / name_of_file, batch_documents)
@@ -81,14 +85,20 @@ def _source(
     return PackedSource(segment.postings, own_terms, numbers, segment.release)
 
 
-def _live_identifiers(index: IndexReader, renumbered: list[NDArray[np.int32]]) -> WordTable:
-    identifiers = WordTable()
-    for segment, numbers in zip(index.segments, renumbered, strict=True):
-        words = segment.identifiers.words()
-        identifiers.insert([words[local] for local in np.flatnonzero(numbers >= 0).tolist()])
-    if len(identifiers) != index.document_count:
-        raise damaged(index.folder, "found an id more than once")
-    return identifiers
+def _copy_identifiers(
+    index: IndexReader, renumbered: list[NDArray[np.int32]], folder: Path, batch: int
+) -> dict[str, StoredFile]:
+    writer = IdentifierWriter(folder)
+    try:
+        for segment, numbers in zip(index.segments, renumbered, strict=True):
+            for first in range(0, len(segment), batch):
+                kept = first + np.flatnonzero(numbers[first : first + batch] >= 0)
+                writer.insert(encode_each(segment.identifiers.separable_words(kept)))
+        if len(writer) != index.document_count:
+            raise damaged(index.folder, "found an id more than once")
+        return writer.close()
+    finally:
+        writer.abandon()
 
 
 def _copy_rows(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sicetnon.index.merge import (
     BLOCK_POSTINGS,
+    SAME,
     Merged,
     Merging,
     Source,
@@ -90,15 +91,9 @@ class Inverter:
         self._inverted.add(self._rows.first(rows), self._counts[:terms])
         return lengths
 
-    def sources(self, terms: int, documents: int) -> list[Merging]:
-        """All postings, to be merged.
-
-        Args:
-            terms: The number of all terms.
-            documents: The number of all documents.
-        """
-        same = np.arange(documents, dtype=np.int32)
-        runs = [self._run_source(run, terms, same) for run in range(len(self._runs))]
+    def sources(self, terms: int) -> list[Merging]:
+        """All postings, to be merged; there are so many terms."""
+        runs = [self._run_source(run, terms) for run in range(len(self._runs))]
         return [*runs, self._inverted.source(terms)]
 
     def remove_runs(self) -> None:
@@ -139,7 +134,7 @@ class Inverter:
     def _run_file(self, run: int, part: str) -> Path:
         return self._folder / f"run-{run}-{part}"
 
-    def _run_source(self, run: int, terms: int, same: NDArray[np.int32]) -> Source:
+    def _run_source(self, run: int, terms: int) -> Source:
         parts = self._runs[run]
         verify_files({self._run_file(run, part): stored for part, stored in parts.items()})
         mapped = {part: MappedArray(self._run_file(run, part), parts[part]) for part in parts}
@@ -152,7 +147,7 @@ class Inverter:
         # only the first terms were known when the run was written
         known = np.arange(terms, dtype=np.int32)
         known[len(offsets) - 1 :] = -1
-        return Source(offsets, documents, frequencies, known, same, release, self._folder)
+        return Source(offsets, documents, frequencies, known, SAME, release, self._folder)
 
 
 class _Rows(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from sicetnon.errors import BrokenIndexError
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.offsets import STEP_TYPES, bases_name, groups_of
 from sicetnon.index.packed import PATTERNS, POSTING_OFFSETS, POSTINGS
-from sicetnon.index.storage import REBUILD, StoredFile, damaged, write_array
+from sicetnon.index.storage import REBUILD, ArrayWriter, StoredFile, damaged
 from sicetnon.index.store import BLOCKS, DICTIONARY, FIRSTS, OFFSETS, STORE, STORE_TYPES
 from sicetnon.index.words import buckets_of
 
@@ -27,20 +28,47 @@ def lengths_name(field: int) -> str:
     return f"lengths_{field}"
 
 
-def write_lengths(folder: Path, lengths: NDArray[np.int32]) -> dict[str, StoredFile]:
-    """Write the numbers of terms, those of each field in the smallest type that holds them.
+class LengthWriter:
+    """Writes the numbers of terms, those of each field in the smallest type that holds them.
+
+    Until then they are kept in memory, those of each batch in the smallest type for it.
 
     Args:
         folder: The folder for the files.
-        lengths: Terms by document and field, shape (documents, fields).
+        fields: The number of fields.
     """
-    files = {}
-    for field, column in enumerate(lengths.T):
-        most = int(column.max(initial=0))
-        small = next(name for name in _LENGTH_TYPES if most <= np.iinfo(name).max)
-        name = lengths_name(field)
-        files[name] = write_array(folder / name, column.astype(small))
-    return files
+
+    def __init__(self, folder: Path, fields: int):
+        self._folder = folder
+        self._columns: list[list[NDArray[Any]]] = [[] for _ in range(fields)]
+
+    def append(self, lengths: NDArray[np.int32]) -> None:
+        """Add the terms of the next documents by field, shape (documents, fields)."""
+        for column, batch in zip(self._columns, lengths.T, strict=True):
+            column.append(batch.astype(_smallest_type(batch)))
+
+    def close(self) -> dict[str, StoredFile]:
+        """Write and describe the files."""
+        files = {}
+        for field, column in enumerate(self._columns):
+            name, small = (
+                lengths_name(field),
+                max(map(_smallest_type, column), key=_LENGTH_TYPES.index),
+            )
+            writer = ArrayWriter(self._folder / name, small)
+            try:
+                for batch in column:
+                    writer.append(batch)
+                files[name] = writer.close()
+            finally:
+                writer.abandon()
+            column.clear()
+        return files
+
+
+def _smallest_type(lengths: NDArray[Any]) -> str:
+    most = int(lengths.max(initial=0))
+    return next(name for name in _LENGTH_TYPES if most <= np.iinfo(name).max)
 
 
 def check_layout(folder: Path, entry: SegmentEntry, fields: int) -> None:

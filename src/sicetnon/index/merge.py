@@ -23,6 +23,9 @@ from sicetnon.index.storage import StoredFile, damaged, is_ordered
 BLOCK_POSTINGS = 1 << 20
 """Number of postings that are merged at a time; it bounds the memory."""
 
+SAME = np.empty(0, np.int32)
+"""Stands for new numbers of documents that are the old ones."""
+
 
 class Merging(Protocol):
     """Postings to be merged."""
@@ -71,7 +74,7 @@ class Source:
         documents: int32, shape (postings,).
         frequencies: uint16, shape (postings, fields).
         terms: For each merged term this source's own number of it, or a negative one.
-        renumbered: For each of its documents the merged number, or a negative one.
+        renumbered: For each of its documents the merged number, or a negative one; or `SAME`.
         release: Called when a block is done, to give memory back.
         folder: Where the postings are kept, for messages.
     """
@@ -162,7 +165,7 @@ class PackedSource:
 def merge_postings(
     sources: Sequence[Merging],
     terms: int,
-    lengths: NDArray[np.int32],
+    shape: tuple[int, int],
     folder: Path,
     block_postings: int = BLOCK_POSTINGS,
 ) -> dict[str, StoredFile]:
@@ -171,7 +174,7 @@ def merge_postings(
     Args:
         sources: In the order of their merged document numbers.
         terms: The number of merged terms.
-        lengths: Terms by merged document and field, shape (documents, fields).
+        shape: The number of merged documents, and of fields.
         folder: The folder for the files.
         block_postings: The number of postings that are merged at a time.
 
@@ -182,11 +185,10 @@ def merge_postings(
         BrokenIndexError: The postings of a source are damaged.
     """
     offsets = offsets_of(sources, terms)
-    writer = PackedWriter(folder, *lengths.shape)
+    writer = PackedWriter(folder, *shape)
     try:
         ranges = blocks(offsets, block_postings)
-        fields = lengths.shape[1]
-        ahead = _ahead(lambda each: merge_block(sources, offsets, *each, fields), ranges)
+        ahead = _ahead(lambda each: merge_block(sources, offsets, *each, shape[1]), ranges)
         with contextlib.closing(ahead) as merged:
             for (first, end), block in zip(ranges, merged, strict=True):
                 writer.append(offsets[first : end + 1] - offsets[first], *block)

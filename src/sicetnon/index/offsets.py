@@ -6,6 +6,8 @@ there, in the smallest type that holds them all.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index.storage import StoredFile, damaged, write_array
+from sicetnon.index.storage import ArrayWriter, StoredFile, damaged
 
 GROUP_BITS = 5
+_PIECE = 1 << 18
+"""Offsets that are computed at a time: whole groups."""
 STEP_TYPES = ("uint8", "uint16", "uint32", "int64")
 """The types that steps can have."""
 
@@ -43,13 +47,48 @@ def write_offsets(folder: Path, name: str, offsets: NDArray[np.int64]) -> dict[s
         name: The name of the file with the steps.
         offsets: The beginning of each thing, rising, and the end of the last one.
     """
+    return _write(folder, name, lambda: [offsets])
+
+
+def write_sizes(folder: Path, name: str, sizes: NDArray[Any]) -> dict[str, StoredFile]:
+    """Write the offsets of things that follow one another.
+
+    Args:
+        folder: The folder for the files.
+        name: The name of the file with the steps.
+        sizes: The size of each thing.
+    """
+
+    def pieces() -> Iterator[NDArray[np.int64]]:
+        before = 0
+        for first in range(0, len(sizes) + 1, _PIECE):
+            ends = before + np.cumsum(sizes[first : first + _PIECE], dtype=np.int64)
+            yield np.append(before, ends)[: min(_PIECE, len(sizes) + 1 - first)]
+            before = int(ends[-1]) if len(ends) else before
+
+    return _write(folder, name, pieces)
+
+
+def _write(
+    folder: Path, name: str, pieces: Callable[[], Iterable[NDArray[np.int64]]]
+) -> dict[str, StoredFile]:
+    """Write offsets, which come twice, in pieces of whole groups."""
+    most = max(int(_steps(piece).max(initial=0)) for piece in pieces())
+    with ExitStack() as closing:
+        bases = ArrayWriter(folder / bases_name(name), np.int64)
+        closing.callback(bases.abandon)
+        steps = ArrayWriter(folder / name, smallest_type(most))
+        closing.callback(steps.abandon)
+        for piece in pieces():
+            bases.append(piece[:: 1 << GROUP_BITS])
+            steps.append(_steps(piece))
+        return {name: steps.close(), bases_name(name): bases.close()}
+
+
+def _steps(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     bases = offsets[:: 1 << GROUP_BITS]
-    steps = offsets - np.repeat(bases, 1 << GROUP_BITS)[: len(offsets)]
-    steps = steps.astype(smallest_type(int(steps.max(initial=0))))
-    return {
-        name: write_array(folder / name, steps),
-        bases_name(name): write_array(folder / bases_name(name), bases),
-    }
+    steps: NDArray[np.int64] = offsets - np.repeat(bases, 1 << GROUP_BITS)[: len(offsets)]
+    return steps
 
 
 class StoredOffsets:

@@ -120,10 +120,12 @@ def copy_postings(
 ) -> bool:
     """Copy one source's postings of a block of merged terms to their places."""
     found, merged = _places(source_terms, offsets)
-    if not _are_known(documents[found], renumbered):
-        return False
-    numbers = renumbered[documents[found]]
-    found, merged, numbers = found[numbers >= 0], merged[numbers >= 0], numbers[numbers >= 0]
+    numbers = documents[found]
+    if renumbered.size:
+        if not _are_known(numbers, renumbered):
+            return False
+        numbers = renumbered[numbers]
+        found, merged, numbers = found[numbers >= 0], merged[numbers >= 0], numbers[numbers >= 0]
     counts = np.bincount(merged, minlength=places.size)
     into = places[merged] + _ranks(counts)
     if into.size and into.max() >= merged_documents.size:

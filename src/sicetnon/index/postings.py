@@ -226,7 +226,8 @@ def copy_postings(
         offsets: The beginning of the postings of the source's terms, in order.
         documents: The source's postings.
         frequencies: Likewise, shape (postings, fields).
-        renumbered: The new number of each of the source's documents, negative for a deleted one.
+        renumbered: The new number of each of the source's documents, negative for a deleted one;
+            of size 0 if documents keep their numbers.
         places: The place of the next posting of each merged term; updated.
         merged_documents: Written.
         merged_frequencies: Written.
@@ -240,11 +241,13 @@ def copy_postings(
         if term < 0:
             continue
         for posting in range(offsets[term], offsets[term + 1]):
-            if not 0 <= documents[posting] < renumbered.size:
-                return False
-            document = renumbered[documents[posting]]
-            if document < 0:
-                continue
+            document = documents[posting]
+            if renumbered.size:
+                if not 0 <= document < renumbered.size:
+                    return False
+                document = renumbered[document]
+                if document < 0:
+                    continue
             place = places[merged]
             if place >= merged_documents.size:
                 return False

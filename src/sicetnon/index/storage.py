@@ -53,7 +53,7 @@ class ArrayWriter:
     """
 
     def __init__(self, path: Path, dtype: Any, row: tuple[int, ...] = ()):
-        self._path, self._file = path, path.open("wb")
+        self._path, self._file = path, path.open("w+b")
         self._dtype, self._row = np.dtype(dtype), row
         self._rows = self._size = self._crc = 0
 
@@ -67,6 +67,15 @@ class ArrayWriter:
             self._crc = zlib.crc32(view.data, self._crc)
         self._rows += len(data)
         self._size += data.nbytes
+
+    def read(self, first: int, rows: int) -> NDArray[Any]:
+        """Rows that were appended, shape (rows, …)."""
+        width = self._dtype.itemsize * math.prod(self._row)
+        with self._naming_the_file():
+            self._file.seek(first * width)
+            data = self._file.read(rows * width)
+            self._file.seek(0, os.SEEK_END)
+        return np.frombuffer(data, self._dtype).reshape(rows, *self._row)
 
     def close(self) -> StoredFile:
         """Flush the file to the disk, close and describe it."""

@@ -82,7 +82,9 @@ class DocumentWriter:
         # text and sizes of the records that are in no block yet
         self._waiting, self._waiting_bytes = list[bytes](), 0
         self._sizes: list[int] = []
-        self._offsets, self._blocks, self._firsts = (array("q", [0]) for _ in range(3))
+        self._offsets, self._end = ArrayWriter(folder / OFFSETS, np.int64), 0
+        self._offsets.append(np.zeros(1, np.int64))
+        self._blocks, self._firsts = array("q", [0]), array("q", [0])
 
     def add(self, records: Iterable[bytes]) -> None:
         """Add the records of the next documents."""
@@ -93,7 +95,9 @@ class DocumentWriter:
         self._waiting.append(records.whole())
         self._waiting_bytes += len(self._waiting[-1])
         self._sizes += records.sizes
-        self._offsets.extend(list(accumulate(records.sizes, initial=self._offsets[-1]))[1:])
+        ends = self._end + np.cumsum(records.sizes, dtype=np.int64)
+        self._offsets.append(ends)
+        self._end = int(ends[-1]) if len(ends) else self._end
         if self._compressor is None and self._waiting_bytes >= self._sampled_bytes:
             self._train()
         if self._compressor is not None:
@@ -103,13 +107,8 @@ class DocumentWriter:
         """Write the rest, flush all to the disk, close and describe the files."""
         compressor = self._compressor or zstandard.ZstdCompressor(_LEVEL, write_checksum=True)
         self._write(compressor, is_end=True)
-        files = {STORE: self._file.close()}
-        arrays = {
-            OFFSETS: self._offsets,
-            BLOCKS: self._blocks,
-            FIRSTS: self._firsts,
-        }
-        for name, values in arrays.items():
+        files = {STORE: self._file.close(), OFFSETS: self._offsets.close()}
+        for name, values in {BLOCKS: self._blocks, FIRSTS: self._firsts}.items():
             files[name] = write_array(self._folder / name, np.frombuffer(values, dtype=np.int64))
         if self._dictionary:
             dictionary = np.frombuffer(self._dictionary, dtype=np.uint8)
@@ -117,8 +116,9 @@ class DocumentWriter:
         return files
 
     def abandon(self) -> None:
-        """Close the file, which may be unfinished."""
+        """Close the files, which may be unfinished."""
         self._file.abandon()
+        self._offsets.abandon()
 
     def _train(self) -> None:
         """Make the dictionary of some of the records that wait."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,14 @@ from numpy.typing import NDArray
 from sicetnon.compiled import compiled, prefetch
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.offsets import GROUP_BITS, StoredOffsets, write_offsets
-from sicetnon.index.storage import StoredFile, damaged, write_array
+from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, write_array
 from sicetnon.text.plain_words import HASH_PRIME, HASH_START, hash_words
 from sicetnon.text.words import WordTable, hash_word, join
 
 _LINE_BREAK = ord("\n")
 _BUCKET_WORDS = 16
 """A bucket of a word table holds about so many words: their marks are looked through at a time."""
+_AT_A_TIME, _LOOKED_THROUGH = 1 << 21, 1 << 18
 # what the plain way takes, in seconds per word
 _JOINING, _HASHING = 5e-7, 1e-6
 _HASH_START, _HASH_PRIME = np.uint64(HASH_START), np.uint64(HASH_PRIME)
@@ -96,7 +98,7 @@ def _join(
 
 
 @compiled(plain=hash_words, seconds=lambda *given: _HASHING * given[0].size)
-def _hash_all(offsets: NDArray[np.int64], letters: NDArray[np.uint8]) -> NDArray[np.uint64]:
+def hash_all(offsets: NDArray[np.int64], letters: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """The hash of each word; the offsets are in order, and none is behind the letters."""
     hashes = np.empty(offsets.size - 1, np.uint64)
     for word in range(hashes.size):
@@ -139,7 +141,7 @@ class StoredWords:
         """The numbers of words, -1 for those that are not there, shape as `words`."""
         encoded = [word.encode("utf-8", "replace") for word in words]
         letters, ends = join(encoded)
-        hashes = _hash_all(np.append(0, ends), letters).tolist()
+        hashes = hash_all(np.append(0, ends), letters).tolist()
         found = map(self._number, encoded, hashes)
         return np.array([-1 if number is None else number for number in found], np.int64)
 
@@ -159,7 +161,7 @@ class StoredWords:
 
     def hashes(self) -> NDArray[np.uint64]:
         """The hash of each word; those of different words differ, but for chance."""
-        return _hash_all(self._ordered(), self._array)
+        return hash_all(self._ordered(), self._array)
 
     def word(self, number: int) -> str:
         """The word of a number."""
@@ -209,18 +211,54 @@ class StoredWords:
 def write_words(folder: Path, prefix: str, words: WordTable) -> dict[str, StoredFile]:
     """Write a word table."""
     offsets, letters = words.compact()
-    hashes = _hash_all(offsets, letters)
-    buckets = buckets_of(len(hashes))
-    bucket_of = (hashes >> np.uint64(32) & np.uint64(buckets - 1)).astype(np.int32)
-    order = np.argsort(bucket_of, kind="stable")
-    ends = np.cumsum(np.bincount(bucket_of, minlength=buckets))
-    arrays: dict[str, NDArray[Any]] = {
-        "letters": letters,
-        "numbers": order.astype(np.int32),
-        "marks": (hashes[order] & np.uint64(0xFF)).astype(np.uint8),
-        "buckets": np.append(0, ends).astype(np.int32),
-    }
     files = write_offsets(folder, f"{prefix}_offsets", offsets)
-    for part, array in arrays.items():
-        files[f"{prefix}_{part}"] = write_array(folder / f"{prefix}_{part}", array)
-    return files
+    name = f"{prefix}_letters"
+    files[name] = write_array(folder / name, letters)
+    return files | write_hashes(folder, prefix, hash_all(offsets, letters))
+
+
+def write_hashes(
+    folder: Path, prefix: str, hashes: NDArray[np.uint64], at_a_time: int = _AT_A_TIME
+) -> dict[str, StoredFile]:
+    """Write the buckets of a word table.
+
+    Args:
+        folder: The folder for the files.
+        prefix: The name of the table.
+        hashes: The hash of each word.
+        at_a_time: About how many words are ordered at a time, which takes 30 bytes for each.
+    """
+    buckets = buckets_of(len(hashes))
+    parts = min(1 << (len(hashes) // at_a_time).bit_length(), buckets)
+    types = {"numbers": np.int32, "marks": np.uint8, "buckets": np.int32}
+    with ExitStack() as closing:
+        writers = {}
+        for part, kind in types.items():
+            writers[part] = ArrayWriter(folder / f"{prefix}_{part}", kind)
+            closing.callback(writers[part].abandon)
+        before = 0
+        writers["buckets"].append(np.zeros(1, np.int32))
+        for first in range(0, buckets, buckets // parts):
+            numbers, bucket_of = _in_buckets(hashes, buckets, first, first + buckets // parts)
+            ends = before + np.cumsum(np.bincount(bucket_of, minlength=buckets // parts))
+            numbers = numbers[np.argsort(bucket_of, kind="stable")]
+            before += len(numbers)
+            writers["numbers"].append(numbers)
+            writers["marks"].append(hashes[numbers] & np.uint64(0xFF))
+            writers["buckets"].append(ends)
+        return {f"{prefix}_{part}": writer.close() for part, writer in writers.items()}
+
+
+def _in_buckets(
+    hashes: NDArray[np.uint64], buckets: int, first: int, end: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The numbers of the words in some buckets, and which of these each is in, from 0."""
+    numbers, bucket_of = list[NDArray[np.int32]](), list[NDArray[np.int32]]()
+    for begin in range(0, len(hashes), _LOOKED_THROUGH):
+        some = hashes[begin : begin + _LOOKED_THROUGH] >> np.uint64(32) & np.uint64(buckets - 1)
+        found = np.flatnonzero((some >= first) & (some < end))
+        numbers.append((found + begin).astype(np.int32))
+        bucket_of.append((some[found] - np.uint64(first)).astype(np.int32))
+    return np.concatenate([*numbers, np.empty(0, np.int32)]), np.concatenate(
+        [*bucket_of, np.empty(0, np.int32)]
+    )
