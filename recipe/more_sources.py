@@ -14,7 +14,7 @@ from typing import Any
 from recipe.examples import Example, Split
 from recipe.side_labels import arguments_of
 from recipe.sources import data_folder, plain, rows
-from sicetnon.arguments.side.evidence import END_WORDS
+from sicetnon.arguments.side.debates import END_WORDS
 from sicetnon.arguments.side.words import ends, overlap
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Argument

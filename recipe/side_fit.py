@@ -30,6 +30,7 @@ from sicetnon.arguments.side.classifier import (
     SIDES,
     sides_of,
 )
+from sicetnon.arguments.side.debates import read_debates
 from sicetnon.arguments.side.evidence import Evidence, EvidenceReader
 from sicetnon.arguments.side.weights import Columns, Logistic, SideWeights, Weights
 
@@ -40,7 +41,8 @@ KINDS = ("tagged", "untagged", "alone")
 _REGULARISATION = 0.1
 _DIGITS = 4
 _ARRAYS = (
-    "stance", "no_stance", "similarity", "tags", "titled", "points", "own_words", "weighing",
+    "stance", "no_stance", "leaning", "sideless", "similarity", "tags", "titled", "points",
+    "own_words", "weighing",
 )  # fmt: skip
 
 
@@ -80,10 +82,14 @@ class ReadConclusions:
 
 @dataclass(frozen=True)
 class ReadArguments:
-    """The labelled arguments with their evidence, by what is known of them."""
+    """The labelled arguments with their evidence, and what `read_debates` finds, by what is known.
+
+    Arguments with one conclusion and one question are taken for one debate.
+    """
 
     rows: list[LabelledArgument]
     evidence: Mapping[str, ArgumentEvidence]
+    debates: Mapping[str, Reals]
     sides: Reals
 
 
@@ -104,28 +110,36 @@ def read_labelled_arguments(readers: Readers) -> ReadArguments:
     rows = labelled_arguments()
     order = _by_domain([row.domain for row in rows])
     rows = [rows[place] for places in order for place in places]
-    evidence = {}
+    evidence, debates = {}, {}
     for kind in KINDS:
         parts = []
         for places in _by_domain([row.domain for row in rows]):
             own = [rows[place] for place in places]
             parts.append(_read(readers.of(own[0].domain), own, kind))
-        evidence[kind] = _joined(parts)
-    return ReadArguments(rows, evidence, _labels([row.side for row in rows]))
+        evidence[kind] = _joined([each for each, _ in parts])
+        debates[kind] = np.concatenate([each for _, each in parts])
+    return ReadArguments(rows, evidence, debates, _labels([row.side for row in rows]))
 
 
-def _read(reader: EvidenceReader, rows: Sequence[LabelledArgument], kind: str) -> ArgumentEvidence:
+def _read(
+    reader: EvidenceReader, rows: Sequence[LabelledArgument], kind: str
+) -> tuple[ArgumentEvidence, Reals]:
     known = kind != "alone"
-    tags = [{"PRO": 1.0, "CON": -1.0, None: 0.0}[row.stance] for row in rows]
-    return read_arguments(
+    tags = np.array([{"PRO": 1.0, "CON": -1.0, None: 0.0}[row.stance] for row in rows])
+    tags *= kind == "tagged"
+    texts, questions = [row.text for row in rows], [row.question for row in rows]
+    conclusions = [row.conclusion if known else "" for row in rows]
+    evidence = read_arguments(
         reader,
-        [row.text for row in rows],
-        [row.question for row in rows],
-        [row.conclusion if known else "" for row in rows],
+        texts,
+        questions,
+        conclusions,
         [row.title if known else "" for row in rows],
         [row.resolution if known else "" for row in rows],
-        np.array(tags) * (kind == "tagged"),
+        tags,
     )
+    everything = np.ones(len(rows), dtype=bool)
+    return evidence, read_debates(reader, texts, questions, conclusions, tags, everything)
 
 
 def fitted(evidence: Evidence, sides: Reals, rows: Bools) -> Weights:
@@ -187,6 +201,7 @@ def argument_features(
         found[kind] = evidence.combined(
             conclusion_sides(conclusions, evidence.conclusion, domains),
             conclusion_sides(conclusions, evidence.title, domains),
+            arguments.debates[kind],
         )
     return found
 
@@ -261,6 +276,5 @@ def _joined(parts: Sequence[ArgumentEvidence]) -> ArgumentEvidence:
         conclusion=_joined_evidence([part.conclusion for part in parts]),
         title=_joined_evidence([part.title for part in parts]),
         overlaps=dict(_stacked([part.overlaps for part in parts])),
-        agreements=dict(_stacked([part.agreements for part in parts])),
         **arrays,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sicetnon.records import PremiseStance
 from sicetnon.text.analysis import Analyzer, named_analysis
@@ -94,6 +94,11 @@ def _subject(statement: str) -> frozenset[str]:
 def content_stems(statement: str) -> frozenset[str]:
     """The stems of the content words of a statement."""
     return frozenset(_analyzer().stems_of(statement))
+
+
+def content_stems_of_each(statements: Sequence[str]) -> list[frozenset[str]]:
+    """As `content_stems`, for many statements at once."""
+    return list(map(frozenset, _analyzer().stems_of_each(statements)))
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sicetnon.checks import check_number
@@ -10,7 +11,7 @@ from sicetnon.library.answers import Answer, answers, with_snippets
 from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
 from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
-from sicetnon.records import Topic
+from sicetnon.records import Ranking, Record, Topic
 from sicetnon.values import check_text
 
 LONGEST_QUESTION = 10_000
@@ -40,21 +41,30 @@ def shown_answers(
     snippets: bool,
 ) -> list[Answer]:
     """The best answers to a question; `Index.search` describes them and the arguments."""
-    found = _shown(index, system, question, k).best(_BALANCED * k if balance else k).answers()
+    ranking, records = _results(index, system, question, k)
+    shown = _shown(system, ranking, records, k)
+    found = shown.best(_BALANCED * k if balance else k).answers()
     first, rest = found[:k], found[k:]
     if sides:
-        first = with_sides(question, first)
+        first = with_sides(question, first, records)
         # to judge a side takes time: those of the rest count only where one side is short
-        rest = with_sides(question, rest) if is_one_sided(first, k) else rest
+        rest = with_sides(question, rest, records) if is_one_sided(first, k) else rest
     best = balanced(first + rest, k) if balance else first
     return with_snippets(question, best, index.analysis.analyzer()) if snippets else best
 
 
-def _shown(index: IndexReader, system: System, question: str, k: int) -> Shown:
-    """The results for a question that a person is shown."""
+def _results(
+    index: IndexReader, system: System, question: str, k: int
+) -> tuple[Ranking, list[Record]]:
+    """The results for a question of which k are shown, without stances, and their records."""
     finder = replace(system, labelling=None)
     ranking = finder.retrieve([Topic("1", question)], _MOST_FOLDED * k)[0]
-    shown = folded(ranking, index.records_of(ranking)).arguing().on_topic()
+    return ranking, index.records_of(ranking)
+
+
+def _shown(system: System, ranking: Ranking, records: Sequence[Record], k: int) -> Shown:
+    """The results that a person is shown."""
+    shown = folded(ranking, records).arguing().on_topic()
     # the classifier may take a while for each result
     return shown if system.labelling is None else shown.best(k).labelled(system.labelling)
 

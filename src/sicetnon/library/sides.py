@@ -8,7 +8,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from sicetnon.arguments.side.questions import has_sides
-from sicetnon.records import claimed, resolution_of, said, title_of
+from sicetnon.records import Record, claimed, resolution_of, said, title_of
 
 if TYPE_CHECKING:
     from sicetnon.arguments.side.classifier import SideAnswer
@@ -17,11 +17,19 @@ if TYPE_CHECKING:
 _DIGITS = 4
 
 
-def with_sides(question: str, answers: Sequence[Answer]) -> list[Answer]:
+def with_sides(
+    question: str, answers: Sequence[Answer], others: Sequence[Record] = ()
+) -> list[Answer]:
     """The answers with their sides, where the question has any.
 
     Answers whose stance is about two objects stay as they are, and so do documents of which the
     index holds no text: nothing tells their side.
+
+    Args:
+        question: The question.
+        answers: The answers.
+        others: Other results for the question. Those with the claim of an answer help to tell what
+            its stance stands for.
     """
     is_told = [bool(said(answer.record) or claimed(answer.record)[0]) for answer in answers]
     is_compared = any(answer.objects for answer in answers)
@@ -31,6 +39,7 @@ def with_sides(question: str, answers: Sequence[Answer]) -> list[Answer]:
     from sicetnon.arguments.side.classifier import Side
 
     records = [answer.record for answer in compress(answers, is_told)]
+    records += _of_same_claims(records, others)
     texts, titles = list(map(said, records)), list(map(title_of, records))
     claims, stances = zip(*map(claimed, records), strict=True)
     resolutions = list(map(resolution_of, records))
@@ -38,6 +47,17 @@ def with_sides(question: str, answers: Sequence[Answer]) -> list[Answer]:
     return [
         _sided(answer, next(found)) if told else answer
         for answer, told in zip(answers, is_told, strict=True)
+    ]
+
+
+def _of_same_claims(records: Sequence[Record], others: Sequence[Record]) -> list[Record]:
+    """Those of some other records that have a stance towards the claim of a record."""
+    known = {record.id for record in records}
+    claims = {claimed(record)[0] for record in records}
+    return [
+        other
+        for other in others
+        if other.id not in known and claimed(other)[0] in claims and claimed(other)[1] is not None
     ]
 
 

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.side import words
+from sicetnon.arguments.side.debates import UNSIDED
 from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals, logit
 from sicetnon.arguments.side.statements import is_point
+from sicetnon.arguments.side.telling import read_sentences
 
 _FOR, _AGAINST, _, _NONE = range(4)
 _OVERLAP_WORDS = 80
@@ -23,8 +25,10 @@ class ArgumentEvidence:
     Attributes:
         conclusion: Of their conclusions.
         title: Of the titles of their debates; that of the conclusion where there is none.
-        stance: Log odds of stance of their texts.
-        no_stance: Log odds that their texts take no stance.
+        stance: Log odds of stance of their texts' last words.
+        no_stance: Log odds that these take no stance.
+        leaning: See `read_sentences`; 0 where the stance is known.
+        sideless: Likewise.
         similarity: Of their first words to the question.
         tags: Their stance towards the conclusion, 1 or -1; 0 where it is not known.
         titled: Whether the title states something else than the conclusion; where the stance is not
@@ -33,8 +37,6 @@ class ArgumentEvidence:
             on it.
         own_words: See `words.own_words`.
         overlaps: Lexical measures by name.
-        agreements: Log odds that their texts agree with the conclusion, the title and the question;
-            0 where the stance is known.
         weighing: Whether they say that they weigh both sides.
     """
 
@@ -42,32 +44,35 @@ class ArgumentEvidence:
     title: Evidence
     stance: Reals
     no_stance: Reals
+    leaning: Reals
+    sideless: Reals
     similarity: Reals
     tags: Reals
     titled: Reals
     points: Reals
     own_words: Reals
     overlaps: dict[str, Reals]
-    agreements: dict[str, Reals]
     weighing: NDArray[np.bool_]
 
-    def combined(self, conclusion: Reals, title: Reals) -> Evidence:
+    def combined(self, conclusion: Reals, title: Reals, debates: Reals) -> Evidence:
         """The features of the arguments.
 
         Args:
             conclusion: Probabilities of `SIDES` of the conclusions, shape (rows, 4).
             title: Likewise of the titles.
+            debates: See `read_debates`, for conclusions that may take no side.
         """
         sides, leaning, none = _summary(conclusion)
         title_sides, title_leaning, title_none = _summary(title)
         raw, title_raw = self.conclusion.favours["stance"], self.title.favours["stance"]
         tags, points, own = self.tags, self.points, 1 - self.points
-        concluding, titled = self.agreements["conclusion"], self.agreements["title"]
         favours = {
             "text": self.stance,
+            "sentences": self.leaning,
             "conclusion × tag": own * tags * sides,
             "leaning × tag": own * tags * leaning,
             "stance × tag": own * tags * raw,
+            "debate × tag": own * tags * debates * np.where(none >= UNSIDED, none, 0.0),
             "conclusion": own * sides,
             "leaning": own * leaning,
             "point": points * sides,
@@ -77,11 +82,6 @@ class ArgumentEvidence:
             "title × tag": points * tags * title_sides,
             "leaning of title × tag": points * tags * title_leaning,
             "stance of title × tag": points * tags * title_raw,
-            "agreement × conclusion": own * concluding * sides,
-            "agreement × leaning": own * concluding * leaning,
-            "agreement × title": points * titled * title_sides,
-            "agreement × leaning of title": points * titled * title_leaning,
-            "agreement with question": self.agreements["question"],
             "own words × conclusion": self.own_words * own * sides,
             "own words × leaning": self.own_words * own * leaning,
             "own words × title": self.own_words * points * title_leaning,
@@ -91,6 +91,7 @@ class ArgumentEvidence:
             "no side of conclusion, log odds": logit(none),
             "no stance of conclusion": self.conclusion.sided["no stance"],
             "no stance of text": self.no_stance,
+            "no side of sentences": self.sideless,
             "choice": self.conclusion.sided["choice"],
             "similarity": self.conclusion.sided["similarity"],
             "similarity of title": self.title.sided["similarity"],
@@ -132,24 +133,22 @@ def read_arguments(
         title if differs else conclusion
         for title, conclusion, differs in zip(titles, conclusions, titled.tolist(), strict=True)
     ]
-    stance, no_stance = reader.texts(texts, questions, tags != 0)
+    stance, no_stance = reader.last_words(texts, questions)
+    leaning, sideless = read_sentences(reader, texts, questions, unknown)
     statements = reader.conclusions([*conclusions, *named], [*questions, *questions])
     return ArgumentEvidence(
         conclusion=statements.rows(slice(0, len(texts))),
         title=statements.rows(slice(len(texts), None)),
         stance=stance,
         no_stance=no_stance,
+        leaning=leaning,
+        sideless=sideless,
         similarity=reader.similarity(texts, questions, tags == 0),
         tags=tags,
         titled=titled.astype(np.float64),
         points=(titled & resolved).astype(np.float64),
         own_words=np.array([words.own_words(text) for text in texts]),
         overlaps=_overlaps(questions, conclusions, named, texts),
-        agreements={
-            "conclusion": reader.agreement(texts, conclusions, unknown),
-            "title": reader.agreement(texts, named, unknown & titled),
-            "question": reader.agreement(texts, questions, unknown),
-        },
         weighing=np.array([words.weighs(text) for text in texts], dtype=bool),
     )
 

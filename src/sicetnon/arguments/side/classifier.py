@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sicetnon.arguments.model.classifiers import Floats, Model
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.argument_evidence import read_arguments
+from sicetnon.arguments.side.debates import UNSIDED, read_debates
 from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals
 from sicetnon.arguments.side.plain import plain
 from sicetnon.arguments.side.weights import SHIPPED, Weights, side_weights
@@ -23,6 +24,7 @@ from sicetnon.records import PremiseStance, QuestionSide
 from sicetnon.values import check_path, check_texts
 
 SIDES: tuple[QuestionSide, ...] = get_args(QuestionSide)
+_NONE = SIDES.index("NONE")
 # of 597 labelled arguments three weigh both: too few to learn from, so that words decide
 _WEIGHING, _SELDOM = 0.6, 0.01
 _LONGEST_STATEMENT = 40
@@ -52,8 +54,9 @@ class Side:
 
     The side of a conclusion is judged by the debate model and by words. The stance of a text
     towards its conclusion is used where it is known; where it is not, the text decides, which is
-    right less often, so that its probabilities are lower. Loaded questions ("Isn't it cruel to keep
-    animals in zoos?") are read in plain words: see `plain`.
+    right less often, so that its probabilities are lower. Where a conclusion takes no side, the
+    texts with that conclusion that are given together tell what PRO stands for. Loaded questions
+    ("Isn't it cruel to keep animals in zoos?") are read in plain words: see `plain`.
 
     Args:
         model: The shipped model when left out, or a folder of its kind.
@@ -167,7 +170,10 @@ class Side:
         )
         sides = self._of_conclusions(read.conclusion, conclusions, questions)
         title_sides = self._of_conclusions(read.title, titles, questions)
-        evidence = read.combined(sides, title_sides)
+        debates = read_debates(
+            self._reader, texts, questions, conclusions, tags, sides[:, _NONE] >= UNSIDED
+        )
+        evidence = read.combined(sides, title_sides, debates)
         has_conclusion = np.array([bool(text.strip()) for text in conclusions], dtype=bool)
         found = np.zeros((len(texts), len(SIDES)))
         for weights, rows in (

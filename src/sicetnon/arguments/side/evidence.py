@@ -30,9 +30,7 @@ _PRO, _CON, _NO_STANCE = range(3)
 _FIRST, _SECOND, _, _NO = range(4)
 _SMALL = 1e-3
 _SMALL_COMPARISON = 1e-2
-_WINDOW_WORDS, _WINDOWS = 30, 5
-END_WORDS = 40
-"""The number of first and of last words of a text that are compared with a claim."""
+_EDGE_WORDS = 30
 
 
 @dataclass(frozen=True)
@@ -121,46 +119,29 @@ class EvidenceReader:
         }
         return Evidence(favours, sided)
 
-    def texts(
-        self, texts: Sequence[str], questions: Sequence[str], known: NDArray[np.bool_]
-    ) -> tuple[Reals, Reals]:
-        """The mean log odds of stance and of no stance of each text on its question.
+    def last_words(self, texts: Sequence[str], questions: Sequence[str]) -> tuple[Reals, Reals]:
+        """The log odds of stance and of no stance of the last words of each text on its question.
 
         Args:
             texts: Any texts.
             questions: A question for each.
-            known: Whether the stance of a text towards its conclusion is known: then its last
-                words are read, else five parts of it.
         """
-        parts = [
-            _windows(text)[-1:] if is_known else _windows(text)
-            for text, is_known in zip(texts, known.tolist(), strict=True)
-        ]
-        owners = np.repeat(np.arange(len(texts)), [len(each) for each in parts])
-        asked = [questions[owner] for owner in owners.tolist()]
-        found = _distinct(self._stance, [part for each in parts for part in each], asked)
-        counts = np.bincount(owners, minlength=len(texts))
-        stance = np.bincount(owners, weights=log_odds(found), minlength=len(texts)) / counts
-        none = np.bincount(owners, weights=log_odds_of_none(found), minlength=len(texts)) / counts
-        return stance, none
+        found = _distinct(self._stance, [_edges(text)[1] for text in texts], questions)
+        return log_odds(found), log_odds_of_none(found)
 
-    def agreement(
-        self, texts: Sequence[str], statements: Sequence[str], wanted: NDArray[np.bool_]
-    ) -> Reals:
-        """Log odds that the first and last words of a text agree with a statement, else oppose it.
+    def statements(
+        self, statements: Sequence[str], questions: Sequence[str]
+    ) -> tuple[Reals, Reals]:
+        """The log odds of the side of each statement on its question, and of its taking none.
 
         Args:
-            texts: Any texts.
-            statements: A claim or a question for each.
-            wanted: Which of them are read; the others get 0.
+            statements: Any short texts.
+            questions: A question for each.
         """
-        found = np.zeros(len(texts))
-        at = [place for place in np.flatnonzero(wanted).tolist() if statements[place].strip()]
-        if at:
-            read = [words.ends(texts[place], END_WORDS, "…") for place in at]
-            asked = [statements[place] for place in at]
-            found[at] = log_odds(_distinct(self._conclusion_stance, read, asked))
-        return found
+        if not statements:
+            return np.zeros(0), np.zeros(0)
+        found = _distinct(self._conclusion_stance, statements, questions)
+        return log_odds(found), log_odds_of_none(found)
 
     def similarity(
         self, texts: Sequence[str], questions: Sequence[str], wanted: NDArray[np.bool_]
@@ -176,7 +157,7 @@ class EvidenceReader:
         places = np.flatnonzero(wanted)
         if len(places):
             at = places.tolist()
-            firsts = [_windows(texts[place])[0] for place in at]
+            firsts = [_edges(texts[place])[0] for place in at]
             found[places] = self._similarity(firsts, [questions[place] for place in at])
         return found
 
@@ -301,13 +282,7 @@ def _leading(first: int, second: int) -> float:
     return 1.0 if second < 0 or 0 <= first < second else -1.0
 
 
-def _windows(text: str) -> list[str]:
-    """Up to five parts of 30 words, evenly over a text; the last ends with the text."""
-    read = words.separate(text)
-    last = max(len(read) - _WINDOW_WORDS, 0)
-    count = min(_WINDOWS, 1 + last // _WINDOW_WORDS)
-    starts = dict.fromkeys(round(last * place / max(count - 1, 1)) for place in range(count))
-    if last:
-        starts[last] = None
-    parts = (" ".join(read[start : start + _WINDOW_WORDS]) for start in starts)
-    return [part[: words.WORD_LETTERS * _WINDOW_WORDS] for part in parts]
+def _edges(text: str) -> tuple[str, str]:
+    """The first and the last 30 words of a text."""
+    read, most = words.separate(text), words.WORD_LETTERS * _EDGE_WORDS
+    return " ".join(read[:_EDGE_WORDS])[:most], " ".join(read[-_EDGE_WORDS:])[:most]
