@@ -17,7 +17,7 @@ _READ, _KEEP, _DATA = 0, 3, 1
 _UNALIGNED = 1
 
 
-def _is_plain(array: Any) -> bool:
+def _is_contiguous(array: Any) -> bool:
     return isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
 
 
@@ -29,7 +29,7 @@ def _address(context: Any, builder: Any, signature: Any, values: Any) -> Any:
 
 def _prefetch_call(_: Any, array: Any, index: Any) -> Any:
     """The signature of a call and its code generator; None for arrays that are not contiguous."""
-    if not _is_plain(array):
+    if not _is_contiguous(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -45,7 +45,7 @@ def _prefetch_call(_: Any, array: Any, index: Any) -> Any:
 
 def _load_call(_: Any, array: Any, index: Any) -> Any:
     """As `_prefetch_call`, for a load of eight bytes."""
-    if not _is_plain(array):
+    if not _is_contiguous(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:

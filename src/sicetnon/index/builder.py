@@ -9,10 +9,10 @@ from pathlib import Path
 
 from sicetnon.errors import DataError
 from sicetnon.index.forms import write_forms
-from sicetnon.index.identifiers import IdentifierWriter
+from sicetnon.index.identifier_writer import IdentifierWriter
 from sicetnon.index.inversion import Inverter
 from sicetnon.index.joined import Joined
-from sicetnon.index.layout import LengthWriter
+from sicetnon.index.length_writer import LengthWriter
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import merge_postings
 from sicetnon.index.stages import Stage
@@ -62,7 +62,8 @@ class SegmentBuilder:
         folder: An empty folder.
         fields: The number of texts per document.
         analysis: Turns texts into terms.
-        memory: Bytes for postings before they are spilled; the vocabulary comes on top.
+        memory: Bytes for postings before they are spilled. The vocabulary and some 24 bytes for
+            each document come on top.
         on_error: Called with the error of each document whose id is taken; may raise it.
         is_taken: Whether an id is already in another segment.
     """
@@ -79,16 +80,17 @@ class SegmentBuilder:
         self._folder, self._fields = folder, fields
         self._on_error, self._is_taken = on_error, is_taken
         self._analyzer = Analyzer(analysis)
-        self._ids = IdentifierWriter(folder)
         self._inverter = Inverter(folder, fields, memory)
         self._lengths = LengthWriter(folder, fields)
-        self._store = DocumentWriter(folder)
         self._analysing, self._storing = Stage(), Stage()
-        self._closing = ExitStack()
-        for close in (
-            self._ids.abandon, self._store.abandon, self._storing.stop, self._analysing.stop
-        ):  # fmt: skip
-            self._closing.callback(close)
+        with ExitStack() as closing:
+            self._ids = IdentifierWriter(folder)
+            closing.callback(self._ids.abandon)
+            self._store = DocumentWriter(folder)
+            closing.callback(self._store.abandon)
+            closing.callback(self._storing.stop)
+            closing.callback(self._analysing.stop)
+            self._closing = closing.pop_all()
 
     def __enter__(self) -> SegmentBuilder:
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,8 @@ from sicetnon.formats.identifiers import check_identifier
 from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment, refuse_inside_index
 from sicetnon.index.forms import write_forms
-from sicetnon.index.identifiers import IdentifierWriter
-from sicetnon.index.layout import LengthWriter
+from sicetnon.index.identifier_writer import IdentifierWriter
+from sicetnon.index.length_writer import LengthWriter
 from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
 from sicetnon.index.merge import Source, blocks, merge_postings
 from sicetnon.index.plain_postings import MAX_FREQUENCY
@@ -205,8 +206,11 @@ class _Import:
 
     def _read_documents(self) -> tuple[NDArray[np.int32], dict[str, StoredFile]]:
         lengths, batch = np.zeros(self._reader.header.documents, np.int32), []
-        ids, store = IdentifierWriter(self._folder), DocumentWriter(self._folder)
-        try:
+        with ExitStack() as closing:
+            ids = IdentifierWriter(self._folder)
+            closing.callback(ids.abandon)
+            store = DocumentWriter(self._folder)
+            closing.callback(store.abandon)
             for number, (identifier, length) in enumerate(self._reader.documents()):
                 try:
                     check_identifier(identifier)
@@ -223,6 +227,3 @@ class _Import:
             if len(ids) != len(lengths):
                 raise DataError("an id comes twice; every document needs its own", self._path)
             return lengths, ids.close() | store.close()
-        finally:
-            ids.abandon()
-            store.abandon()

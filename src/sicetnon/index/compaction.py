@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.forms import write_forms
-from sicetnon.index.identifiers import IdentifierWriter
-from sicetnon.index.layout import LengthWriter
+from sicetnon.index.identifier_writer import IdentifierWriter
+from sicetnon.index.length_writer import LengthWriter
 from sicetnon.index.manifest import SegmentEntry, annotation_file
 from sicetnon.index.merge import PackedSource, merge_postings
 from sicetnon.index.reader import IndexReader

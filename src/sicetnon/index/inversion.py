@@ -92,7 +92,11 @@ class Inverter:
         return lengths
 
     def sources(self, terms: int) -> list[Merging]:
-        """All postings, to be merged; there are so many terms."""
+        """All postings, to be merged.
+
+        Args:
+            terms: The number of all terms.
+        """
         runs = [self._run_source(run, terms) for run in range(len(self._runs))]
         return [*runs, self._inverted.source(terms)]
 

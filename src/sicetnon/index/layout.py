@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.offsets import STEP_TYPES, bases_name, groups_of
 from sicetnon.index.packed import PATTERNS, POSTING_OFFSETS, POSTINGS
-from sicetnon.index.storage import REBUILD, ArrayWriter, StoredFile, damaged
+from sicetnon.index.storage import REBUILD, StoredFile, damaged
 from sicetnon.index.store import BLOCKS, DICTIONARY, FIRSTS, OFFSETS, STORE, STORE_TYPES
 from sicetnon.index.words import buckets_of
 
@@ -20,55 +16,13 @@ FORM_OFFSETS, FORM_NUMBERS, STEMS = "form_offsets", "form_numbers", "stems"
 
 _Arrays = dict[str, tuple[tuple[str, ...], tuple[int, ...]]]
 """Types that an array may have, and shapes, by name."""
-_LENGTH_TYPES = ("uint8", "uint16", "int32")
+LENGTH_TYPES = ("uint8", "uint16", "int32")
+"""The types that lengths can have, the smallest first."""
 
 
 def lengths_name(field: int) -> str:
     """The name of the file with the number of terms that each document has in a field."""
     return f"lengths_{field}"
-
-
-class LengthWriter:
-    """Writes the numbers of terms, those of each field in the smallest type that holds them.
-
-    Until then they are kept in memory, those of each batch in the smallest type for it.
-
-    Args:
-        folder: The folder for the files.
-        fields: The number of fields.
-    """
-
-    def __init__(self, folder: Path, fields: int):
-        self._folder = folder
-        self._columns: list[list[NDArray[Any]]] = [[] for _ in range(fields)]
-
-    def append(self, lengths: NDArray[np.int32]) -> None:
-        """Add the terms of the next documents by field, shape (documents, fields)."""
-        for column, batch in zip(self._columns, lengths.T, strict=True):
-            column.append(batch.astype(_smallest_type(batch)))
-
-    def close(self) -> dict[str, StoredFile]:
-        """Write and describe the files."""
-        files = {}
-        for field, column in enumerate(self._columns):
-            name, small = (
-                lengths_name(field),
-                max(map(_smallest_type, column), key=_LENGTH_TYPES.index),
-            )
-            writer = ArrayWriter(self._folder / name, small)
-            try:
-                for batch in column:
-                    writer.append(batch)
-                files[name] = writer.close()
-            finally:
-                writer.abandon()
-            column.clear()
-        return files
-
-
-def _smallest_type(lengths: NDArray[Any]) -> str:
-    most = int(lengths.max(initial=0))
-    return next(name for name in _LENGTH_TYPES if most <= np.iinfo(name).max)
 
 
 def check_layout(folder: Path, entry: SegmentEntry, fields: int) -> None:
@@ -100,7 +54,7 @@ def _expected(files: dict[str, StoredFile], documents: int, fields: int) -> _Arr
         POSTINGS: (("uint64",), (_rows(files, POSTINGS),)),
         PATTERNS: (("uint16",), (_rows(files, PATTERNS), fields)),
         **_offsets(POSTING_OFFSETS, terms),
-        **{lengths_name(field): (_LENGTH_TYPES, (documents,)) for field in range(fields)},
+        **{lengths_name(field): (LENGTH_TYPES, (documents,)) for field in range(fields)},
         **_word_table(files, "terms", terms),
         **_word_table(files, "ids", documents),
         **_store(files, documents),

@@ -24,7 +24,7 @@ BLOCK_POSTINGS = 1 << 20
 """Number of postings that are merged at a time; it bounds the memory."""
 
 SAME = np.empty(0, np.int32)
-"""Stands for new numbers of documents that are the old ones."""
+"""Marks a source whose documents keep their numbers."""
 
 
 class Merging(Protocol):
@@ -111,9 +111,10 @@ class Source:
 
     def wrong_document(self) -> BrokenIndexError:
         """The error for postings of documents that there are not."""
-        return damaged(
-            self.folder / "documents", f"found a document beyond the {len(self.renumbered):,}"
-        )
+        what = f"a document beyond the {len(self.renumbered):,}"
+        if not len(self.renumbered):
+            what = "more postings than its offsets tell"
+        return damaged(self.folder / "documents", f"found {what}")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ there, in the smallest type that holds them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +71,15 @@ def write_sizes(folder: Path, name: str, sizes: NDArray[Any]) -> dict[str, Store
 def _write(
     folder: Path, name: str, pieces: Callable[[], Iterable[NDArray[np.int64]]]
 ) -> dict[str, StoredFile]:
-    """Write offsets, which come twice, in pieces of whole groups."""
+    """Write offsets that come in pieces of whole groups.
+
+    `pieces` is called twice: for the largest step, then to write.
+    """
     most = max(int(_steps(piece).max(initial=0)) for piece in pieces())
-    with ExitStack() as closing:
-        bases = ArrayWriter(folder / bases_name(name), np.int64)
-        closing.callback(bases.abandon)
-        steps = ArrayWriter(folder / name, smallest_type(most))
-        closing.callback(steps.abandon)
+    with (
+        ArrayWriter(folder / bases_name(name), np.int64) as bases,
+        ArrayWriter(folder / name, smallest_type(most)) as steps,
+    ):
         for piece in pieces():
             bases.append(piece[:: 1 << GROUP_BITS])
             steps.append(_steps(piece))
@@ -92,7 +93,7 @@ def _steps(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class StoredOffsets:
-    """Offsets that `write_offsets` wrote.
+    """Offsets that `write_offsets` or `write_sizes` wrote.
 
     Attributes:
         steps: The steps, shape (things + 1,).

@@ -10,7 +10,7 @@ import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -45,6 +45,8 @@ class StoredFile(msgspec.Struct, frozen=True):
 
 class ArrayWriter:
     """Writes an array to a file piece by piece, flushing it to the disk at the end.
+
+    Use as a context manager, so that an error closes the file.
 
     Args:
         path: The file.
@@ -85,8 +87,16 @@ class ArrayWriter:
         return StoredFile(self._size, self._crc, self._dtype.name, (self._rows, *self._row))
 
     def abandon(self) -> None:
-        """Close the file, which may be unfinished."""
-        self._file.close()
+        """Close the file, which may be unfinished; closing it twice does nothing."""
+        # what a full disk does not take is given up anyway, and must not hide why
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.abandon()
 
     @contextlib.contextmanager
     def _naming_the_file(self) -> Iterator[None]:
@@ -100,12 +110,9 @@ class ArrayWriter:
 
 def write_array(path: Path, array: NDArray[Any]) -> StoredFile:
     """Write a whole array."""
-    writer = ArrayWriter(path, array.dtype, array.shape[1:])
-    try:
+    with ArrayWriter(path, array.dtype, array.shape[1:]) as writer:
         writer.append(array)
         return writer.close()
-    finally:
-        writer.abandon()
 
 
 class MappedArray:

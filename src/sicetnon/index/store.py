@@ -12,6 +12,7 @@ import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -76,14 +77,17 @@ class DocumentWriter:
         self, folder: Path, block_bytes: int = BLOCK_BYTES, sampled_bytes: int = _SAMPLED_BYTES
     ):
         self._folder, self._block_bytes, self._sampled_bytes = folder, block_bytes, sampled_bytes
-        self._file = ArrayWriter(folder / STORE, np.uint8)
+        with ExitStack() as opened:
+            self._file = opened.enter_context(ArrayWriter(folder / STORE, np.uint8))
+            self._offsets = opened.enter_context(ArrayWriter(folder / OFFSETS, np.int64))
+            self._opened = opened.pop_all()
         self._compressor: zstandard.ZstdCompressor | None = None
         self._dictionary = b""
         # text and sizes of the records that are in no block yet
         self._waiting, self._waiting_bytes = list[bytes](), 0
         self._sizes: list[int] = []
-        self._offsets, self._end = ArrayWriter(folder / OFFSETS, np.int64), 0
         self._offsets.append(np.zeros(1, np.int64))
+        self._end = 0
         self._blocks, self._firsts = array("q", [0]), array("q", [0])
 
     def add(self, records: Iterable[bytes]) -> None:
@@ -117,8 +121,7 @@ class DocumentWriter:
 
     def abandon(self) -> None:
         """Close the files, which may be unfinished."""
-        self._file.abandon()
-        self._offsets.abandon()
+        self._opened.close()
 
     def _train(self) -> None:
         """Make the dictionary of some of the records that wait."""

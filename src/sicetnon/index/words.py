@@ -21,7 +21,8 @@ from sicetnon.text.words import WordTable, hash_word, join
 _LINE_BREAK = ord("\n")
 _BUCKET_WORDS = 16
 """A bucket of a word table holds about so many words: their marks are looked through at a time."""
-_AT_A_TIME, _LOOKED_THROUGH = 1 << 21, 1 << 18
+_ORDERED, _LOOKED_THROUGH = 1 << 21, 1 << 18
+"""Words that are ordered at a time, and hashes that are looked through at a time."""
 # what the plain way takes, in seconds per word
 _JOINING, _HASHING = 5e-7, 1e-6
 _HASH_START, _HASH_PRIME = np.uint64(HASH_START), np.uint64(HASH_PRIME)
@@ -32,7 +33,8 @@ def buckets_of(words: int) -> int:
     return 1 << max(words // _BUCKET_WORDS, 1).bit_length() - 1
 
 
-def _bucket(value: int, buckets: int) -> int:
+def _bucket(value: Any, buckets: int) -> Any:
+    """The bucket of a hash, or those of many."""
     return value >> 32 & buckets - 1
 
 
@@ -218,7 +220,7 @@ def write_words(folder: Path, prefix: str, words: WordTable) -> dict[str, Stored
 
 
 def write_hashes(
-    folder: Path, prefix: str, hashes: NDArray[np.uint64], at_a_time: int = _AT_A_TIME
+    folder: Path, prefix: str, hashes: NDArray[np.uint64], at_a_time: int = _ORDERED
 ) -> dict[str, StoredFile]:
     """Write the buckets of a word table.
 
@@ -231,15 +233,16 @@ def write_hashes(
     buckets = buckets_of(len(hashes))
     parts = min(1 << (len(hashes) // at_a_time).bit_length(), buckets)
     types = {"numbers": np.int32, "marks": np.uint8, "buckets": np.int32}
-    with ExitStack() as closing:
-        writers = {}
-        for part, kind in types.items():
-            writers[part] = ArrayWriter(folder / f"{prefix}_{part}", kind)
-            closing.callback(writers[part].abandon)
+    with ExitStack() as opened:
+        writers = {
+            part: opened.enter_context(ArrayWriter(folder / f"{prefix}_{part}", kind))
+            for part, kind in types.items()
+        }
         before = 0
         writers["buckets"].append(np.zeros(1, np.int32))
         for first in range(0, buckets, buckets // parts):
-            numbers, bucket_of = _in_buckets(hashes, buckets, first, first + buckets // parts)
+            numbers = _in_buckets(hashes, buckets, first, first + buckets // parts)
+            bucket_of = _bucket(hashes[numbers], buckets).astype(np.int64) - first
             ends = before + np.cumsum(np.bincount(bucket_of, minlength=buckets // parts))
             numbers = numbers[np.argsort(bucket_of, kind="stable")]
             before += len(numbers)
@@ -251,14 +254,11 @@ def write_hashes(
 
 def _in_buckets(
     hashes: NDArray[np.uint64], buckets: int, first: int, end: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The numbers of the words in some buckets, and which of these each is in, from 0."""
-    numbers, bucket_of = list[NDArray[np.int32]](), list[NDArray[np.int32]]()
+) -> NDArray[np.int32]:
+    """The numbers of the words in a range of buckets, rising."""
+    found = [np.empty(0, np.int32)]
     for begin in range(0, len(hashes), _LOOKED_THROUGH):
-        some = hashes[begin : begin + _LOOKED_THROUGH] >> np.uint64(32) & np.uint64(buckets - 1)
-        found = np.flatnonzero((some >= first) & (some < end))
-        numbers.append((found + begin).astype(np.int32))
-        bucket_of.append((some[found] - np.uint64(first)).astype(np.int32))
-    return np.concatenate([*numbers, np.empty(0, np.int32)]), np.concatenate(
-        [*bucket_of, np.empty(0, np.int32)]
-    )
+        bucket_of = _bucket(hashes[begin : begin + _LOOKED_THROUGH], buckets)
+        places = np.flatnonzero((bucket_of >= first) & (bucket_of < end))
+        found.append((begin + places).astype(np.int32))
+    return np.concatenate(found)

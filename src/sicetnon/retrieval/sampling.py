@@ -47,10 +47,7 @@ def search_sampled(
         now, reached = search_windows(
             postings, documents_of, terms, ranges, found, filled, guess, window
         )
-        above = 0
-        for place in range(now):
-            above += scores[place] > guess
-        if above >= k:
+        if np.count_nonzero(scores[:now] > guess) >= k:
             return now, reached
         numbers[:filled], scores[:filled] = before
     return search_windows(postings, documents_of, terms, ranges, found, filled, threshold, window)

@@ -64,13 +64,13 @@ def is_none(score: float) -> bool:
 
 @compiled
 def score_pairs(
-    pairs: Pairs, held: NDArray[np.int64], formula: tuple[int, float, Reals], norms: Reals
+    pairs: Pairs, lists: NDArray[np.int64], formula: tuple[int, float, Reals], norms: Reals
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Reals]:
     """Compute the scores of all pairs of some terms.
 
     Args:
         pairs: The pairs of the segment.
-        held: For each term the begin and end of its postings, and of its pairs, shape (terms, 4).
+        lists: For each term the begin and end of its postings, and of its pairs, shape (terms, 4).
         formula: The first three of `Terms`.
         norms: The norm for each length.
 
@@ -79,24 +79,25 @@ def score_pairs(
         term's pairs begin, shape (terms + 1,); of size 0 if a pair has a length that no document
         can have. The scores.
     """
-    count = held.shape[0]
+    count = lists.shape[0]
     starts = np.zeros(count + 1, np.int64)
     for term in range(count):
-        starts[term + 1] = starts[term] + held[term, 3] - held[term, 2]
+        starts[term + 1] = starts[term] + lists[term, 3] - lists[term, 2]
     table = np.empty(starts[count])
     terms = formula[0], formula[1], formula[2], starts, table
     for term in range(count):
         if term + 1 < count:
-            begin, end = held[term + 1, 2], held[term + 1, 3]
+            begin, end = lists[term + 1, 2], lists[term + 1, 3]
             fetch(pairs[1], pairs[0], begin, min(end - begin, _MOST_FETCHED))
-        begin, end = held[term, 2], held[term, 3]
+        begin, end = lists[term, 2], lists[term, 3]
         if formula[0] == 0:
             is_sound = fill_saturated(pairs, terms, term, begin, end, norms)
         else:
             is_sound = fill_other(pairs, terms, term, begin, end, norms)
         if not is_sound:
-            return held[:, :2].copy(), starts[:0], table
-    return held[:, :2].copy(), starts, table
+            return lists[:, :2].copy(), starts[:0], table
+    # numba would compile every kernel again for a slice that is not contiguous
+    return lists[:, :2].copy(), starts, table
 
 
 @compiled(allocates=False)
@@ -217,14 +218,14 @@ def add_paired(
     while place + many <= stop and documents[place + many - np.uint64(1)] < behind:
         prefetch(documents, place + np.uint64(_AHEAD))
         prefetch(codes, place + np.uint64(_AHEAD))
-        for four in range(many // np.uint64(4)):
-            at = place + np.uint64(4) * four
+        for group in range(many // np.uint64(4)):
+            at = place + np.uint64(4) * group
             lower, upper = eight_bytes(documents, at), eight_bytes(documents, at + np.uint64(2))
-            numbers = eight_bytes(codes, at)
-            scores[(lower & _LOW_HALF) - base] += own[numbers & _LOW_QUARTER]
-            scores[(lower >> _32) - base] += own[(numbers >> _16) & _LOW_QUARTER]
-            scores[(upper & _LOW_HALF) - base] += own[(numbers >> _32) & _LOW_QUARTER]
-            scores[(upper >> _32) - base] += own[numbers >> _48]
+            four_codes = eight_bytes(codes, at)
+            scores[(lower & _LOW_HALF) - base] += own[four_codes & _LOW_QUARTER]
+            scores[(lower >> _32) - base] += own[(four_codes >> _16) & _LOW_QUARTER]
+            scores[(upper & _LOW_HALF) - base] += own[(four_codes >> _32) & _LOW_QUARTER]
+            scores[(upper >> _32) - base] += own[four_codes >> _48]
         place += many
     while place < stop and documents[place] < behind:
         scores[np.uint64(documents[place]) - base] += own[np.uint64(codes[place])]

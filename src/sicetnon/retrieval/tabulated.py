@@ -95,10 +95,10 @@ class _SegmentSearch:
         if -1 in self._held:
             is_held = terms >= 0
             self._held, numbers = terms[is_held].tolist(), numbers[is_held]
-        pool, held = segment.together(self._held, None if is_whole else column)
+        pool, lists = segment.together(self._held, None if is_whole else column)
         # the codes of terms without pairs are frequencies
         self._postings = pool.documents, pool.codes, pool.codes, (0, 1)
-        self._pairs, self._lists = (pool.pair_frequencies, pool.pair_lengths), held
+        self._pairs, self._lists = (pool.pair_frequencies, pool.pair_lengths), lists
         self._formula = FORMULAS.index(formula), norms.lengths.weight or 1.0, numbers
         self._window = window
         self._place, self._known = place, part.bounds

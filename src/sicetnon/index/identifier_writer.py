@@ -18,16 +18,16 @@ from sicetnon.compiled import compiled
 from sicetnon.index.offsets import smallest_type, write_sizes
 from sicetnon.index.storage import ArrayWriter, StoredFile
 from sicetnon.index.words import hash_all, write_hashes
+from sicetnon.text.word_arrays import EMPTY
 from sicetnon.text.words import join
 
 _PREFIX = "ids"
-_EMPTY = -1
 _FIRST_ROOM, _GROWTH = 1 << 10, 1.25
 # what the plain way takes, in seconds per id
 _PLACING = 1e-6
 
 
-def _place_plainly(
+def _insert_plainly(
     slots: NDArray[np.int32],
     hashes: NDArray[np.uint64],
     new: NDArray[np.uint64],
@@ -53,7 +53,7 @@ def _place_plainly(
     for place in range(begin, new.size):
         value = new[place]
         at = np.int64(value & np.uint64(mask)) if slot < 0 else np.int64(slot)
-        while slots[at] != _EMPTY:
+        while slots[at] != EMPTY:
             if hashes[slots[at]] == value:
                 return place, int(at)
             at = (at + 1) & mask
@@ -62,11 +62,11 @@ def _place_plainly(
     return new.size, -1
 
 
-_place = compiled(
-    plain=_place_plainly,
+_insert_hashes = compiled(
+    plain=_insert_plainly,
     seconds=lambda _, __, new, begin, *___: _PLACING * (new.size - begin),
     allocates=False,
-)(_place_plainly)
+)(_insert_plainly)
 
 
 class IdentifierWriter:
@@ -79,7 +79,7 @@ class IdentifierWriter:
     def __init__(self, folder: Path):
         self._folder = folder
         self._letters = ArrayWriter(folder / f"{_PREFIX}_letters", np.uint8)
-        self._slots = np.full(_FIRST_ROOM, _EMPTY, np.int32)
+        self._slots = np.full(_FIRST_ROOM, EMPTY, np.int32)
         self._hashes = np.zeros(_FIRST_ROOM, np.uint64)
         # of each batch: the sizes of its ids, its first number, and where its letters begin
         self._sizes = list[NDArray[Any]]()
@@ -90,7 +90,14 @@ class IdentifierWriter:
         return self._count
 
     def insert(self, identifiers: Sequence[bytes]) -> NDArray[np.int32]:
-        """The numbers of ids, in the order in which they first came; new ones are added."""
+        """Number ids in the order of their first occurrence; a known id keeps its number.
+
+        Args:
+            identifiers: The ids.
+
+        Returns:
+            Their numbers, shape as `identifiers`.
+        """
         first, numbers = self._count, np.empty(len(identifiers), np.int32)
         if not len(identifiers):
             return numbers
@@ -102,7 +109,7 @@ class IdentifierWriter:
                 return self._read(number) == identifiers[place]
             return identifiers[int(np.argmax(numbers[:place] == number))] == identifiers[place]
 
-        repeated = self._number(hash_all(np.append(0, ends), letters), numbers, is_same)
+        repeated = self._number_hashes(hash_all(np.append(0, ends), letters), numbers, is_same)
         if repeated:
             kept = [each for place, each in enumerate(identifiers) if place not in repeated]
             letters, ends = join(kept)
@@ -110,19 +117,20 @@ class IdentifierWriter:
         return numbers
 
     def close(self) -> dict[str, StoredFile]:
-        """Write the rest, and describe the files."""
-        self._slots = np.empty(0, np.int32)
+        """Write the rest, and describe the files. Nothing can be inserted then."""
+        self._slots, hashes = np.empty(0, np.int32), self._hashes[: self._count]
+        self._hashes = np.empty(0, np.uint64)
         sizes = np.concatenate([np.empty(0, np.uint8), *self._sizes])
         self._sizes.clear()
         files = {f"{_PREFIX}_letters": self._letters.close()}
         files |= write_sizes(self._folder, f"{_PREFIX}_offsets", sizes)
-        return files | write_hashes(self._folder, _PREFIX, self._hashes[: self._count])
+        return files | write_hashes(self._folder, _PREFIX, hashes)
 
     def abandon(self) -> None:
         """Close the file, which may be unfinished."""
         self._letters.abandon()
 
-    def _number(
+    def _number_hashes(
         self,
         new: NDArray[np.uint64],
         numbers: NDArray[np.int32],
@@ -137,7 +145,7 @@ class IdentifierWriter:
         """
         begin, slot, repeated = 0, -1, set[int]()
         while begin < len(new):
-            place, slot = _place(self._slots, self._hashes, new, begin, self._count, slot)
+            place, slot = _insert_hashes(self._slots, self._hashes, new, begin, self._count, slot)
             numbered = self._count + place - begin
             numbers[begin:place] = np.arange(self._count, numbered)
             self._count, begin = numbered, place
@@ -173,7 +181,11 @@ class IdentifierWriter:
             self._hashes.resize(room, refcheck=False)
         if 3 * count <= 2 * len(self._slots):
             return
-        self._slots = np.empty(0, np.int32)  # before as much again is taken
-        self._slots = np.full(1 << (3 * count // 2).bit_length(), _EMPTY, np.int32)
-        known, self._count = self._hashes[: self._count], 0
-        self._number(known, np.empty(len(known), np.int32), lambda *_: False)
+        # free the old table before the new one is allocated
+        self._slots = np.empty(0, np.int32)
+        self._slots = np.full(1 << (3 * count // 2).bit_length(), EMPTY, np.int32)
+        known, number, slot = self._hashes[: self._count], 0, -1
+        while number < len(known):
+            # ids with one hash were told apart when they came
+            number, slot = _insert_hashes(self._slots, known, known, number, number, slot)
+            slot = (slot + 1) % len(self._slots)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sicetnon.index.identifiers import IdentifierWriter
+from sicetnon.index.identifier_writer import IdentifierWriter
 from sicetnon.index.offsets import write_offsets, write_sizes
-from sicetnon.index.storage import MappedArray, StoredFile
+from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile
 from sicetnon.index.words import StoredWords, hash_all, write_hashes
 from sicetnon.text.plain_words import hash_word
 
@@ -60,7 +60,9 @@ def test_different_ids_may_have_one_hash(tmp_path: Path) -> None:
 
 def test_many_ids_make_the_table_grow(tmp_path: Path) -> None:
     ids = [f"d{number}" for number in range(50_000)]
-    check(tmp_path, [ids[:3], ids[3:2_000], [*ids[1_990:20_000], *ids[:9]], ids[20_000:]])
+    check(tmp_path, [[*COLLIDING, *ids[:3]], ids[3:2_000], [*ids[1_990:20_000], *COLLIDING[::-1]]])
+    (tmp_path / "more").mkdir()
+    check(tmp_path / "more", [ids[:3], ids[3:2_000], [*ids[1_990:20_000], *ids[:9]], ids[20_000:]])
 
 
 @pytest.mark.parametrize("at_a_time", [1, 100, 1 << 20])
@@ -71,8 +73,9 @@ def test_words_are_put_into_buckets_some_at_a_time(
     words = [b"w%d" % number for number in range(count)]
     ends = np.cumsum([0, *map(len, words)])
     hashes = hash_all(ends, np.frombuffer(b"".join(words), np.uint8))
+    (tmp_path / "whole").mkdir()
     found = opened(tmp_path, write_hashes(tmp_path, "x", hashes, at_a_time))
-    expected = opened(tmp_path, write_hashes(tmp_path, "x", hashes, 1 << 30))
+    expected = opened(tmp_path / "whole", write_hashes(tmp_path / "whole", "x", hashes, 1 << 30))
     assert found.keys() == expected.keys()
     for name, array in expected.items():
         assert found[name].dtype == array.dtype
@@ -87,3 +90,15 @@ def test_sizes_are_written_as_their_offsets_are(tmp_path: Path, count: int) -> N
     files = write_sizes(tmp_path / "sizes", "x", sizes)
     offsets = np.append(0, np.cumsum(sizes, dtype=np.int64))
     assert files == write_offsets(tmp_path, "x", offsets)
+
+
+def write_and_fail(path: Path) -> None:
+    with ArrayWriter(path, np.uint8) as writer:
+        writer.append(np.zeros(9, np.uint8))
+        raise ValueError("the first error")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+def test_a_full_disk_does_not_hide_another_error() -> None:
+    with pytest.raises(ValueError, match="the first error"):
+        write_and_fail(Path("/dev/full"))
