@@ -4,10 +4,10 @@
         [--models BM25 DirichletLM] [--words 2 5 10 30]
 
 DIR of `--work` holds the indexes that `python -m benchmarks.speed --corpus DIR --work DIR` keeps.
-Every peer is opened in a process of its own. In each round each of them answers the same queries.
-A query's time is its lowest of all rounds, so that other work on the machine counts little; the
-table shows the median and the 99th percentile over the queries, in ms, and in brackets the ratio of
-the median to that of Sic et Non.
+Every peer is opened in a process of its own, and preloads what it can. In each round each of them
+answers the same queries. A query's time is its lowest of all rounds, so that other work on the
+machine counts little; the table shows the median and the 99th percentile over the queries, in ms,
+and in brackets the ratio of the median to that of Sic et Non.
 """
 
 from __future__ import annotations
@@ -135,6 +135,12 @@ def main() -> int:
     parser.add_argument("--words", nargs="+", type=int, choices=TERMS, default=TERMS)
     given = parser.parse_args()
     names = available(given.only or list(MODELS["BM25"]))
+    missing = [name for name in names if not (given.work / name).is_dir()]
+    if missing:
+        parser.error(
+            f"{given.work}: no index of {', '.join(missing)}; make them with: "
+            f"python -m benchmarks.speed --corpus {given.corpus} --work {given.work}"
+        )
     sets = query_sets(given.corpus / "queries.txt")
     for model in given.models:
         peers = MODELS[model]

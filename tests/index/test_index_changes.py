@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import BrokenIndexError, DataError, UsageError
-from sicetnon.formats.corpora import Corpus
+from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import Reading
 from sicetnon.index.compaction import MAX_SEGMENTS
 from sicetnon.index.reader import IndexReader
@@ -276,3 +276,23 @@ def test_only_an_index_can_be_changed(tmp_path: Path, act: str) -> None:
     with pytest.raises(BrokenIndexError, match=r"holds no finished index"):
         acts[act](tmp_path / "some")
     assert files_of(tmp_path / "some") == {"letter.txt": b"mine"}
+
+
+def test_fields_may_stand_in_any_order(tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.jsonl" for name in "abc"]
+    files[0].write_text('{"id": "a", "title": "Tenure", "text": "It protects teachers."}\n')
+    files[1].write_text('{"id": "b", "text": "They measure teachers.", "title": "Tests"}\n')
+    files[2].write_text('{"text": "They are worn.", "title": "Uniforms", "id": "c"}\n')
+    folder = tmp_path / "index"
+    build_index(open_corpus(files[:2]), folder, BuildOptions(PLAIN))
+    add_documents(open_corpus(files[2:]), folder, BuildOptions(PLAIN))
+    found = counted(
+        {
+            "a": ("Tenure", "It protects teachers."),
+            "b": ("Tests", "They measure teachers."),
+            "c": ("Uniforms", "They are worn."),
+        },
+        PLAIN,
+    )
+    assert content_of(folder).postings == found.postings
+    assert content_of(folder).lengths == found.lengths

@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 HOME = Path(os.environ.get("SICETNON_OPENSEARCH", ROOT.parent / "shared" / "opensearch"))
 _KEPT = ROOT / ".cache" / "engine"
@@ -43,6 +41,9 @@ def _version(program: Path) -> int:
 
 def required_java() -> Path:
     """A `java` for nodes; the test is skipped where the machine cannot run any."""
+    # benchmarks use the rest of this module, and need no tests
+    import pytest
+
     if not (HOME / "ClusterNode.java").is_file():
         pytest.skip(f"no cluster: no engine in {HOME}; set SICETNON_OPENSEARCH or "
                     "SICETNON_TEST_CLUSTER")  # fmt: skip

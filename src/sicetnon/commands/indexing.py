@@ -368,6 +368,6 @@ def facts(index: Place) -> list[tuple[str, str]]:
             ("fields", ", ".join(opened.fields)),
             ("analysis", opened.analysis.name),
             *((name, f"by {entry.model}") for name, entry in manifest.annotations.items()),
-            ("terms", f"{int(opened.field_totals.sum()):,}"),
+            ("tokens", f"{int(opened.field_totals.sum()):,}"),
             *facts_at(index),
         ]

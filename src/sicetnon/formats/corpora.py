@@ -120,7 +120,8 @@ def open_corpus(
     kinds = [_recognise(file, named) for file in files]
     first = kinds[0]
     for file, kind in zip(files, kinds, strict=True):
-        if (kind.records, kind.fields) != (first.records, first.fields):
+        # the texts of a record are found by the names of its fields, in any order
+        if (kind.records, set(kind.fields)) != (first.records, set(first.fields)):
             raise DataError(
                 f"holds {kind.records} ({', '.join(kind.fields)}), but {files[0]} holds "
                 f"{first.records} ({', '.join(first.fields)}); index them apart",

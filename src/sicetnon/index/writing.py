@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +138,7 @@ def add_documents(
     """
     with locked(folder):
         with IndexReader.open(folder) as index:
-            _refuse_other_kind(corpus, index, options.analysis)
+            corpus = _of_same_kind(corpus, index, options.analysis)
             fitting(folder, index.manifest.annotations, options.annotators)
             crowded = len(index.segments) >= MAX_SEGMENTS
         if crowded:
@@ -173,9 +173,15 @@ def _add(corpus: Corpus, index: IndexReader, options: BuildOptions, replace: boo
     return changed
 
 
-def _refuse_other_kind(corpus: Corpus, index: IndexReader, analysis: Analysis) -> None:
+def _of_same_kind(corpus: Corpus, index: IndexReader, analysis: Analysis) -> Corpus:
+    """The corpus with its fields in the order of those of the index.
+
+    Raises:
+        DataError: Its documents are of another kind or have other fields.
+        UsageError: The analysis is another.
+    """
     manifest = index.manifest
-    if (corpus.records, corpus.fields) != (manifest.records, manifest.fields):
+    if (corpus.records, set(corpus.fields)) != (manifest.records, set(manifest.fields)):
         raise DataError(
             f"holds {corpus.records} ({', '.join(corpus.fields)}), but {index.folder} is an index "
             f"of {manifest.records} ({', '.join(manifest.fields)})",
@@ -186,6 +192,7 @@ def _refuse_other_kind(corpus: Corpus, index: IndexReader, analysis: Analysis) -
             f"{index.folder} was made with the analysis {index.analysis.name!r}, and what is "
             f"added must be too; found {analysis.name!r}"
         )
+    return replace(corpus, fields=manifest.fields)
 
 
 def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
