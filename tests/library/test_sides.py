@@ -67,3 +67,27 @@ def test_a_document_without_text_takes_no_guessed_side() -> None:
         known = with_sides("Should pupils wear uniforms?", [bare, answer])
     assert (known[0].side, known[0].side_probability) == (None, None)
     assert known[1].side is not None
+
+
+def test_other_results_of_a_debate_tell_what_its_stances_stand_for() -> None:
+    question, heading = "Should plastic bags be banned?", "Plastic bags"
+    polite = (
+        "I look forward to this debate about the bags we carry home, and thank everyone who reads "
+        "it to the end."
+    )
+    texts = [
+        ("Plastic bags choke turtles. They should be banned at once.", "CON"),
+        ("A ban on plastic bags works: rivers are clean where they are banned.", "CON"),
+        ("Bags of plastic are the cleanest way to carry food. Do not ban them.", "PRO"),
+    ]
+    others = [
+        Argument(f"o{place}", heading, (Premise(text, stance),), {})
+        for place, (text, stance) in enumerate(texts)
+    ]
+    answer = replace(
+        Index.build(TEXTS).search("uniforms", sides=False)[0],
+        record=Argument("a", heading, (Premise(polite, "PRO"),), {}),
+    )
+    (alone,), (told,) = (with_sides(question, [answer], each) for each in ([], others))
+    assert told.side == "AGAINST"
+    assert told.side_probability > (alone.side_probability if alone.side == "AGAINST" else 0) + 0.1

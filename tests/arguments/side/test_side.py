@@ -11,6 +11,7 @@ import pytest
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.classifier import Side
 from sicetnon.arguments.side.questions import has_sides, matter_of
+from sicetnon.arguments.side.telling import telling_sentences
 from sicetnon.arguments.side.weights import SHIPPED
 from sicetnon.errors import DataError, UsageError
 
@@ -155,3 +156,65 @@ def test_words_of_usual_size_are_counted_by_blanks() -> None:
     assert words.separate("核能 is good") == ["核", "能", "is", "good"]
     assert words.has_at_most(" ".join(["word"] * 40), 40)
     assert not words.has_at_most(" ".join(["word"] * 41), 40)
+
+
+BAGS = "Should plastic bags be banned?"
+FOR_BAN = [
+    "Plastic bags choke turtles and litter every beach. They should be banned at once.",
+    "A ban on plastic bags works: the rivers of the towns that banned them are clean.",
+    "Bags of plastic outlive us by centuries. Ban them.",
+]
+AGAINST_BAN = [
+    "Plastic bags are the cleanest way to carry food. A ban on them only harms poor shoppers.",
+    "Banning plastic bags makes people buy heavier ones. Do not ban them.",
+]
+POLITE = (
+    "I look forward to this debate about the bags we carry home, and thank everyone who reads it "
+    "to the end."
+)
+
+
+@pytest.mark.parametrize(("stance", "side"), [("PRO", 0), ("CON", 1)])
+def test_the_texts_of_a_debate_tell_what_pro_stands_for(
+    judge: Side, stance: str, side: int
+) -> None:
+    other = "CON" if stance == "PRO" else "PRO"
+    texts = [*FOR_BAN, *AGAINST_BAN, POLITE]
+    stances = [stance] * 3 + [other] * 2 + ["PRO"]
+    found = judge.probabilities(texts, BAGS, ["Plastic bags"] * 6, stances)
+    assert found[:, :2].argmax(axis=1).tolist() == [0, 0, 0, 1, 1, side]
+    alone = judge.probabilities([POLITE], BAGS, ["Plastic bags"], ["PRO"])
+    assert found[-1, side] > alone[0, side] + 0.2
+
+
+def test_a_text_twice_is_no_debate(judge: Side) -> None:
+    once, twice = (
+        judge.probabilities([POLITE] * count, BAGS, ["Plastic bags"] * count, ["PRO"] * count)
+        for count in (1, 2)
+    )
+    np.testing.assert_allclose(twice, np.repeat(once, 2, axis=0), atol=1e-4)
+
+
+def test_the_sentences_about_the_question_tell_the_side_of_a_text(judge: Side) -> None:
+    told = "We met on a Tuesday. It rained. " * 12
+    texts = [
+        f"{told}Plastic bags {should}. {told}"
+        for should in ("should be banned, for they choke turtles", "should never be banned")
+    ]
+    found = judge.probabilities(texts, BAGS)
+    assert found[0, 0] > found[0, 1] + 0.1
+    assert found[1, 1] > found[1, 0] + 0.1
+
+
+def test_the_sentences_that_share_most_with_the_question_are_read() -> None:
+    many = [f"Bags number {number} are banned." for number in range(8)]
+    text = " ".join(
+        ["Yes.", "It rained all day.", *many, "Plastic bags are banned here.", "A b c."]
+    )
+    chosen = telling_sentences(text, BAGS)
+    assert chosen == ["It rained all day.", *many, "Plastic bags are banned here."]
+    assert telling_sentences("", BAGS) == telling_sentences("Yes. No!", BAGS) == []
+    (long,) = telling_sentences("bags " * 500, BAGS)
+    assert len(long.split()) == 60
+    ends = telling_sentences(f"First we ban. {'It rained. ' * 9_000} Last we ban.", BAGS)
+    assert (ends[0], ends[-1]) == ("First we ban.", "Last we ban.")
