@@ -284,3 +284,34 @@ def test_several_elements_are_read_at_once(kind: str, place: int) -> None:
     numbers = np.arange(1, 10).astype(kind)
     expected = int.from_bytes(numbers[place:].tobytes()[:8], "little")
     assert wide(numbers, place) == eight_bytes(numbers, place) == expected
+
+
+INTERRUPTED = """
+import os, signal
+from numba.core import event
+from sicetnon.compiled import compiled
+
+class Interrupt(event.Listener):
+    def on_start(self, event):
+        os.kill(os.getpid(), signal.SIGINT)
+    def on_end(self, event):
+        print("compiled")
+
+@compiled
+def half(number: float) -> float:
+    return number / 2
+
+event.register("numba:compile", Interrupt())
+try:
+    half(3.0)
+except KeyboardInterrupt:
+    print("interrupted")
+event._registered.clear()
+print(half(3.0))
+"""
+
+
+def test_an_interrupt_waits_for_the_compiler(tmp_path: Path) -> None:
+    source = tmp_path / "interrupted.py"
+    source.write_text(INTERRUPTED)
+    assert run(source) == "compiled\ninterrupted\n1.5\n"

@@ -11,6 +11,8 @@ import hashlib
 import inspect
 import logging
 import pickle
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,6 +34,30 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 _NUMBERS = (int, float, np.number)
 # a kernel compiles within three seconds; a process that is paused must not hold others up
 _LONGEST_WAIT, _LOOKING = 20.0, 0.05
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Handle signals that end the program after a block that compiles, which takes seconds at most.
+
+    Python raises an exception wherever the main thread is. In the finalisers of llvmlite's objects
+    it would print it, and go on.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = list[int]()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handled = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in handled:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 class _Announcement(event.Listener):
@@ -159,7 +185,7 @@ class _KernelCache(caching.FunctionCache):
         def once(signature: Any) -> Any:
             key = self._index_key(signature, kernel.targetctx.codegen())  # type: ignore[no-untyped-call]
             # a thread that waits for a process must not have what a compiling thread waits for
-            with global_compiler_lock, self._cache_file.compiling(key):
+            with global_compiler_lock, _uninterrupted(), self._cache_file.compiling(key):
                 return compile_(signature)
 
         return once
