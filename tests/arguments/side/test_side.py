@@ -11,7 +11,7 @@ import pytest
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.classifier import Side
 from sicetnon.arguments.side.questions import has_sides, matter_of
-from sicetnon.arguments.side.telling import telling_sentences
+from sicetnon.arguments.side.sentences import sentences_about
 from sicetnon.arguments.side.weights import SHIPPED
 from sicetnon.errors import DataError, UsageError
 
@@ -211,10 +211,10 @@ def test_the_sentences_that_share_most_with_the_question_are_read() -> None:
     text = " ".join(
         ["Yes.", "It rained all day.", *many, "Plastic bags are banned here.", "A b c."]
     )
-    chosen = telling_sentences(text, BAGS)
+    chosen = sentences_about(text, BAGS)
     assert chosen == ["It rained all day.", *many, "Plastic bags are banned here."]
-    assert telling_sentences("", BAGS) == telling_sentences("Yes. No!", BAGS) == []
-    (long,) = telling_sentences("bags " * 500, BAGS)
+    assert sentences_about("", BAGS) == sentences_about("Yes. No!", BAGS) == []
+    (long,) = sentences_about("bags " * 500, BAGS)
     assert len(long.split()) == 60
-    ends = telling_sentences(f"First we ban. {'It rained. ' * 9_000} Last we ban.", BAGS)
+    ends = sentences_about(f"First we ban. {'It rained. ' * 9_000} Last we ban.", BAGS)
     assert (ends[0], ends[-1]) == ("First we ban.", "Last we ban.")

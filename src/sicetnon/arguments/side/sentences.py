@@ -41,7 +41,7 @@ def read_sentences(
     """
     leaning, sideless = np.zeros(len(texts)), np.zeros(len(texts))
     places = np.flatnonzero(wanted).tolist()
-    chosen = [telling_sentences(texts[place], questions[place]) for place in places]
+    chosen = [sentences_about(texts[place], questions[place]) for place in places]
     asked = [questions[place] for place, own in zip(places, chosen, strict=True) for _ in own]
     odds, none = reader.statements([each for own in chosen for each in own], asked)
     begin = 0
@@ -52,7 +52,7 @@ def read_sentences(
     return leaning, sideless
 
 
-def telling_sentences(text: str, question: str) -> list[str]:
+def sentences_about(text: str, question: str) -> list[str]:
     """The sentences of a text that share most stems with a question, in their order.
 
     Sentences of fewer than three words are left out, and longer ones than 60 words are cut. Of a
