@@ -83,9 +83,15 @@ def plan_records(
 
 def _best(values: NDArray[Any], shifts: range) -> tuple[int, int]:
     """The bits that values take in Rice code with the best shift, and this shift."""
-    return min(
-        (len(values) * (shift + 1) + int((values >> shift).sum()), shift) for shift in shifts
-    )
+    best, found = len(values) * (shifts[-1] + 2) + int(values.sum()), shifts[0]
+    for shift in shifts:
+        # the lowest bits of larger shifts alone take as many
+        if len(values) * (shift + 1) >= best:
+            break
+        bits = len(values) * (shift + 1) + int((values >> shift).sum())
+        if bits < best:
+            best, found = bits, shift
+    return best, found
 
 
 def _header(postings: int, shifts: list[int], totals: list[int]) -> list[int]:
