@@ -139,7 +139,8 @@ def _read(
         tags,
     )
     everything = np.ones(len(rows), dtype=bool)
-    return evidence, read_debates(reader, texts, questions, conclusions, tags, everything)
+    towards = tags * (1 - evidence.points)
+    return evidence, read_debates(reader, texts, questions, conclusions, towards, everything)
 
 
 def fitted(evidence: Evidence, sides: Reals, rows: Bools) -> Weights:

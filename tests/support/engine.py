@@ -41,7 +41,7 @@ def _version(program: Path) -> int:
 
 def required_java() -> Path:
     """A `java` for nodes; the test is skipped where the machine cannot run any."""
-    # benchmarks use the rest of this module, and need no tests
+    # benchmarks import this module where pytest is not installed
     import pytest
 
     if not (HOME / "ClusterNode.java").is_file():

@@ -38,10 +38,9 @@ _LONGEST_WAIT, _LOOKING = 20.0, 0.05
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Handle signals that end the program after a block that compiles, which takes seconds at most.
+    """Delay signals that end the program until a block that compiles is done: seconds at most.
 
-    Python raises an exception wherever the main thread is. In the finalisers of llvmlite's objects
-    it would print it, and go on.
+    An exception that is raised in a finaliser of llvmlite would be printed and lost.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -185,7 +184,7 @@ class _KernelCache(caching.FunctionCache):
         def once(signature: Any) -> Any:
             key = self._index_key(signature, kernel.targetctx.codegen())  # type: ignore[no-untyped-call]
             # a thread that waits for a process must not have what a compiling thread waits for
-            with global_compiler_lock, _uninterrupted(), self._cache_file.compiling(key):
+            with global_compiler_lock, self._cache_file.compiling(key), _uninterrupted():
                 return compile_(signature)
 
         return once

@@ -117,7 +117,7 @@ class IdentifierWriter:
         return numbers
 
     def close(self) -> dict[str, StoredFile]:
-        """Write the rest, and describe the files. Nothing can be inserted then."""
+        """Write the rest, and describe the files. No id can be inserted afterwards."""
         self._slots, hashes = np.empty(0, np.int32), self._hashes[: self._count]
         self._hashes = np.empty(0, np.uint64)
         sizes = np.concatenate([np.empty(0, np.uint8), *self._sizes])

@@ -85,7 +85,7 @@ def _best(values: NDArray[Any], shifts: range) -> tuple[int, int]:
     """The bits that values take in Rice code with the best shift, and this shift."""
     best, found = len(values) * (shifts[-1] + 2) + int(values.sum()), shifts[0]
     for shift in shifts:
-        # the lowest bits of larger shifts alone take as many
+        # from here on, the lowest bits alone cost as much as the best
         if len(values) * (shift + 1) >= best:
             break
         bits = len(values) * (shift + 1) + int((values >> shift).sum())

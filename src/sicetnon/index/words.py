@@ -21,7 +21,7 @@ from sicetnon.text.words import WordTable, hash_word, join
 _LINE_BREAK = ord("\n")
 _BUCKET_WORDS = 16
 """A bucket of a word table holds about so many words: their marks are looked through at a time."""
-_ORDERED, _LOOKED_THROUGH = 1 << 21, 1 << 18
+_WORDS_PER_SORT, _HASHES_PER_SCAN = 1 << 21, 1 << 18
 """Words that are ordered at a time, and hashes that are looked through at a time."""
 # what the plain way takes, in seconds per word
 _JOINING, _HASHING = 5e-7, 1e-6
@@ -220,7 +220,7 @@ def write_words(folder: Path, prefix: str, words: WordTable) -> dict[str, Stored
 
 
 def write_hashes(
-    folder: Path, prefix: str, hashes: NDArray[np.uint64], at_a_time: int = _ORDERED
+    folder: Path, prefix: str, hashes: NDArray[np.uint64], at_a_time: int = _WORDS_PER_SORT
 ) -> dict[str, StoredFile]:
     """Write the buckets of a word table.
 
@@ -257,8 +257,8 @@ def _in_buckets(
 ) -> NDArray[np.int32]:
     """The numbers of the words in a range of buckets, rising."""
     found = [np.empty(0, np.int32)]
-    for begin in range(0, len(hashes), _LOOKED_THROUGH):
-        bucket_of = _bucket(hashes[begin : begin + _LOOKED_THROUGH], buckets)
+    for begin in range(0, len(hashes), _HASHES_PER_SCAN):
+        bucket_of = _bucket(hashes[begin : begin + _HASHES_PER_SCAN], buckets)
         places = np.flatnonzero((bucket_of >= first) & (bucket_of < end))
         found.append((begin + places).astype(np.int32))
     return np.concatenate(found)

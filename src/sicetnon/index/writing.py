@@ -7,10 +7,11 @@ next change removes.
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +193,7 @@ def _of_same_kind(corpus: Corpus, index: IndexReader, analysis: Analysis) -> Cor
             f"{index.folder} was made with the analysis {index.analysis.name!r}, and what is "
             f"added must be too; found {analysis.name!r}"
         )
-    return replace(corpus, fields=manifest.fields)
+    return dataclasses.replace(corpus, fields=manifest.fields)
 
 
 def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:

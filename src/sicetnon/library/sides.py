@@ -52,12 +52,18 @@ def with_sides(
 
 def _of_same_claims(records: Sequence[Record], others: Sequence[Record]) -> list[Record]:
     """Those of some other records that have a stance towards the claim of a record."""
+    # the classifier is loaded by then
+    from sicetnon.arguments.side.debates import folded
+
     known = {record.id for record in records}
-    claims = {claimed(record)[0] for record in records}
+    claims = {folded(claimed(record)[0]) for record in records}
     return [
         other
         for other in others
-        if other.id not in known and claimed(other)[0] in claims and claimed(other)[1] is not None
+        if other.id not in known
+        and claimed(other)[1] is not None
+        and folded(claimed(other)[0]) in claims
+        and said(other)
     ]
 
 

@@ -218,3 +218,32 @@ def test_the_sentences_that_share_most_with_the_question_are_read() -> None:
     assert len(long.split()) == 60
     ends = sentences_about(f"First we ban. {'It rained. ' * 9_000} Last we ban.", BAGS)
     assert (ends[0], ends[-1]) == ("First we ban.", "Last we ban.")
+
+
+def test_empty_texts_and_other_resolutions_are_no_part_of_a_debate(judge: Side) -> None:
+    alone = judge.probabilities([POLITE], BAGS, ["Plastic bags"], ["PRO"])
+    with_empty = judge.probabilities([POLITE, " "], BAGS, ["Plastic bags"] * 2, ["PRO", "CON"])
+    np.testing.assert_allclose(with_empty[:1], alone, atol=1e-4)
+    with_others = judge.probabilities(
+        [POLITE, *AGAINST_BAN], BAGS, ["Plastic bags"] * 3, ["PRO"] * 3,
+        ["", *["This house would close all supermarkets"] * 2],
+    )  # fmt: skip
+    np.testing.assert_allclose(with_others[:1], alone, atol=1e-4)
+
+
+@pytest.mark.parametrize("conclusion", [None, "", " \n"])
+def test_a_stance_towards_nothing_tells_nothing(judge: Side, conclusion: str | None) -> None:
+    text = [" ".join(FOR_BAN) * 2]
+    without, pro, con = (
+        judge.probabilities(text, BAGS, [conclusion], [stance]) for stance in (None, "PRO", "CON")
+    )
+    np.testing.assert_allclose(pro, without, atol=1e-5)
+    np.testing.assert_allclose(con, without, atol=1e-5)
+
+
+def test_of_a_long_conclusion_the_beginning_is_read(judge: Side) -> None:
+    long = "Plastic bags should be banned. " * 2_000
+    (cut,), (whole,) = (
+        judge.probabilities([POLITE], BAGS, [text], ["PRO"]) for text in (long[:1_000], long)
+    )
+    assert whole.tolist() == cut.tolist()

@@ -12,6 +12,7 @@ from typing import TypeVar, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arguments.claims import LONGEST_CLAIM
 from sicetnon.arguments.model.classifiers import Floats, Model
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.argument_evidence import read_arguments
@@ -89,6 +90,8 @@ class Side:
     ) -> Floats:
         """Probabilities of FOR, AGAINST, BOTH and NONE, shape (texts, 4).
 
+        Texts with the same question and conclusion influence each other: see `Side`.
+
         Args:
             texts: Any texts.
             questions: A question for each, or one for all.
@@ -102,11 +105,11 @@ class Side:
         check_texts(texts, "texts")
         count = len(texts)
         asked, turned = _in_plain_words(_each(questions, count, ""))
-        concluded = [text or "" for text in _each(conclusions, count, None)]
+        concluded = [_cut(text) for text in _each(conclusions, count, None)]
         tags = np.array(list(map(_tag, _each(stances, count, None))), dtype=np.float64)
-        named = [title or "" for title in _each(titles, count, None)]
+        named = [_cut(title) for title in _each(titles, count, None)]
         towards = titles if resolutions is None else resolutions
-        resolved = [text or "" for text in _each(towards, count, None)]
+        resolved = [_cut(text) for text in _each(towards, count, None)]
         found = np.zeros((count, len(SIDES)), np.float32)
         statements = np.array(
             [
@@ -165,16 +168,18 @@ class Side:
         titles: Sequence[str],
         resolutions: Sequence[str],
     ) -> Reals:
+        has_conclusion = np.array([bool(text.strip()) for text in conclusions], dtype=bool)
+        tags = np.where(
+            has_conclusion, tags, 0.0
+        )  # a stance towards what is not known tells nothing
         read = read_arguments(
             self._reader, texts, questions, conclusions, titles, resolutions, tags
         )
         sides = self._of_conclusions(read.conclusion, conclusions, questions)
         title_sides = self._of_conclusions(read.title, titles, questions)
-        debates = read_debates(
-            self._reader, texts, questions, conclusions, tags, sides[:, _NONE] >= UNSIDED
-        )
+        towards, is_unsided = tags * (1 - read.points), sides[:, _NONE] >= UNSIDED
+        debates = read_debates(self._reader, texts, questions, conclusions, towards, is_unsided)
         evidence = read.combined(sides, title_sides, debates)
-        has_conclusion = np.array([bool(text.strip()) for text in conclusions], dtype=bool)
         found = np.zeros((len(texts), len(SIDES)))
         for weights, rows in (
             (self._weights.tagged, has_conclusion & (tags != 0)),
@@ -183,6 +188,11 @@ class Side:
         ):
             found[rows] = sides_of(evidence, weights, read.weighing)[rows]
         return found
+
+
+def _cut(statement: str | None) -> str:
+    """The part of a statement that is read: a long one would take the model seconds."""
+    return (statement or "")[:LONGEST_CLAIM]
 
 
 _TAGS: dict[str | None, float] = {"PRO": 1.0, "CON": -1.0, "": 0.0, None: 0.0}

@@ -15,7 +15,7 @@ from sicetnon.arguments.side import words
 from sicetnon.arguments.side.evidence import EvidenceReader, Reals
 
 UNSIDED = 0.3
-"""Probability of taking no side from which a conclusion's debate is asked."""
+"""A debate is read where its conclusion takes no side with at least this probability."""
 END_WORDS = 40
 """Number of first and of last words of a text that are read."""
 _MOST_TEXTS = 12
@@ -31,20 +31,22 @@ def read_debates(
 ) -> Reals:
     """The side that PRO stands for in the debate of each text.
 
-    Texts with one conclusion and one question are taken for one debate. Of each debate, twelve
-    texts with a stance are read.
+    Texts with one conclusion and one question are taken for one debate. Of each debate, at most
+    twelve texts with a stance are read, the first given.
 
     Args:
         reader: Reads with the model.
         texts: The texts.
         questions: A question for each.
         conclusions: Their conclusions.
-        tags: Their stances towards their conclusions: 1, -1, or 0 where they are not known.
+        tags: Their stances towards their conclusions: 1, -1, or 0 where they are not known or
+            towards something else.
         wanted: The texts whose debates are read; the others get 0.
 
     Returns:
-        The sum over the texts of the debate of stance × (probability of FOR − probability of
-        AGAINST), shape (texts,); 0 where the debate has fewer than two texts.
+        The sum over the texts of the debate of stance × (F − A) / (F + A), where F and A are the
+        probabilities of FOR and AGAINST, shape (texts,); 0 where the debate has fewer than two
+        texts.
     """
     found, standing = np.zeros(len(texts)), np.zeros(len(texts))
     is_read = np.zeros(len(texts), dtype=bool)
@@ -70,11 +72,16 @@ def _debates(
     """The places of the texts of each debate that have a stance; of equal texts, the first."""
     debates: dict[tuple[str, str], dict[str, int]] = {}
     for place in np.flatnonzero(tags).tolist():
-        if conclusions[place].strip():
+        if conclusions[place].strip() and texts[place].strip():
             debate = debates.setdefault(_debate(questions[place], conclusions[place]), {})
             debate.setdefault(texts[place], place)
     return [list(debate.values()) for debate in debates.values()]
 
 
 def _debate(question: str, conclusion: str) -> tuple[str, str]:
-    return question, conclusion.strip().casefold()
+    return question, folded(conclusion)
+
+
+def folded(conclusion: str) -> str:
+    """A conclusion in the form in which it is compared with others."""
+    return conclusion.strip().casefold()
