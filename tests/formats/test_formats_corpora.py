@@ -373,3 +373,12 @@ def test_links_are_kept_and_shown_as_the_source(name: str | None, tmp_path: Path
         assert index.fields == ("reason", "site")
     with pytest.raises(DataError, match="found no field position; there are id, reason"):
         Index.build(source, stance_field="position")
+
+
+def test_files_with_other_fields_are_told_how_to_be_indexed_together(tmp_path: Path) -> None:
+    both, one = tmp_path / "both.jsonl", tmp_path / "one.jsonl"
+    both.write_text('{"id": "a", "title": "Tenure", "text": "It protects."}\n')
+    one.write_text('{"id": "b", "title": "Tests"}\n')
+    with pytest.raises(DataError, match="name fields that all files have with --fields"):
+        open_corpus([both, one])
+    assert open_corpus([both, one], EntryFields(texts=("title",))).fields == ("title",)

@@ -155,7 +155,7 @@ def reason_of(error: TransportError) -> tuple[str, str]:
 
 
 def lacks_a_shard(path: str, answer: Any) -> bool:
-    """Whether one of several searches failed because a shard has no copy that can be asked.
+    """Whether a search of several failed because no copy of a shard answers.
 
     Args:
         path: The path of the request.

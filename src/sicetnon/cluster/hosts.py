@@ -142,7 +142,7 @@ class Hosts:
 
     @property
     def work_alone(self) -> bool:
-        """Whether only the nodes of the hosts may work on a search, and no other node.
+        """Whether a search may use the nodes of the hosts alone.
 
         A node with a full queue passes its part on to another node, which may be one that hangs.
         """

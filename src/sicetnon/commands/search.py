@@ -119,7 +119,7 @@ def _search(options: argparse.Namespace) -> None:
 
 
 def _has_more(index: Index, question: str, found: Sequence[Answer]) -> bool:
-    """Whether other documents than the answers hold a word of the question."""
+    """Whether the index has more documents with a word of the question than the answers."""
     from sicetnon.cluster.address import is_address
     from sicetnon.library.searching import checked_question
     from sicetnon.records import Topic

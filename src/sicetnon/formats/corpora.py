@@ -122,9 +122,12 @@ def open_corpus(
     for file, kind in zip(files, kinds, strict=True):
         # the texts of a record are found by the names of its fields, in any order
         if (kind.records, set(kind.fields)) != (first.records, set(first.fields)):
+            hint = "index them apart"
+            if kind.records == first.records:
+                hint += ", or name fields that all files have with --fields"
             raise DataError(
                 f"holds {kind.records} ({', '.join(kind.fields)}), but {files[0]} holds "
-                f"{first.records} ({', '.join(first.fields)}); index them apart",
+                f"{first.records} ({', '.join(first.fields)}); {hint}",
                 file,
             )
     readers = {file: kind.read for file, kind in zip(files, kinds, strict=True)}

@@ -106,15 +106,12 @@ def _copy_rows(
 ) -> StoredFile:
     """Copy an array with a row per document, without the rows of deleted ones."""
     parts = [segment.array(path.name) for segment in index.segments]
-    writer = ArrayWriter(path, parts[0].dtype, parts[0].shape[1:])
-    try:
+    with ArrayWriter(path, parts[0].dtype, parts[0].shape[1:]) as writer:
         for part, numbers in zip(parts, renumbered, strict=True):
             for first in range(0, len(part), batch):
                 kept = numbers[first : first + batch] >= 0
                 writer.append(part[first : first + batch][kept])
         return writer.close()
-    finally:
-        writer.abandon()
 
 
 def _copy_records(

@@ -176,7 +176,7 @@ def _normal(character: str) -> str:
 
 
 def _is_removed(character: str) -> bool:
-    """Whether BERT leaves a character out: control and format characters, those for private use."""
+    """Whether BERT drops a character: a control, format or private-use character."""
     return character in "\x00\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co")
 
 

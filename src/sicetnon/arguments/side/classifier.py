@@ -169,9 +169,8 @@ class Side:
         resolutions: Sequence[str],
     ) -> Reals:
         has_conclusion = np.array([bool(text.strip()) for text in conclusions], dtype=bool)
-        tags = np.where(
-            has_conclusion, tags, 0.0
-        )  # a stance towards what is not known tells nothing
+        # a stance towards an unknown conclusion tells nothing
+        tags = np.where(has_conclusion, tags, 0.0)
         read = read_arguments(
             self._reader, texts, questions, conclusions, titles, resolutions, tags
         )

@@ -41,7 +41,7 @@ def read_debates(
         conclusions: Their conclusions.
         tags: Their stances towards their conclusions: 1, -1, or 0 where they are not known or
             towards something else.
-        wanted: The texts whose debates are read; the others get 0.
+        wanted: Mask of the texts whose debates are read, shape (texts,); the others get 0.
 
     Returns:
         The sum over the texts of the debate of stance × (F − A) / (F + A), where F and A are the
@@ -50,9 +50,12 @@ def read_debates(
     """
     found, standing = np.zeros(len(texts)), np.zeros(len(texts))
     is_read = np.zeros(len(texts), dtype=bool)
-    debates = _debates(texts, questions, conclusions, tags)
-    asked = [places for places in debates if len(places) > 1 and wanted[places].any()]
-    for places in asked:
+    asked = {
+        debate: places
+        for debate, places in _debates(texts, questions, conclusions, tags).items()
+        if len(places) > 1 and wanted[places].any()
+    }
+    for places in asked.values():
         is_read[places[:_MOST_TEXTS]] = True
     at = np.flatnonzero(is_read).tolist()
     odds, _ = reader.statements(
@@ -60,7 +63,7 @@ def read_debates(
         [questions[place] for place in at],
     )
     standing[at] = tags[at] * np.tanh(odds / 2)
-    sums = {_debate(questions[a[0]], conclusions[a[0]]): standing[a].sum() for a in asked}
+    sums = {debate: standing[places].sum() for debate, places in asked.items()}
     for place in np.flatnonzero(wanted & (tags != 0)).tolist():
         found[place] = sums.get(_debate(questions[place], conclusions[place]), 0.0)
     return found
@@ -68,17 +71,18 @@ def read_debates(
 
 def _debates(
     texts: Sequence[str], questions: Sequence[str], conclusions: Sequence[str], tags: Reals
-) -> list[list[int]]:
-    """The places of the texts of each debate that have a stance; of equal texts, the first."""
+) -> dict[tuple[str, str], list[int]]:
+    """The places of the texts with a stance, by debate; of equal texts, the first."""
     debates: dict[tuple[str, str], dict[str, int]] = {}
     for place in np.flatnonzero(tags).tolist():
         if conclusions[place].strip() and texts[place].strip():
             debate = debates.setdefault(_debate(questions[place], conclusions[place]), {})
             debate.setdefault(texts[place], place)
-    return [list(debate.values()) for debate in debates.values()]
+    return {debate: list(places.values()) for debate, places in debates.items()}
 
 
 def _debate(question: str, conclusion: str) -> tuple[str, str]:
+    """The key of a debate."""
     return question, folded(conclusion)
 
 

@@ -151,7 +151,7 @@ class EvidenceReader:
         Args:
             texts: Any texts.
             questions: A question for each.
-            wanted: Which of them are read; the others get 0.
+            wanted: Mask of the texts to read, shape (texts,); the others get 0.
         """
         found = np.zeros(len(texts))
         places = np.flatnonzero(wanted)

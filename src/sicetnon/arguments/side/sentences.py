@@ -32,7 +32,7 @@ def read_sentences(
         reader: Reads with the model.
         texts: Any texts.
         questions: A question for each.
-        wanted: Which texts are read; the others get 0.
+        wanted: Mask of the texts to read, shape (texts,); the others get 0.
 
     Returns:
         Two arrays of shape (texts,). The mean over the sentences of the square of their log odds,

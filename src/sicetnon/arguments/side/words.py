@@ -132,7 +132,7 @@ def separate(text: str) -> list[str]:
 
 
 def has_at_most(text: str, count: int) -> bool:
-    """Whether a text has at most `count` words, and at most `WORD_LETTERS` letters for each."""
+    """Whether a text has at most `count` words and `WORD_LETTERS` × `count` letters."""
     return len(text) <= WORD_LETTERS * count and len(separate(text)) <= count
 
 
