@@ -119,6 +119,25 @@ def test_a_small_memory_spills_many_runs(tmp_path: Path, monkeypatch: pytest.Mon
     assert content_of(tmp_path / "spilled") == counted(found, PLAIN)
 
 
+def test_ids_take_from_the_memory_for_postings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spilled: list[Path] = []
+
+    def writer(path: Path, *rest: Any) -> ArrayWriter:
+        spilled.append(path)
+        return ArrayWriter(path, *rest)
+
+    found = {f"d{n}": ("tenure",) for n in range(6_000)}
+    build_index(entries(found), tmp_path / "whole", BuildOptions(PLAIN))
+    monkeypatch.setattr(inversion, "ArrayWriter", writer)
+    # the postings alone would fit
+    options = BuildOptions(PLAIN, memory=60_000, batch_documents=100)
+    build_index(entries(found), tmp_path / "spilled", options)
+    assert spilled
+    assert files_of(tmp_path / "spilled") == files_of(tmp_path / "whole")
+
+
 def test_a_million_postings_in_memory_are_those_of_spilled_runs(tmp_path: Path) -> None:
     # memory for few postings is taken first, for all that are allowed when these are too many
     words = [f"w{number}" for number in range(3000)]

@@ -62,8 +62,8 @@ class SegmentBuilder:
         folder: An empty folder.
         fields: The number of texts per document.
         analysis: Turns texts into terms.
-        memory: Bytes for postings before they are spilled. The vocabulary and some 24 bytes for
-            each document come on top.
+        memory: Bytes for postings, ids and lengths before postings are spilled, which have a
+            quarter of it at least. The vocabulary comes on top.
         on_error: Called with the error of each document whose id is taken; may raise it.
         is_taken: Whether an id is already in another segment.
     """
@@ -80,8 +80,8 @@ class SegmentBuilder:
         self._folder, self._fields = folder, fields
         self._on_error, self._is_taken = on_error, is_taken
         self._analyzer = Analyzer(analysis)
-        self._inverter = Inverter(folder, fields, memory)
         self._lengths = LengthWriter(folder, fields)
+        self._inverter = Inverter(folder, fields, memory, self._taken)
         self._analysing, self._storing = Stage(), Stage()
         with ExitStack() as closing:
             self._ids = IdentifierWriter(folder)
@@ -130,6 +130,9 @@ class SegmentBuilder:
         self._storing.finish()
         files |= named.result() | stored.result()
         return SegmentEntry(name, len(self._ids), files)
+
+    def _taken(self) -> int:
+        return self._ids.memory + self._lengths.memory
 
     def _write_words(self) -> dict[str, StoredFile]:
         files = write_words(self._folder, "terms", self._analyzer.terms)

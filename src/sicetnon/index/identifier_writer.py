@@ -89,6 +89,11 @@ class IdentifierWriter:
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that the ids take so far."""
+        return self._slots.nbytes + self._hashes.nbytes + self._count
+
     def insert(self, identifiers: Sequence[bytes]) -> NDArray[np.int32]:
         """Number ids in the order of their first occurrence; a known id keeps its number.
 

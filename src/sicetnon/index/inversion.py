@@ -7,6 +7,7 @@ merged and spilled to disk as a run. At the end the runs and what is in memory a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,7 @@ from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, verify_
 _FIRST_POSTINGS, _MAX_POSTINGS = 1 << 20, 1 << 28
 # of a term of a batch: its number and its first posting, and a copy of both when batches are merged
 _ENTRY_BYTES = 24
+_LEAST_SHARE = 4
 _PARTS = ("offsets", "documents", "frequencies")
 
 
@@ -39,11 +41,16 @@ class Inverter:
     Args:
         folder: The folder for runs.
         fields: The number of texts per document.
-        memory: Bytes for postings before they are spilled.
+        memory: Bytes for postings, and for what `taken` tells, before postings are spilled.
+        taken: Bytes that other parts of the build hold. Postings have a quarter of the memory
+            at least.
     """
 
-    def __init__(self, folder: Path, fields: int, memory: int):
+    def __init__(
+        self, folder: Path, fields: int, memory: int, taken: Callable[[], int] = lambda: 0
+    ):
         self._folder, self._fields, self._memory = folder, fields, memory
+        self._taken = taken
         self._posting_bytes = 4 + 2 * fields
         capacity = min(max(memory // self._posting_bytes, 1), _MAX_POSTINGS)
         self.block_postings = min(capacity, BLOCK_POSTINGS)
@@ -111,7 +118,8 @@ class Inverter:
         entries += self._inverted.entries
         used = postings * self._posting_bytes + entries * _ENTRY_BYTES
         # a batch that is larger than all memory for postings has it for itself
-        return not len(self._inverted) or (used <= self._memory and postings <= _MAX_POSTINGS)
+        memory = max(self._memory - self._taken(), self._memory // _LEAST_SHARE)
+        return not len(self._inverted) or (used <= memory and postings <= _MAX_POSTINGS)
 
     def _spill(self, terms: int) -> None:
         source, run = self._inverted.source(terms), len(self._runs)

@@ -17,6 +17,9 @@ class LengthWriter:
 
     Batches stay in memory until `close`, each field of a batch in the smallest type that holds it.
 
+    Attributes:
+        memory: Bytes of memory that the lengths take so far.
+
     Args:
         folder: The folder for the files.
         fields: The number of fields.
@@ -25,6 +28,7 @@ class LengthWriter:
     def __init__(self, folder: Path, fields: int):
         self._folder = folder
         self._columns: list[list[NDArray[Any]]] = [[] for _ in range(fields)]
+        self.memory = 0
 
     def append(self, lengths: NDArray[np.int32]) -> None:
         """Add the terms of the next documents by field, shape (documents, fields)."""
@@ -32,6 +36,7 @@ class LengthWriter:
             most = int(batch.max(initial=0))
             small = next(name for name in LENGTH_TYPES if most <= np.iinfo(name).max)
             column.append(batch.astype(small))
+            self.memory += column[-1].nbytes
 
     def close(self) -> dict[str, StoredFile]:
         """Write and describe the files."""
