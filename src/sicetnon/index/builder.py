@@ -19,6 +19,7 @@ from sicetnon.index.stages import Stage
 from sicetnon.index.storage import StoredFile
 from sicetnon.index.store import DocumentWriter
 from sicetnon.index.words import write_words
+from sicetnon.platforms import give_back_memory
 from sicetnon.text.analysis import Analysis, Analyzer
 
 DEFAULT_MEMORY = 400 << 20
@@ -62,8 +63,8 @@ class SegmentBuilder:
         folder: An empty folder.
         fields: The number of texts per document.
         analysis: Turns texts into terms.
-        memory: Bytes for postings, ids and lengths before postings are spilled, which have a
-            quarter of it at least. The vocabulary comes on top.
+        memory: Bytes for postings, vocabulary, ids and lengths before postings are spilled, which
+            have a quarter of it at least.
         on_error: Called with the error of each document whose id is taken; may raise it.
         is_taken: Whether an id is already in another segment.
     """
@@ -117,6 +118,8 @@ class SegmentBuilder:
             name: The name that its folder will have.
         """
         self._analysing.finish()
+        # that of batches, which what follows takes in other sizes
+        give_back_memory()
         stored = self._storing.submit(self._store.close)
         named = self._analysing.submit(self._write_words)
         terms = len(self._analyzer.terms)
@@ -132,7 +135,7 @@ class SegmentBuilder:
         return SegmentEntry(name, len(self._ids), files)
 
     def _taken(self) -> int:
-        return self._ids.memory + self._lengths.memory
+        return self._ids.memory + self._lengths.memory + self._analyzer.memory
 
     def _write_words(self) -> dict[str, StoredFile]:
         files = write_words(self._folder, "terms", self._analyzer.terms)

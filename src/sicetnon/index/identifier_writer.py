@@ -22,7 +22,7 @@ from sicetnon.text.word_arrays import EMPTY
 from sicetnon.text.words import join
 
 _PREFIX = "ids"
-_FIRST_ROOM, _GROWTH = 1 << 10, 1.25
+_FIRST_ROOM, _GROWTH = 1 << 10, 1.125
 # what the plain way takes, in seconds per id
 _PLACING = 1e-6
 
@@ -91,8 +91,10 @@ class IdentifierWriter:
 
     @property
     def memory(self) -> int:
-        """Bytes of memory that the ids take so far."""
-        return self._slots.nbytes + self._hashes.nbytes + self._count
+        """Bytes of memory that the ids take, with those of slots that are needed soon."""
+        soon = int(_GROWTH * self._count)
+        slots = max(self._slots.nbytes, self._slots.itemsize * _slots_for(soon))
+        return slots + self._hashes.nbytes + self._count
 
     def insert(self, identifiers: Sequence[bytes]) -> NDArray[np.int32]:
         """Number ids in the order of their first occurrence; a known id keeps its number.
@@ -188,9 +190,14 @@ class IdentifierWriter:
             return
         # free the old table before the new one is allocated
         self._slots = np.empty(0, np.int32)
-        self._slots = np.full(1 << (3 * count // 2).bit_length(), EMPTY, np.int32)
+        self._slots = np.full(_slots_for(count), EMPTY, np.int32)
         known, number, slot = self._hashes[: self._count], 0, -1
         while number < len(known):
             # ids with one hash were told apart when they came
             number, slot = _insert_hashes(self._slots, known, known, number, number, slot)
             slot = (slot + 1) % len(self._slots)
+
+
+def _slots_for(count: int) -> int:
+    """The number of slots for so many ids."""
+    return 1 << (3 * count // 2).bit_length()

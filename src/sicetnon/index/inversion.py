@@ -27,10 +27,11 @@ from sicetnon.index.merge import (
 )
 from sicetnon.index.postings import copy_inverted, count_terms, invert_rows
 from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile, verify_files
+from sicetnon.platforms import give_back_memory
 
 _FIRST_POSTINGS, _MAX_POSTINGS = 1 << 20, 1 << 28
-# of a term of a batch: its number and its first posting, and a copy of both when batches are merged
-_ENTRY_BYTES = 24
+# of a term of a batch: its number and its first posting, with a quarter to spare
+_ENTRY_BYTES, _GROWTH = 15, 1.25
 _LEAST_SHARE = 4
 _PARTS = ("offsets", "documents", "frequencies")
 
@@ -41,7 +42,8 @@ class Inverter:
     Args:
         folder: The folder for runs.
         fields: The number of texts per document.
-        memory: Bytes for postings, and for what `taken` tells, before postings are spilled.
+        memory: Bytes for postings, for what is known of each term, and for what `taken` tells,
+            before postings are spilled.
         taken: Bytes that other parts of the build hold. Postings have a quarter of the memory
             at least.
     """
@@ -95,6 +97,8 @@ class Inverter:
         )  # fmt: skip
         if not self._has_room(rows, min(rows, terms)):
             self._spill(terms)
+            self._inverted.clear()
+            give_back_memory()
         self._inverted.add(self._rows.first(rows), self._counts[:terms])
         return lengths
 
@@ -118,7 +122,8 @@ class Inverter:
         entries += self._inverted.entries
         used = postings * self._posting_bytes + entries * _ENTRY_BYTES
         # a batch that is larger than all memory for postings has it for itself
-        memory = max(self._memory - self._taken(), self._memory // _LEAST_SHARE)
+        taken = self._taken() + self._last_seen.nbytes + self._counts.nbytes
+        memory = max(self._memory - taken, self._memory // _LEAST_SHARE)
         return not len(self._inverted) or (used <= memory and postings <= _MAX_POSTINGS)
 
     def _spill(self, terms: int) -> None:
@@ -141,7 +146,6 @@ class Inverter:
         finally:
             for writer in writers.values():
                 writer.abandon()
-        self._inverted.clear()
 
     def _run_file(self, run: int, part: str) -> Path:
         return self._folder / f"run-{run}-{part}"
@@ -185,9 +189,7 @@ class _Inverted:
     """Inverted batches in memory; few of them take little."""
 
     def __init__(self, capacity: int, fields: int):
-        self._capacity, first = capacity, min(capacity, _FIRST_POSTINGS)
-        self._documents = np.empty(first, dtype=np.int32)
-        self._frequencies = np.empty((first, fields), dtype=np.uint16)
+        self._capacity, self._fields = capacity, fields
         self.clear()
 
     def __len__(self) -> int:
@@ -195,36 +197,44 @@ class _Inverted:
         return self._filled
 
     def clear(self) -> None:
-        """Forget all batches."""
+        """Forget all batches, and give their memory back: other parts of the build need more."""
         self._filled = self.entries = 0
-        self._terms: list[NDArray[np.int32]] = []
-        self._begins: list[NDArray[np.int64]] = []
+        first = min(self._capacity, _FIRST_POSTINGS)
+        self._documents = np.empty(first, dtype=np.int32)
+        self._frequencies = np.empty((first, self._fields), dtype=np.uint16)
+        # of all batches, one after the other
+        self._terms, self._begins = np.empty(0, np.int32), np.empty(0, np.int64)
+        self._ends: list[int] = []
 
     def add(self, rows: _Rows, counts: NDArray[np.int32]) -> None:
         """Invert the rows of a batch; `counts` holds a zero per term, and does so again then."""
         begin, end = self._filled, self._filled + len(rows.terms)
         if end > len(self._documents):
             self._enlarge(max(end, self._capacity))
-        terms = np.empty(min(len(rows.terms), len(counts)), dtype=np.int32)
-        begins = np.empty(len(terms), dtype=np.int64)
+        first, last = self.entries, self.entries + min(len(rows.terms), len(counts))
+        if last >= len(self._begins):
+            room = max(last + 1, int(_GROWTH * len(self._begins)))
+            # in place, where the system can: a copy would take as much memory again
+            self._terms.resize(room, refcheck=False)
+            self._begins.resize(room, refcheck=False)
         found = invert_rows(
-            *rows, counts, begin, terms, begins,
+            *rows, counts, begin, self._terms[first:last], self._begins[first:last],
             self._documents[begin:end], self._frequencies[begin:end],
         )  # fmt: skip
-        own = terms[:found].copy(), begins[:found].copy()
-        self._terms.append(own[0])
-        self._begins.append(own[1])
-        self._filled, self.entries = end, self.entries + found
+        self._filled, self.entries = end, first + found
+        self._ends.append(self.entries)
 
     def source(self, terms: int) -> _InvertedSource:
         """All postings, to be merged once; there are so many terms."""
-        ends = np.cumsum([len(each) for each in self._terms], dtype=np.int64)
+        ends = np.array(self._ends, dtype=np.int64)
+        if self.entries:
+            self._begins[self.entries] = self._filled
         return _InvertedSource(
             terms,
             np.append(0, ends)[: len(ends)],
             ends,
-            np.concatenate([*self._terms, np.empty(0, np.int32)]),
-            np.concatenate([*self._begins, np.array([self._filled])]),
+            self._terms[: self.entries],
+            self._begins[: self.entries + 1],
             self._documents,
             self._frequencies,
         )
@@ -262,9 +272,8 @@ class _InvertedSource:
     def counts(self) -> NDArray[np.int64]:
         """See `Merging.counts`."""
         counts = np.zeros(self.merged_terms, dtype=np.int64)
-        postings = np.diff(self.begins)
         for first, end in zip(self.cursors.tolist(), self.ends.tolist(), strict=True):
-            counts[self.terms[first:end]] += postings[first:end]
+            counts[self.terms[first:end]] += np.diff(self.begins[first : end + 1])
         return counts
 
     def copy(self, first: int, end: int, places: NDArray[np.int64], merged: Merged) -> None:

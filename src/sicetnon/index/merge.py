@@ -20,7 +20,7 @@ from sicetnon.index.postings import copy_postings, count_live
 from sicetnon.index.stages import Stage
 from sicetnon.index.storage import StoredFile, damaged, is_ordered
 
-BLOCK_POSTINGS = 1 << 20
+BLOCK_POSTINGS = 1 << 18
 """Number of postings that are merged at a time; it bounds the memory."""
 
 SAME = np.empty(0, np.int32)

@@ -106,6 +106,11 @@ class Analyzer:
         self._stop_words = stop_list(self.analysis.stop_words)
         self.stem: StemWords = stemmer(self.analysis.stemmer)
 
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that words and terms take."""
+        return self._words.memory + self.terms.memory + self.term_of_word.nbytes
+
     def word_numbers(
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

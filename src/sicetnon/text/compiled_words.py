@@ -274,6 +274,13 @@ class CompiledWords:
     def __len__(self) -> int:
         return int(self._table.counts[0])
 
+    @property
+    def memory(self) -> int:
+        """See `WordTable.memory`; the system gives memory for what is written alone."""
+        slots, keys, rests, offsets, _, _ = self._table
+        each = keys.itemsize + rests.itemsize + offsets.itemsize
+        return slots.nbytes + each * len(self) + int(offsets[len(self)])
+
     def scan(
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

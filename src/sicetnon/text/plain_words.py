@@ -36,6 +36,8 @@ CompactWords = tuple[NDArray[np.int64], NDArray[np.uint8]]
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _INSIDE_WORD = re.compile(r"(?<=[^ '])'(?=[^ '])")
 _LONGEST_CHARACTER = 4
+# of a word of some letters and its number: two objects of Python and their place in a dictionary
+_WORD_BYTES = 150
 # longer words are hashed one by one
 _HASHED_TOGETHER = 48
 
@@ -93,6 +95,11 @@ class PlainWords:
 
     def __len__(self) -> int:
         return len(self._numbers)
+
+    @property
+    def memory(self) -> int:
+        """See `WordTable.memory`."""
+        return _WORD_BYTES * len(self)
 
     def scan(
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]

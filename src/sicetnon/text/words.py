@@ -30,6 +30,11 @@ class WordTable:
     def __len__(self) -> int:
         return len(self._table)
 
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that the words take."""
+        return self._table.memory
+
     def scan(
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
