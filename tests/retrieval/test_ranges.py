@@ -40,6 +40,10 @@ MODELS = [
 ]
 
 
+SLICE = 16_384
+"""Documents whose bounds are added up at a time: segments have two such slices."""
+
+
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
     """36,005 documents in two segments, with crowds of words, equal documents, and deleted ones."""
@@ -64,9 +68,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
         yield opened_index
 
 
-def best_of(part_of: PartOf, index: IndexReader, query: Mapping[str, float], k: int) -> Best:
+def best_of(
+    part_of: PartOf, index: IndexReader, query: Mapping[str, float], k: int, sliced: int = SLICE
+) -> Best:
     best = Best.of(k)
-    search_tabulated(part_of(query), index.segments, best, bounded_from=1)
+    search_tabulated(part_of(query), index.segments, best, bounded_from=1, sliced=sliced)
     return best
 
 
@@ -97,8 +103,9 @@ def test_what_is_left_out_changes_no_bit(
 ) -> None:
     part_of = score.bind(index)
     expected = listed(exhaustive(part_of, index, query, k))
-    for _ in range(3):  # bounds are made the second time, and used again the third
-        assert listed(best_of(part_of, index, query, k)) == expected
+    # bounds are made the second time, and used again later
+    for sliced in (SLICE, SLICE, 2048, 2 * SLICE):
+        assert listed(best_of(part_of, index, query, k, sliced)) == expected
 
 
 def calls_of(part_of: PartOf, index: IndexReader, query: Mapping[str, float]) -> list[Any]:
@@ -113,6 +120,17 @@ def calls_of(part_of: PartOf, index: IndexReader, query: Mapping[str, float]) ->
     return calls
 
 
+def slices_of(call: Any) -> Iterator[tuple[int, int, NDArray[np.uint16], float]]:
+    """The first document and the end of each slice of a segment, its sums, and their factor."""
+    query, size = (*call[:4], call[8]), len(call[1][0])
+    weights, scale = ranges.weigh(query)
+    for first in range(0, size, SLICE):
+        end = min(first + SLICE, size)
+        sums = np.zeros(ranges.ranges_of(end - first), np.uint16)
+        ranges.sum_bounds(query, weights, (first, end, call[3].copy(), sums, scale))
+        yield first, end, sums, scale
+
+
 @pytest.mark.parametrize("score", MODELS[:-1], ids=str)
 @settings(max_examples=8, derandomize=True, deadline=None)
 @given(st.dictionaries(st.sampled_from(WORDS), st.floats(1e-3, 1e3), min_size=1, max_size=3))
@@ -122,20 +140,24 @@ def test_no_score_is_above_the_bounds_of_its_range(
     part_of = score.bind(index)
     numbers, scores = exhaustive(part_of, index, query, index.size).ordered()
     for call, segment in zip(calls_of(part_of, index, query), index.segments, strict=True):
-        sums, _, _, scale = ranges.sum_bounds(*call[:4], call[8])
-        is_here = (numbers >= segment.base) & (numbers < segment.base + len(segment))
-        limits = sums[(numbers[is_here] - segment.base) >> ranges.RANGE_BITS]
-        for limit, own in zip(limits.tolist(), scores[is_here].tolist(), strict=True):
-            assert ranges.limit_of(own, scale) <= limit
+        for first, end, sums, scale in slices_of(call):
+            begin = segment.base + first
+            is_here = (numbers >= begin) & (numbers < segment.base + end)
+            limits = sums[(numbers[is_here] - begin) >> ranges.RANGE_BITS]
+            for limit, own in zip(limits.tolist(), scores[is_here].tolist(), strict=True):
+                assert ranges.limit_of(own, scale) <= limit
 
 
 def test_most_documents_are_left_out(index: IndexReader) -> None:
     query = {WORDS[1]: 1.0, WORDS[4]: 1.0, WORDS[20]: 1.0}
-    for call in calls_of(FieldScore(BM25()).bind(index), index, query):
-        known = ranges.sum_bounds(*call[:4], call[8])
-        threshold = ranges.probe(*call[:4], 10, call[8], known)
-        above = ranges.count_above(known[0], ranges.limit_of(threshold, known[3]))
-        assert 0 < above < len(known[0]) / 4
+    part_of = FieldScore(BM25()).bind(index)
+    for call in calls_of(part_of, index, query):
+        lowest = exhaustive(part_of, index, query, 10).ordered()[1][-1]
+        slices = list(slices_of(call))
+        above = sum(
+            ranges.count_above(s, ranges.limit_of(lowest, scale)) for *_, s, scale in slices
+        )
+        assert 0 < above < sum(len(sums) for _, _, sums, _ in slices) / 4
 
 
 def test_bounds_that_exceed_their_memory_are_made_anew(

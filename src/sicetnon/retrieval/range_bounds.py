@@ -12,14 +12,24 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
+from sicetnon.compiled import compiled, inlined
 from sicetnon.index.unpacking import first_bit
 from sicetnon.retrieval.formulas import by_number
-from sicetnon.retrieval.tables import GROUP, NONE, Documents, Postings, Reals, Terms, those_above
+from sicetnon.retrieval.tables import (
+    GROUP,
+    NONE,
+    Documents,
+    Postings,
+    Reals,
+    Terms,
+    find,
+    those_above,
+)
 
 RANGE_BITS, BLOCK_BITS = 5, 8
 """Bits of a document's number within its range, and within its block: the postings of a term in a
 range are looked for among those in the block."""
+_BLOCK = 1 << BLOCK_BITS
 _MOST_BOUND, _MOST_SUM = 255, (1 << 16) - 1
 
 Sums: TypeAlias = NDArray[np.uint16]
@@ -27,10 +37,15 @@ Bounds: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int64
 """Rows of terms, as `bound_term` writes them: the bounds of ranges and the starts of blocks; for
 each term of the query its row, or -1 for a rare term."""
 
-Known: TypeAlias = tuple[Sums, Reals, NDArray[np.int64], float]
-"""For each range the sum of its bounds; the scores of the postings of rare terms, and where those
-of each term begin, shape (terms + 1,); a factor: times the factor, no score is above the sum of its
-range. It is 0 where scores have no bounds, or rare postings are damaged."""
+Query: TypeAlias = tuple[Postings, Documents, Terms, NDArray[np.int64], Bounds]
+"""The postings and documents of a segment, the terms of the query with the begin and end of each
+one's postings, shape (terms, 2), and their bounds."""
+Slice: TypeAlias = tuple[int, int, NDArray[np.int64], Sums, float]
+"""Some documents that follow one another: the first and the end, both those of a block or of all;
+the begin and end of each term's postings in them, shape (terms, 2); for each range the sum of its
+bounds; a factor: times the factor, no score is above the sum of its range."""
+Kept: TypeAlias = tuple[NDArray[np.int32], Sums]
+"""The numbers of some ranges, rising, and their sums."""
 
 
 @compiled
@@ -80,40 +95,49 @@ def bound_term(
 
 
 @compiled
-def sum_bounds(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
-    ranges: NDArray[np.int64],
-    bounds: Bounds,
-) -> Known:
-    """Score the postings of rare terms, and add up the bounds of all terms."""
-    rows, _, row_of = bounds
-    sums = np.zeros((rows.shape[1] + GROUP - 1) // GROUP * GROUP, np.uint16)
-    starts = np.zeros(len(ranges) + 1, np.int64)
+def weigh(query: Query) -> tuple[NDArray[np.uint16], float]:
+    """The weight of each term's bounds, and the factor of `Slice`: 0 where there are no bounds."""
+    offsets, table, ranges = query[2][3], query[2][4], query[3]
+    highest, total = np.zeros(len(ranges)), 0.0
     for term in range(len(ranges)):
-        is_rare = row_of[term] < 0
-        starts[term + 1] = starts[term] + is_rare * (ranges[term, 1] - ranges[term, 0])
-    rare, highest, total = np.empty(starts[-1]), np.zeros(len(ranges)), 0.0
-    for term in range(len(ranges)):
-        scores = terms[4][terms[3][term] : terms[3][term + 1]]
-        if row_of[term] < 0:
-            scores = rare[starts[term] : starts[term + 1]]
-            score_postings(postings, documents_of, terms, term, ranges[term, 0], scores)
-        highest[term] = highest_of(scores)
+        if offsets[term] < offsets[term + 1]:
+            highest[term] = highest_of(table[offsets[term] : offsets[term + 1]])
+        else:
+            highest[term] = highest_computed(query, term)
         total += highest[term]
+    weights = np.zeros(len(ranges), np.uint16)
     if not 0.0 < total < math.inf:
-        return sums, rare, starts, 0.0
+        return weights, 0.0
     # weights are rounded up; times the highest bounds they add up to the highest sum, or less
     unit = (_MOST_SUM // _MOST_BOUND - len(ranges)) / total
-    scale = unit * _MOST_BOUND
     for term in range(len(ranges)):
-        if row_of[term] >= 0:
-            add_row(sums, rows[row_of[term]], np.uint16(math.ceil(highest[term] * unit)))
-    for term in range(len(ranges)):
-        scores = rare[starts[term] : starts[term + 1]]
-        add_rare(sums, postings[0], ranges[term, 0], scores, scale)
-    return sums, rare, starts, scale
+        weights[term] = np.uint16(math.ceil(highest[term] * unit))
+    return weights, unit * _MOST_BOUND
+
+
+@compiled(allocates=False)
+def sum_bounds(query: Query, weights: NDArray[np.uint16], one: Slice) -> None:
+    """Add up the bounds of all terms in the ranges of a slice, whose sums and places are written.
+
+    Sums behind its last range are 0.
+    """
+    documents, ranges, (rows, starts, row_of) = query[0][0], query[3], query[4]
+    begin, end, places, sums, _ = one
+    sums[:] = 0
+    first = begin >> RANGE_BITS
+    last = min(first + sums.size, rows.shape[1])
+    for term in range(row_of.size):
+        row = row_of[term]
+        if row >= 0:
+            add_row(sums, rows[row][first:last], weights[term])
+            blocks = begin >> BLOCK_BITS, (end + _BLOCK - 1) >> BLOCK_BITS
+            places[term, 0] = ranges[term, 0] + starts[row, blocks[0]]
+            places[term, 1] = ranges[term, 0] + starts[row, blocks[1]]
+    # last: they are added up to the highest sum and no further
+    for term in range(row_of.size):
+        if row_of[term] < 0:
+            places[term, 0] = find(documents, ranges[term, 0], ranges[term, 1], begin)
+            places[term, 1] = add_rare(query, term, one)
 
 
 @compiled(allocates=False)
@@ -128,32 +152,37 @@ def highest_of(scores: Reals) -> float:
 
 
 @compiled(allocates=False)
-def score_postings(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
-    term: int,
-    first: int,
-    scores: Reals,
-) -> None:
-    """Score the postings of a term; a damaged one has a score that is not a number."""
+def highest_computed(query: Query, term: int) -> float:
+    """The highest score of a term without pairs, as `highest_of`."""
+    postings, documents_of, terms, ranges, _ = query
+    highest = 0.0
+    for place in range(ranges[term, 0], ranges[term, 1]):
+        score = score_at(postings, documents_of, terms, term, place)
+        if math.isnan(score):
+            return math.nan
+        highest = max(highest, score)
+    return highest
+
+
+@inlined(allocates=False)
+def score_at(
+    postings: Postings, documents_of: Documents, terms: Terms, term: int, place: int
+) -> float:
+    """The score of a term's posting; not a number for a damaged one."""
     documents, codes, frequencies, (column, columns) = postings
     lengths, norms = documents_of[:2]
     number, occurrence, constants, offsets, table = terms
     weight, a, b = constants[term]
     start, known = offsets[term], offsets[term + 1] - offsets[term]
-    for posting in range(scores.size):
-        place = first + posting
-        document, code = documents[place], np.int64(codes[place])
-        scores[posting] = math.nan
-        if 0 <= document < lengths.size and known and code < known:
-            scores[posting] = table[start + code]
-        elif 0 <= document < lengths.size and not known:
-            tf = occurrence * np.float64(frequencies[place * columns + column])
-            scores[posting] = NONE
-            if tf > 0.0:
-                score = by_number(number, tf, norms[lengths[document]], a, b)
-                scores[posting] = weight * score + 0.0
+    document, code, score = documents[place], np.int64(codes[place]), math.nan
+    if 0 <= document < lengths.size and known and code < known:
+        score = table[start + code]
+    elif 0 <= document < lengths.size and not known:
+        tf = occurrence * np.float64(frequencies[place * columns + column])
+        score = NONE
+        if tf > 0.0:
+            score = weight * by_number(number, tf, norms[lengths[document]], a, b) + 0.0
+    return score
 
 
 @compiled(allocates=False)
@@ -164,15 +193,18 @@ def add_row(sums: Sums, row: NDArray[np.uint8], weight: np.uint16) -> None:
 
 
 @compiled(allocates=False)
-def add_rare(
-    sums: Sums, documents: NDArray[np.int32], begin: int, scores: Reals, scale: float
-) -> None:
-    """Add the scores of a rare term to the sums of their ranges."""
-    for posting in range(scores.size):
-        number = documents[begin + posting] >> RANGE_BITS
-        if 0 <= number < sums.size and scores[posting] > 0.0:
-            total = int(sums[number]) + int(scores[posting] * scale) + 1
-            sums[number] = min(_MOST_SUM, total)
+def add_rare(query: Query, term: int, one: Slice) -> np.int64:
+    """Add the scores of a rare term to the sums of their ranges; the place behind the last."""
+    postings, documents_of, terms, ranges, _ = query
+    begin, end, places, sums, scale = one
+    documents, place, stop = postings[0], places[term, 0], ranges[term, 1]
+    while place < stop and documents[place] < end:
+        number = (np.int64(documents[place]) - begin) >> RANGE_BITS
+        score = score_at(postings, documents_of, terms, term, place)
+        if 0 <= number < sums.size and score > 0.0:
+            sums[number] = min(_MOST_SUM, int(sums[number]) + int(score * scale) + 1)
+        place += 1
+    return place
 
 
 @compiled(allocates=False)
@@ -186,21 +218,47 @@ def limit_of(threshold: float, scale: float) -> int:
 
 @compiled(allocates=False)
 def count_above(sums: Sums, limit: int) -> int:
-    """The number of sums above a limit."""
+    """The number of sums above a limit; all are above -1."""
+    if limit < 0:
+        return sums.size
     count, least = 0, np.uint16(limit)
     for number in range(sums.size):
         count += sums[number] > least
     return count
 
 
-@compiled
-def numbers_above(sums: Sums, limit: int, count: int) -> NDArray[np.int64]:
-    """The numbers of the ranges whose sums are above a limit."""
-    numbers, filled, least = np.empty(count, np.int64), 0, np.uint16(limit)
-    for group in range(sums.size // GROUP):
-        above = those_above(sums, np.uint64(group * GROUP), least)
-        while above:
-            numbers[filled] = group * GROUP + first_bit(above)
-            filled += 1
+@compiled(allocates=False)
+def keep_above(one: Slice, limit: int, kept: Kept, count: int) -> int:
+    """Keep the ranges of a slice whose sums are above a limit, as long as there is room.
+
+    Args:
+        one: The slice.
+        limit: The limit; all sums are above -1.
+        kept: The ranges that are kept; changed.
+        count: Their number.
+
+    Returns:
+        Their new number.
+    """
+    first, sums, (numbers, own) = one[0] >> RANGE_BITS, one[3], kept
+    for group in range(0, sums.size, GROUP):
+        above = ~np.uint64(0)
+        if limit >= 0:
+            above = those_above(sums, np.uint64(group), np.uint16(limit))
+        while above and count < numbers.size:
+            place = np.uint64(group + first_bit(above))
             above &= above - np.uint64(1)
-    return numbers
+            numbers[count], own[count] = first + np.int64(place), sums[place]
+            count += 1
+    return count
+
+
+@compiled(allocates=False)
+def keep_higher(kept: Kept, limit: int, into: Kept) -> int:
+    """Copy the ranges whose sums are above a limit, as long as there is room; their number."""
+    count = 0
+    for place in range(kept[0].size):
+        if kept[1][place] > limit and count < into[0].size:
+            into[0][count], into[1][count] = kept[0][place], kept[1][place]
+            count += 1
+    return count

@@ -7,30 +7,39 @@ Suel and Tonellotto, SIGIR 2024).
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
+from sicetnon.compiled import compiled, inlined
 from sicetnon.retrieval.formulas import UNSEEN
 from sicetnon.retrieval.kernels import keep, select
 from sicetnon.retrieval.range_bounds import (
     BLOCK_BITS,
     RANGE_BITS,
     Bounds,
-    Known,
+    Kept,
+    Query,
+    Slice,
     Sums,
     count_above,
+    keep_above,
+    keep_higher,
     limit_of,
-    numbers_above,
+    score_at,
     sum_bounds,
+    weigh,
 )
 from sicetnon.retrieval.tables import (
+    GROUP,
     NONE,
     Documents,
     Found,
     Postings,
     Reals,
     Terms,
+    add_window,
     find,
     no_scores,
     offer,
@@ -44,6 +53,14 @@ _RANGE_COST, _TERM_COST, _POSTING_COST, _DOCUMENT_COST = 25.0, 11.0, 1.0, 0.18
 """Nanoseconds for a range, and for each term in it; and, where all documents are scored, for a
 posting and for a document."""
 
+_KEPT_SHARE = 4
+"""One range of so many in a slice can be kept; where more would be, to score all is faster."""
+
+Part: TypeAlias = tuple[int, int, NDArray[np.int64], Kept, float]
+"""Some documents that follow one another: the first and the end; the begin and end of each term's
+postings in them, shape (terms, 2); those of their ranges that may have to be scored; the factor of
+`Slice`."""
+
 
 @compiled
 def search_ranges(
@@ -56,65 +73,142 @@ def search_ranges(
     threshold: float,
     window: int,
     bounds: Bounds,
+    sliced: int,
 ) -> tuple[int, float]:
     """Score the documents of a segment that can be among the best, and keep the best.
 
+    Bounds are added up for one slice of the documents after the other, and the ranges that may have
+    to be scored are kept, as many as there is room for: more documents take no more memory.
+
     The arguments and what is returned are those of `tables.search_windows`, which is called where
-    it takes less time, and bounds of scores.
+    scores have no bounds; and bounds of scores, and the number of documents in a slice: whole
+    groups of ranges.
     """
-    known = sum_bounds(postings, documents_of, terms, ranges, bounds)
-    sums, scale = known[0], known[3]
-    threshold = max(
-        threshold, probe(postings, documents_of, terms, ranges, found[0], bounds, known)
-    )
-    limit = limit_of(threshold, scale)
-    most = documents_of[0].size * _DOCUMENT_COST
-    for term in range(len(ranges)):
-        most += (ranges[term, 1] - ranges[term, 0]) * _POSTING_COST
-    count = count_above(sums, limit) if limit >= 0 else sums.size
-    if limit < 0 or count * (_RANGE_COST + _TERM_COST * len(ranges)) > most:
+    query = postings, documents_of, terms, ranges, bounds
+    weights, scale = weigh(query)
+    if scale == 0.0:
         return search_windows(
             postings, documents_of, terms, ranges, found, filled, threshold, window
         )
-    numbers = numbers_above(sums, limit, count)
-    return score_ranges(
-        postings, documents_of, terms, ranges, bounds, known, numbers, found, filled, threshold
-    )
+    documents, places, waiting = documents_of[0].size, ranges.copy(), ranges.copy()
+    sums = np.zeros(ranges_of(min(sliced, documents)), np.uint16)
+    room, count, since = max(sums.size // _KEPT_SHARE, GROUP), 0, 0
+    numbers, own = np.empty(room, np.int32), np.empty(room, np.uint16)
+    for begin in range(0, documents, sliced):
+        end = min(begin + sliced, documents)
+        one = begin, end, places, sums[: ranges_of(end - begin)], scale
+        sum_bounds(query, weights, one)
+        if begin == 0:
+            threshold = max(threshold, probe_slice(query, found[0], one))
+        above = count_above(one[3], limit_of(threshold, scale))
+        most = min(room, worth(places, end - begin))
+        if since < begin and (count + above > room or above > most):
+            waiting[:, 1] = places[:, 0]
+            part = since, begin, waiting, (numbers[:count], own[:count]), scale
+            filled, threshold = search_part(query, found, filled, threshold, window, part)
+            waiting[:, 0], since, count = places[:, 0], begin, 0
+            above = count_above(one[3], limit_of(threshold, scale))
+        if above > most:
+            part = begin, end, places, (numbers[:0], own[:0]), 0.0
+            filled, threshold = search_part(query, found, filled, threshold, window, part)
+            waiting[:, 0], since = places[:, 1], end
+        else:
+            count = keep_above(one, limit_of(threshold, scale), (numbers, own), count)
+    waiting[:, 1] = ranges[:, 1]
+    part = since, documents, waiting, (numbers[:count], own[:count]), scale
+    if since + sliced < documents:
+        threshold = max(threshold, probe_part(query, found[0], part))
+    return search_part(query, found, filled, threshold, window, part)
+
+
+@compiled(allocates=False)
+def ranges_of(documents: int) -> int:
+    """The number of ranges of so many documents: whole groups of them."""
+    ranges = (documents + _RANGE - 1) >> RANGE_BITS
+    return (ranges + GROUP - 1) // GROUP * GROUP
+
+
+@compiled(allocates=False)
+def worth(places: NDArray[np.int64], documents: int) -> int:
+    """The number of ranges that take as long to score as all of some documents.
+
+    Args:
+        places: The begin and end of each term's postings in these documents.
+        documents: Their number.
+    """
+    cost = documents * _DOCUMENT_COST
+    for term in range(len(places)):
+        cost += (places[term, 1] - places[term, 0]) * _POSTING_COST
+    return int(cost / (_RANGE_COST + _TERM_COST * len(places)))
 
 
 @compiled
-def probe(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
-    ranges: NDArray[np.int64],
-    k: int,
-    bounds: Bounds,
-    known: Known,
-) -> float:
-    """A score that k documents of a segment exceed, by the ranges with the highest sums.
+def search_part(
+    query: Query, found: Found, filled: int, threshold: float, window: int, part: Part
+) -> tuple[int, float]:
+    """As `search_ranges`, for a part of the documents, in the way that takes less time.
 
-    To find them, the sums are the rows of a table, and the highest of each column is looked at.
+    All of them are scored where the threshold or the factor leaves none out.
     """
-    sums, wanted = known[0], 2 * k + 44
-    rows = sums.size // _COLUMNS
-    if wanted > _COLUMNS or not rows or known[3] == 0.0:
-        return UNSEEN
-    highest = np.zeros(_COLUMNS, np.uint16)
-    for row in range(rows):
-        raise_to(highest, sums[row * _COLUMNS : (row + 1) * _COLUMNS])
-    limit = int(select(highest.astype(np.float64), wanted)) - 1
-    if limit < 0:
-        return UNSEEN
-    numbers = numbers_above(sums, limit, count_above(sums, limit))[: 4 * wanted]
+    begin, end, places, kept, scale = part
+    limit = limit_of(threshold, scale)
+    if limit >= 0 and count_above(kept[1], limit) <= worth(places, end - begin):
+        return score_ranges(query, kept, scale, limit, found, filled, threshold)
+    postings, documents_of, terms, _, _ = query
+    nexts, ends = places[:, 0].copy(), places[:, 1].copy()
+    scores = no_scores(min(window, end - begin))
+    for first in range(begin, end, window):
+        size = min(window, end - first)
+        add_window(postings, documents_of, terms, nexts, ends, first, size, scores)
+        filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
+    return filled, threshold
+
+
+@compiled
+def probe_slice(query: Query, k: int, one: Slice) -> float:
+    """A score that k documents exceed, by the ranges of a slice with the highest sums."""
+    limit, most = highest_limit(one[3], 2 * k + 44), 8 * k + 176
+    few = np.empty(most, np.int32), np.empty(most, np.uint16)
+    count = keep_above(one, limit, few, 0) if limit >= 0 else 0
+    return probe(query, k, (few[0][:count], few[1][:count]), one[4])
+
+
+@compiled
+def probe_part(query: Query, k: int, part: Part) -> float:
+    """As `probe_slice`, by the ranges kept of a part."""
+    kept, scale = part[3], part[4]
+    limit, most = highest_limit(kept[1], 2 * k + 44), 8 * k + 176
+    few = np.empty(most, np.int32), np.empty(most, np.uint16)
+    count = keep_higher(kept, limit, few) if limit >= 0 else 0
+    return probe(query, k, (few[0][:count], few[1][:count]), scale)
+
+
+@compiled
+def probe(query: Query, k: int, few: Kept, scale: float) -> float:
+    """A score that k of the documents of a few ranges exceed."""
     found = k, np.empty(2 * k + 64, dtype=np.int64), np.empty(2 * k + 64)
-    filled, _ = score_ranges(
-        postings, documents_of, terms, ranges, bounds, known, numbers, found, 0, UNSEEN
-    )
+    filled, _ = score_ranges(query, few, scale, 0, found, 0, UNSEEN)
     if filled < k:
         return UNSEEN
     threshold = keep(k, found[1], found[2], filled)[0]
     return threshold - abs(threshold) * 1e-12
+
+
+@compiled
+def highest_limit(sums: Sums, wanted: int) -> int:
+    """A limit that about as many sums exceed as are wanted, or more; -1 if there are too few.
+
+    Many sums are the rows of a table, and the highest of each column is looked at.
+    """
+    rows = sums.size // _COLUMNS
+    if wanted > min(_COLUMNS, sums.size):
+        return -1
+    if not rows:
+        return int(select(sums.astype(np.float64), wanted)) - 1
+    highest = np.zeros(_COLUMNS, np.uint16)
+    for row in range(rows):
+        raise_to(highest, sums[row * _COLUMNS : (row + 1) * _COLUMNS])
+    return int(select(highest.astype(np.float64), wanted)) - 1
 
 
 @compiled(allocates=False)
@@ -126,48 +220,41 @@ def raise_to(highest: Sums, sums: Sums) -> None:
 
 @compiled
 def score_ranges(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
-    ranges: NDArray[np.int64],
-    bounds: Bounds,
-    known: Known,
-    numbers: NDArray[np.int64],
+    query: Query,
+    kept: Kept,
+    scale: float,
+    limit: int,
     found: Found,
     filled: int,
     threshold: float,
 ) -> tuple[int, float]:
-    """Score the documents of ranges, and keep the best.
+    """Score the documents of ranges whose sums are above a limit, and keep the best.
 
-    The ranges have the given numbers, and those with too low a sum are passed over; `sum_bounds`
-    gives what is known of the query. The other arguments and what is returned are those of
-    `search_ranges`.
+    The limit, 0 or more, rises with the threshold. What is returned is that of `search_ranges`.
     """
-    rows, starts, row_of = bounds
-    sums, rare, rare_starts, scale = known
-    documents, table, offsets = postings[0], terms[4], terms[3]
+    postings, documents_of, terms, ranges, (rows, starts, row_of) = query
+    table, offsets = terms[4], terms[3]
     count, scores = documents_of[0].size, no_scores(_RANGE)
-    limit = limit_of(threshold, scale)
-    for number in numbers:
-        if sums[number] <= limit:
+    for place in range(kept[0].size):
+        if kept[1][place] <= limit:
             continue
+        number = np.int64(kept[0][place])
         first, block = number << RANGE_BITS, number >> (BLOCK_BITS - RANGE_BITS)
         size = np.uint64(min(_RANGE, count - first))
         for term in range(row_of.size):
             row, begin = row_of[term], ranges[term, 0]
             if row < 0:
-                known_scores = rare[rare_starts[term] : rare_starts[term + 1]]
-                add_scored(documents, known_scores, begin, first, size, scores)
+                add_scored(query, term, first, size, scores)
             elif rows[row, number]:
                 places = begin + starts[row, block], begin + starts[row, block + 1]
                 pairs = np.uint64(offsets[term]), np.uint64(offsets[term + 1])
                 add_block(postings, places, pairs, first, size, table, scores)
         if those_above(scores, np.uint64(0), threshold):
             filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
-            limit = limit_of(threshold, scale)
+            limit = max(limit, limit_of(threshold, scale))
         else:
-            for place in range(_RANGE):
-                scores[place] = NONE
+            for one in range(_RANGE):
+                scores[one] = NONE
     return filled, threshold
 
 
@@ -194,19 +281,13 @@ def add_block(
             scores[document] += table[pair]
 
 
-@compiled(allocates=False)
-def add_scored(
-    documents: NDArray[np.int32],
-    known: Reals,
-    begin: int,
-    first: int,
-    size: np.uint64,
-    scores: Reals,
-) -> None:
-    """Add the scores of a rare term, whose postings begin at a place, to those of a range."""
-    end = begin + known.size
+@inlined(allocates=False)
+def add_scored(query: Query, term: int, first: int, size: np.uint64, scores: Reals) -> None:
+    """Add the scores of a rare term to those of a range."""
+    postings, documents_of, terms, ranges, _ = query
+    documents, (begin, end) = postings[0], (ranges[term, 0], ranges[term, 1])
     for place in range(find(documents, begin, end, first), end):
         document = np.uint64(np.int64(documents[place]) - first)
         if document >= size:
             break
-        scores[document] += known[place - begin]
+        scores[document] += score_at(postings, documents_of, terms, term, place)

@@ -23,6 +23,9 @@ WINDOW = 1 << 15
 """Documents per window: their scores fit into a core's second cache. In windows that fit into the
 first, too little of each list is read at a time to be fetched from memory ahead."""
 _SAMPLED_FROM, _SAMPLED_FOR = 1 << 17, 200
+_SLICE = 1 << 22
+"""Documents whose bounds are added up at a time: the sums fit into a core's second cache, and take
+no more memory for more documents."""
 _BOUNDED_FROM, _BOUNDED_TERMS = 1 << 19, 16
 """Documents from which, and terms up to which, bounds of scores are used, for fewer results than
 a sample is. They leave nothing out where a document holds many of the terms."""
@@ -50,6 +53,7 @@ def search_tabulated(
     window: int = WINDOW,
     sampled_from: int = _SAMPLED_FROM,
     bounded_from: int = _BOUNDED_FROM,
+    sliced: int = _SLICE,
 ) -> None:
     """Score all documents, and keep the best.
 
@@ -61,12 +65,13 @@ def search_tabulated(
         sampled_from: Documents of a segment from which a sample of them is scored first, for a
             threshold; at least 8,192.
         bounded_from: Documents of a segment from which bounds of scores are used.
+        sliced: Documents whose bounds are added up at a time; a multiple of 2,048.
 
     Raises:
         BrokenIndexError: The postings are damaged.
     """
     for place, segment in enumerate(segments):
-        search = _SegmentSearch(part, place, segment, window)
+        search = _SegmentSearch(part, place, segment, window, sliced)
         if best.k >= _SAMPLED_FOR:
             search.run(best, len(segment) >= sampled_from, False)
         else:
@@ -76,7 +81,7 @@ def search_tabulated(
 class _SegmentSearch:
     """A search of one segment."""
 
-    def __init__(self, part: Part, place: int, segment: Segment, window: int):
+    def __init__(self, part: Part, place: int, segment: Segment, window: int, sliced: int):
         first, columns = next(part.clauses), part.columns
         norms, formula = first.norms, first.formula
         assert columns is not None
@@ -100,7 +105,7 @@ class _SegmentSearch:
         self._postings = pool.documents, pool.codes, pool.codes, (0, 1)
         self._pairs, self._lists = (pool.pair_frequencies, pool.pair_lengths), lists
         self._formula = FORMULAS.index(formula), norms.lengths.weight or 1.0, numbers
-        self._window = window
+        self._window, self._sliced = window, sliced
         self._place, self._known = place, part.bounds
 
     def run(self, best: Best, is_sampled: bool, is_bounded: bool) -> None:
@@ -119,7 +124,7 @@ class _SegmentSearch:
         )  # fmt: skip
         bounds = self._find_bounds(terms, places) if is_bounded else None
         if bounds is not None:
-            best.filled, best.threshold = ranges.search_ranges(*arguments, bounds)
+            best.filled, best.threshold = ranges.search_ranges(*arguments, bounds, self._sliced)
         elif is_sampled:
             best.filled, best.threshold = sampling.search_sampled(*arguments)
         else:
