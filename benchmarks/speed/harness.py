@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -23,6 +24,7 @@ from benchmarks.speed.peers import Peer
 
 PEERS: dict[str, type[Peer]] = {**IN_PROCESS, Lucene.name: Lucene}
 WARM_UP = 50  # queries before the clock runs
+REMEMBERED = 100  # queries whose memory is measured
 
 
 class BuildFigures(msgspec.Struct):
@@ -83,6 +85,11 @@ def measure_queries(name: str, work: Path, queries: Path, ks: Sequence[int]) -> 
     return msgspec.json.decode(answer, type=list[QueryFigures])
 
 
+def measure_query_memory(name: str, work: Path, queries: Path, k: int) -> float:
+    """The most bytes that a query takes beyond what is kept, of 100 that were asked before."""
+    return msgspec.json.decode(_spawn("memory", name, work, queries, k), type=float)
+
+
 def measure_command(command: Sequence[str], repeats: int) -> list[float]:
     """Wall seconds of a whole command, several times over; RuntimeError says why it failed."""
     taken = []
@@ -129,7 +136,7 @@ def _spawn(*arguments: object, environment: Mapping[str, str] | None = None) -> 
 
 def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
     peer, where = PEERS[name](), Path(work)
-    figures: BuildFigures | list[QueryFigures]
+    figures: BuildFigures | list[QueryFigures] | int
     with redirect_stdout(sys.stderr):
         if task == "build":
             seconds = peer.build(Path(source), where)
@@ -140,8 +147,26 @@ def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
             peer.open(where)
             peer.preload()
             lines = Path(source).read_text(encoding="utf-8").splitlines()
-            figures = [_ask(peer, lines, int(k)) for k in depths]
+            if task == "memory":
+                figures = _most_bytes(peer, lines[:REMEMBERED], int(depths[0]))
+            else:
+                figures = [_ask(peer, lines, int(k)) for k in depths]
     print(msgspec.json.encode(figures).decode())
+
+
+def _most_bytes(peer: Peer, lines: Sequence[str], k: int) -> int:
+    """The most bytes that a query takes, of numpy's arrays and those of compiled code."""
+    # what is known of a term is kept from the second time on that it is asked for
+    for line in [*lines, *lines]:
+        peer.search(line, k)
+    most = 0
+    tracemalloc.start()
+    for line in lines:
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        peer.search(line, k)
+        most = max(most, tracemalloc.get_traced_memory()[1] - before)
+    return most
 
 
 def _ask(peer: Peer, lines: Sequence[str], k: int) -> QueryFigures:

@@ -138,6 +138,28 @@ def test_ids_take_from_the_memory_for_postings(
     assert files_of(tmp_path / "spilled") == files_of(tmp_path / "whole")
 
 
+def test_words_take_from_the_memory_for_postings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spilled: list[Path] = []
+
+    def writer(path: Path, *rest: Any) -> ArrayWriter:
+        spilled.append(path)
+        return ArrayWriter(path, *rest)
+
+    monkeypatch.setattr(inversion, "ArrayWriter", writer)
+    options = BuildOptions(PLAIN, memory=400_000, batch_documents=100)
+    # as many documents and postings twice, of few words and of many
+    for words, name in ((10, "few"), (6_000, "many")):
+        spilled.clear()
+        found = {
+            f"d{n}": (" ".join(f"w{n * 10 % words + m}" for m in range(10)),) for n in range(600)
+        }
+        build_index(entries(found), tmp_path / name, options)
+        assert bool(spilled) == (name == "many")
+        assert content_of(tmp_path / name) == counted(found, PLAIN)
+
+
 def test_a_million_postings_in_memory_are_those_of_spilled_runs(tmp_path: Path) -> None:
     # memory for few postings is taken first, for all that are allowed when these are too many
     words = [f"w{number}" for number in range(3000)]

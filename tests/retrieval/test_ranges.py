@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
 from sicetnon.retrieval import bounds, plain, ranges
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
+from sicetnon.retrieval.range_bounds import bound_term
 from sicetnon.retrieval.scoring import FieldScore, PartOf
 from sicetnon.retrieval.tabulated import search_tabulated
 from sicetnon.retrieval.weighting import BM25, DLH, DPH, PL2, TFIDF, DirichletLM, JelinekMercer
@@ -158,6 +160,42 @@ def test_most_documents_are_left_out(index: IndexReader) -> None:
             ranges.count_above(s, ranges.limit_of(lowest, scale)) for *_, s, scale in slices
         )
         assert 0 < above < sum(len(sums) for _, _, sums, _ in slices) / 4
+
+
+def scratch_of(documents: int, k: int, shares: tuple[int, int]) -> int:
+    """The most bytes that a search takes, for a frequent term and a rare one."""
+    numbers = [np.arange(0, documents, share, dtype=np.int32) for share in shares]
+    sizes = np.cumsum([0, *map(len, numbers)])
+    codes = np.random.default_rng(1).integers(0, 2, sizes[-1]).astype(np.uint16)
+    postings = np.concatenate(numbers), codes, codes, (0, 1)
+    nothing = np.empty(0)
+    documents_of = np.zeros(documents, np.int32), np.ones(1), nothing, 0.0, np.empty(0, np.uint8), 0
+    table = np.array([1.0, 2.0, 1.0, 3.0])
+    terms = 0, 1.0, np.ones((2, 3)), np.array([0, 2, 4]), table
+    places = np.stack([sizes[:-1], sizes[1:]], axis=1)
+    row = np.zeros((1, -(-documents >> ranges.RANGE_BITS)), np.uint8)
+    starts = np.zeros((1, -(-documents >> ranges.BLOCK_BITS) + 1), np.int32)
+    assert bound_term(postings, table[:2], 0, int(sizes[1]), documents, row[0], starts[0])
+    best = Best.of(k)
+    arguments = (
+        postings, documents_of, terms, places, (best.k, best.numbers, best.scores), 0,
+        best.threshold, 4096, (row, starts, np.array([0, -1])), 1 << 16,
+    )  # fmt: skip
+    ranges.search_ranges(*arguments)
+    tracemalloc.start()
+    try:
+        ranges.search_ranges(*arguments)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("k", [1, 10, 150])
+@pytest.mark.parametrize("shares", [(64, 4096), (2, 64), (512, 30_000)])
+def test_more_documents_take_no_more_memory(k: int, shares: tuple[int, int]) -> None:
+    few, many = (scratch_of(documents, k, shares) for documents in (1 << 17, 1 << 21))
+    # sums of all ranges would take 120 KB more
+    assert 0 < many <= few + 8192
 
 
 def test_bounds_that_exceed_their_memory_are_made_anew(

@@ -193,13 +193,13 @@ def add_row(sums: Sums, row: NDArray[np.uint8], weight: np.uint16) -> None:
 
 
 @compiled(allocates=False)
-def add_rare(query: Query, term: int, one: Slice) -> np.int64:
+def add_rare(query: Query, term: int, one: Slice) -> int:
     """Add the scores of a rare term to the sums of their ranges; the place behind the last."""
     postings, documents_of, terms, ranges, _ = query
     begin, end, places, sums, scale = one
-    documents, place, stop = postings[0], places[term, 0], ranges[term, 1]
+    documents, place, stop = postings[0], int(places[term, 0]), ranges[term, 1]
     while place < stop and documents[place] < end:
-        number = (np.int64(documents[place]) - begin) >> RANGE_BITS
+        number = (int(documents[place]) - begin) >> RANGE_BITS
         score = score_at(postings, documents_of, terms, term, place)
         if 0 <= number < sums.size and score > 0.0:
             sums[number] = min(_MOST_SUM, int(sums[number]) + int(score * scale) + 1)

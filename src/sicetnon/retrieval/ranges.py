@@ -238,7 +238,7 @@ def score_ranges(
     for place in range(kept[0].size):
         if kept[1][place] <= limit:
             continue
-        number = np.int64(kept[0][place])
+        number = int(kept[0][place])
         first, block = number << RANGE_BITS, number >> (BLOCK_BITS - RANGE_BITS)
         size = np.uint64(min(_RANGE, count - first))
         for term in range(row_of.size):
