@@ -146,7 +146,7 @@ def _add_sources(verb: argparse.ArgumentParser) -> None:
         type=positive,
         default=400,
         metavar="MB",
-        help="memory for postings (default: 400)",
+        help="memory for postings, words and ids (default: 400)",
     )
     verb.add_argument(
         "--skip-invalid", action="store_true", help="leave out documents that can't be used"

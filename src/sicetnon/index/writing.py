@@ -67,7 +67,7 @@ class BuildOptions:
 
     Attributes:
         analysis: Turns texts into terms.
-        memory: Bytes for postings before they are spilled to disk.
+        memory: Bytes for postings, words, ids and lengths before postings are spilled to disk.
         on_error: Called with the error of every document that can't be used; raises it by
             default.
         progress: Called after every batch.
