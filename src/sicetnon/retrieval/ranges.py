@@ -77,9 +77,6 @@ def search_ranges(
 ) -> tuple[int, float]:
     """Score the documents of a segment that can be among the best, and keep the best.
 
-    Bounds are added up for one slice of the documents after the other, and the ranges that may have
-    to be scored are kept, as many as there is room for: more documents take no more memory.
-
     The arguments and what is returned are those of `tables.search_windows`, which is called where
     scores have no bounds; and bounds of scores, and the number of documents in a slice: whole
     groups of ranges.
@@ -90,7 +87,26 @@ def search_ranges(
         return search_windows(
             postings, documents_of, terms, ranges, found, filled, threshold, window
         )
-    documents, places, waiting = documents_of[0].size, ranges.copy(), ranges.copy()
+    return search_slices(query, (weights, scale), found, filled, threshold, window, sliced)
+
+
+@compiled
+def search_slices(
+    query: Query,
+    weighed: tuple[NDArray[np.uint16], float],
+    found: Found,
+    filled: int,
+    threshold: float,
+    window: int,
+    sliced: int,
+) -> tuple[int, float]:
+    """As `search_ranges`, with the weights of the terms' bounds and the factor of `Slice`.
+
+    Bounds are added up for one slice of the documents after the other, and the ranges that may have
+    to be scored are kept, as many as there is room for: more documents take no more memory.
+    """
+    ranges, (weights, scale), documents = query[3], weighed, query[1][0].size
+    places, waiting = ranges.copy(), ranges.copy()
     sums = np.zeros(ranges_of(min(sliced, documents)), np.uint16)
     room, count, since = max(sums.size // _KEPT_SHARE, GROUP), 0, 0
     numbers, own = np.empty(room, np.int32), np.empty(room, np.uint16)
