@@ -207,7 +207,8 @@ def probe(query: Query, k: int, few: Kept, scale: float) -> float:
     if filled < k:
         return UNSEEN
     threshold = keep(k, found[1], found[2], filled)[0]
-    return threshold - abs(threshold) * 1e-12
+    # below the score itself, of 0 too: these documents are looked for again
+    return threshold - abs(threshold) * 1e-12 - 1e-300
 
 
 @compiled
