@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import tracemalloc
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval import bounds, plain, ranges
+from sicetnon.retrieval import bounds, plain, range_bounds, ranges, tables
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
-from sicetnon.retrieval.range_bounds import bound_term
+from sicetnon.retrieval.range_bounds import BLOCK_BITS, RANGE_BITS, Bounds
 from sicetnon.retrieval.scoring import FieldScore, PartOf
 from sicetnon.retrieval.tabulated import search_tabulated
 from sicetnon.retrieval.weighting import BM25, DLH, DPH, PL2, TFIDF, DirichletLM, JelinekMercer
@@ -44,6 +44,9 @@ MODELS = [
 
 SLICE = 16_384
 """Documents whose bounds are added up at a time: segments have two such slices."""
+
+TermPostings: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+"""The documents of a term, the code of each one's posting, and the score of each code."""
 
 
 @pytest.fixture(scope="module")
@@ -125,12 +128,14 @@ def calls_of(part_of: PartOf, index: IndexReader, query: Mapping[str, float]) ->
 def slices_of(call: Any) -> Iterator[tuple[int, int, NDArray[np.uint16], float]]:
     """The first document and the end of each slice of a segment, its sums, and their factor."""
     query, size = (*call[:4], call[8]), len(call[1][0])
-    weights, scale = ranges.weigh(query)
+    weights, scale = range_bounds.weigh(query)
+    postings = 0
     for first in range(0, size, SLICE):
         end = min(first + SLICE, size)
         sums = np.zeros(ranges.ranges_of(end - first), np.uint16)
-        ranges.sum_bounds(query, weights, (first, end, call[3].copy(), sums, scale))
+        postings += range_bounds.sum_bounds(query, weights, (first, end, sums, scale))
         yield first, end, sums, scale
+    assert postings == (call[3][:, 1] - call[3][:, 0]).sum()
 
 
 @pytest.mark.parametrize("score", MODELS[:-1], ids=str)
@@ -145,9 +150,9 @@ def test_no_score_is_above_the_bounds_of_its_range(
         for first, end, sums, scale in slices_of(call):
             begin = segment.base + first
             is_here = (numbers >= begin) & (numbers < segment.base + end)
-            limits = sums[(numbers[is_here] - begin) >> ranges.RANGE_BITS]
+            limits = sums[(numbers[is_here] - begin) >> RANGE_BITS]
             for limit, own in zip(limits.tolist(), scores[is_here].tolist(), strict=True):
-                assert ranges.limit_of(own, scale) <= limit
+                assert range_bounds.limit_of(own, scale) <= limit
 
 
 def test_most_documents_are_left_out(index: IndexReader) -> None:
@@ -157,34 +162,52 @@ def test_most_documents_are_left_out(index: IndexReader) -> None:
         lowest = exhaustive(part_of, index, query, 10).ordered()[1][-1]
         slices = list(slices_of(call))
         above = sum(
-            ranges.count_above(s, ranges.limit_of(lowest, scale)) for *_, s, scale in slices
+            range_bounds.count_above(sums, range_bounds.limit_of(lowest, scale))
+            for _, _, sums, scale in slices
         )
         assert 0 < above < sum(len(sums) for _, _, sums, _ in slices) / 4
 
 
+def search_of(
+    documents_of: tables.Documents, lists: Sequence[TermPostings], frequent: Sequence[bool]
+) -> tuple[Any, Bounds]:
+    """The first four arguments of `tables.search_windows`, and bounds for the frequent terms."""
+    documents = len(documents_of[0])
+    ends, pair_ends = (np.cumsum([0, *(len(term[i]) for term in lists)]) for i in (0, 2))
+    numbers, codes = (
+        # searches fetch what stands behind the last posting
+        np.concatenate([*(term[i] for term in lists), np.zeros(64)]).astype(dtype)
+        for i, dtype in ((0, np.int32), (1, np.uint16))
+    )
+    postings, table = (numbers, codes, codes, (0, 1)), np.concatenate([term[2] for term in lists])
+    terms = 0, 1.0, np.tile([1.0, 1.2, 0.7], (len(lists), 1)), pair_ends, table
+    row_of = np.where(frequent, np.cumsum(frequent) - 1, -1)
+    rows = np.zeros((sum(frequent), -(-documents >> RANGE_BITS)), np.uint8)
+    starts = np.zeros((sum(frequent), -(-documents >> BLOCK_BITS) + 1), np.int32)
+    for term in np.flatnonzero(frequent).tolist():
+        assert range_bounds.bound_term(
+            postings, lists[term][2], int(ends[term]), int(ends[term + 1]), documents,
+            rows[row_of[term]], starts[row_of[term]],
+        )  # fmt: skip
+    places = np.stack([ends[:-1], ends[1:]], axis=1)
+    return (postings, documents_of, terms, places), (rows, starts, row_of)
+
+
 def scratch_of(documents: int, k: int, shares: tuple[int, int]) -> int:
     """The most bytes that a search takes, for a frequent term and a rare one."""
-    numbers = [np.arange(0, documents, share, dtype=np.int32) for share in shares]
-    sizes = np.cumsum([0, *map(len, numbers)])
-    codes = np.random.default_rng(1).integers(0, 2, sizes[-1]).astype(np.uint16)
-    postings = np.concatenate(numbers), codes, codes, (0, 1)
-    nothing = np.empty(0)
-    documents_of = np.zeros(documents, np.int32), np.ones(1), nothing, 0.0, np.empty(0, np.uint8), 0
-    table = np.array([1.0, 2.0, 1.0, 3.0])
-    terms = 0, 1.0, np.ones((2, 3)), np.array([0, 2, 4]), table
-    places = np.stack([sizes[:-1], sizes[1:]], axis=1)
-    row = np.zeros((1, -(-documents >> ranges.RANGE_BITS)), np.uint8)
-    starts = np.zeros((1, -(-documents >> ranges.BLOCK_BITS) + 1), np.int32)
-    assert bound_term(postings, table[:2], 0, int(sizes[1]), documents, row[0], starts[0])
+    random, lists = np.random.default_rng(1), []
+    for share, highest in zip(shares, (2.0, 3.0), strict=True):
+        numbers = np.arange(0, documents, share)
+        lists.append((numbers, random.integers(0, 2, len(numbers)), np.array([1.0, highest])))
+    lengths, nothing = np.zeros(documents, np.int32), np.empty(0)
+    documents_of = lengths, np.ones(1), nothing, 0.0, np.empty(0, np.uint8), 0
+    arguments, known = search_of(documents_of, lists, (True, False))
     best = Best.of(k)
-    arguments = (
-        postings, documents_of, terms, places, (best.k, best.numbers, best.scores), 0,
-        best.threshold, 4096, (row, starts, np.array([0, -1])), 1 << 16,
-    )  # fmt: skip
-    ranges.search_ranges(*arguments)
+    room = best.k, best.numbers, best.scores
+    ranges.search_ranges(*arguments, room, 0, best.threshold, 4096, known, 1 << 16)
     tracemalloc.start()
     try:
-        ranges.search_ranges(*arguments)
+        ranges.search_ranges(*arguments, room, 0, best.threshold, 4096, known, 1 << 16)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -231,9 +254,14 @@ def test_damaged_postings_are_an_error(index: IndexReader, bits: int) -> None:
 
 
 @settings(max_examples=25, derandomize=True, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(WORDS), st.sampled_from([1, 30, 3000]))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(WORDS),
+    st.sampled_from([1, 30, 3000]),
+    st.sampled_from([10, 150]),
+)
 def test_postings_damaged_later_never_crash(
-    index: IndexReader, seed: int, word: str, count: int
+    index: IndexReader, seed: int, word: str, count: int, k: int
 ) -> None:
     query = {WORDS[1]: 1.0, WORDS[7]: 1.0, WORDS[-1]: 1.0, word: 2.0}
     random = np.random.default_rng(seed)
@@ -242,11 +270,13 @@ def test_postings_damaged_later_never_crash(
         places = random.integers(0, len(words), count)
         words[places] ^= np.uint64(1) << random.integers(0, 64, count).astype(np.uint64)
 
-    with IndexReader.open(index.folder, postings_memory=0) as damaged:
-        part_of = FieldScore(BM25()).bind(damaged)
-        for _ in range(2):
-            best_of(part_of, damaged, query, 10)
-        for segment in damaged.segments:
-            overwritten(segment, change)
-        with contextlib.suppress(BrokenIndexError):
-            best_of(part_of, damaged, query, 10)
+    # in small slices parts of the segment are scored whole, too
+    for sliced in (SLICE, 2048):
+        with IndexReader.open(index.folder, postings_memory=0) as damaged:
+            part_of = FieldScore(BM25()).bind(damaged)
+            for _ in range(2):
+                best_of(part_of, damaged, query, k, sliced)
+            for segment in damaged.segments:
+                overwritten(segment, change)
+            with contextlib.suppress(BrokenIndexError):
+                best_of(part_of, damaged, query, k, sliced)

@@ -40,10 +40,10 @@ each term of the query its row, or -1 for a rare term."""
 Query: TypeAlias = tuple[Postings, Documents, Terms, NDArray[np.int64], Bounds]
 """The postings and documents of a segment, the terms of the query with the begin and end of each
 one's postings, shape (terms, 2), and their bounds."""
-Slice: TypeAlias = tuple[int, int, NDArray[np.int64], Sums, float]
+Slice: TypeAlias = tuple[int, int, Sums, float]
 """Some documents that follow one another: the first and the end, both those of a block or of all;
-the begin and end of each term's postings in them, shape (terms, 2); for each range the sum of its
-bounds; a factor: times the factor, no score is above the sum of its range."""
+for each range the sum of its bounds; a factor: times the factor, no score is above the sum of its
+range."""
 Kept: TypeAlias = tuple[NDArray[np.int32], Sums]
 """The numbers of some ranges, rising, and their sums."""
 
@@ -116,28 +116,30 @@ def weigh(query: Query) -> tuple[NDArray[np.uint16], float]:
 
 
 @compiled(allocates=False)
-def sum_bounds(query: Query, weights: NDArray[np.uint16], one: Slice) -> None:
-    """Add up the bounds of all terms in the ranges of a slice, whose sums and places are written.
+def sum_bounds(query: Query, weights: NDArray[np.uint16], part: Slice) -> int:
+    """Add up the bounds of all terms in the ranges of a slice, whose sums are written.
 
     Sums behind its last range are 0.
+
+    Returns:
+        The number of postings in the slice.
     """
-    documents, ranges, (rows, starts, row_of) = query[0][0], query[3], query[4]
-    begin, end, places, sums, _ = one
+    rows, starts, row_of = query[4]
+    begin, end, sums, _ = part
     sums[:] = 0
-    first = begin >> RANGE_BITS
+    first, count = begin >> RANGE_BITS, 0
     last = min(first + sums.size, rows.shape[1])
     for term in range(row_of.size):
         row = row_of[term]
         if row >= 0:
             add_row(sums, rows[row][first:last], weights[term])
             blocks = begin >> BLOCK_BITS, (end + _BLOCK - 1) >> BLOCK_BITS
-            places[term, 0] = ranges[term, 0] + starts[row, blocks[0]]
-            places[term, 1] = ranges[term, 0] + starts[row, blocks[1]]
+            count += starts[row, blocks[1]] - starts[row, blocks[0]]
     # last: they are added up to the highest sum and no further
     for term in range(row_of.size):
         if row_of[term] < 0:
-            places[term, 0] = find(documents, ranges[term, 0], ranges[term, 1], begin)
-            places[term, 1] = add_rare(query, term, one)
+            count += add_rare(query, term, part)
+    return count
 
 
 @compiled(allocates=False)
@@ -193,18 +195,20 @@ def add_row(sums: Sums, row: NDArray[np.uint8], weight: np.uint16) -> None:
 
 
 @compiled(allocates=False)
-def add_rare(query: Query, term: int, one: Slice) -> int:
-    """Add the scores of a rare term to the sums of their ranges; the place behind the last."""
+def add_rare(query: Query, term: int, part: Slice) -> int:
+    """Add the scores of a rare term to the sums of their ranges; the number of its postings."""
     postings, documents_of, terms, ranges, _ = query
-    begin, end, places, sums, scale = one
-    documents, place, stop = postings[0], int(places[term, 0]), ranges[term, 1]
+    begin, end, sums, scale = part
+    documents, stop = postings[0], ranges[term, 1]
+    first = find(documents, ranges[term, 0], stop, begin)
+    place = first
     while place < stop and documents[place] < end:
         number = (int(documents[place]) - begin) >> RANGE_BITS
         score = score_at(postings, documents_of, terms, term, place)
         if 0 <= number < sums.size and score > 0.0:
             sums[number] = min(_MOST_SUM, int(sums[number]) + int(score * scale) + 1)
         place += 1
-    return place
+    return place - first
 
 
 @compiled(allocates=False)
@@ -228,11 +232,12 @@ def count_above(sums: Sums, limit: int) -> int:
 
 
 @compiled(allocates=False)
-def keep_above(one: Slice, limit: int, kept: Kept, count: int) -> int:
-    """Keep the ranges of a slice whose sums are above a limit, as long as there is room.
+def keep_above(first: int, sums: Sums, limit: int, kept: Kept, count: int) -> int:
+    """Keep the ranges whose sums are above a limit, as long as there is room.
 
     Args:
-        one: The slice.
+        first: The number of the first range.
+        sums: The sums of it and those that follow: whole groups of them.
         limit: The limit; all sums are above -1.
         kept: The ranges that are kept; changed.
         count: Their number.
@@ -240,7 +245,7 @@ def keep_above(one: Slice, limit: int, kept: Kept, count: int) -> int:
     Returns:
         Their new number.
     """
-    first, sums, (numbers, own) = one[0] >> RANGE_BITS, one[3], kept
+    numbers, kept_sums = kept
     for group in range(0, sums.size, GROUP):
         above = ~np.uint64(0)
         if limit >= 0:
@@ -248,17 +253,6 @@ def keep_above(one: Slice, limit: int, kept: Kept, count: int) -> int:
         while above and count < numbers.size:
             place = np.uint64(group + first_bit(above))
             above &= above - np.uint64(1)
-            numbers[count], own[count] = first + np.int64(place), sums[place]
-            count += 1
-    return count
-
-
-@compiled(allocates=False)
-def keep_higher(kept: Kept, limit: int, into: Kept) -> int:
-    """Copy the ranges whose sums are above a limit, as long as there is room; their number."""
-    count = 0
-    for place in range(kept[0].size):
-        if kept[1][place] > limit and count < into[0].size:
-            into[0][count], into[1][count] = kept[0][place], kept[1][place]
+            numbers[count], kept_sums[count] = first + np.int64(place), sums[place]
             count += 1
     return count

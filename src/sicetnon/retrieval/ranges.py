@@ -21,11 +21,9 @@ from sicetnon.retrieval.range_bounds import (
     Bounds,
     Kept,
     Query,
-    Slice,
     Sums,
     count_above,
     keep_above,
-    keep_higher,
     limit_of,
     score_at,
     sum_bounds,
@@ -54,12 +52,11 @@ _RANGE_COST, _TERM_COST, _POSTING_COST, _DOCUMENT_COST = 25.0, 11.0, 1.0, 0.18
 posting and for a document."""
 
 _KEPT_SHARE = 4
-"""One range of so many in a slice can be kept; where more would be, to score all is faster."""
+"""One range of so many in a slice can be kept: a bound of memory, not of time."""
 
-Part: TypeAlias = tuple[int, int, NDArray[np.int64], Kept, float]
-"""Some documents that follow one another: the first and the end; the begin and end of each term's
-postings in them, shape (terms, 2); those of their ranges that may have to be scored; the factor of
-`Slice`."""
+Pending: TypeAlias = tuple[int, int, int, Kept, float]
+"""Some documents that follow one another, not yet scored: the first and the end; the number of
+postings in them; those of their ranges that may have to be scored; the factor of `Slice`."""
 
 
 @compiled
@@ -105,73 +102,91 @@ def search_slices(
     Bounds are added up for one slice of the documents after the other, and the ranges that may have
     to be scored are kept, as many as there is room for: more documents take no more memory.
     """
-    ranges, (weights, scale), documents = query[3], weighed, query[1][0].size
-    places, waiting = ranges.copy(), ranges.copy()
+    (weights, scale), documents, terms = weighed, query[1][0].size, len(query[3])
     sums = np.zeros(ranges_of(min(sliced, documents)), np.uint16)
-    room, count, since = max(sums.size // _KEPT_SHARE, GROUP), 0, 0
-    numbers, own = np.empty(room, np.int32), np.empty(room, np.uint16)
+    room = whole_groups(sums.size // _KEPT_SHARE)
+    numbers, kept_sums = np.empty(room, np.int32), np.empty(room, np.uint16)
+    kept_count, pending_begin, pending_postings = 0, 0, 0
     for begin in range(0, documents, sliced):
         end = min(begin + sliced, documents)
-        one = begin, end, places, sums[: ranges_of(end - begin)], scale
-        sum_bounds(query, weights, one)
+        part = begin, end, sums[: ranges_of(end - begin)], scale
+        postings = sum_bounds(query, weights, part)
         if begin == 0:
-            threshold = max(threshold, probe_slice(query, found[0], one))
-        above = count_above(one[3], limit_of(threshold, scale))
-        most = min(room, worth(places, end - begin))
-        if since < begin and (count + above > room or above > most):
-            waiting[:, 1] = places[:, 0]
-            part = since, begin, waiting, (numbers[:count], own[:count]), scale
-            filled, threshold = search_part(query, found, filled, threshold, window, part)
-            waiting[:, 0], since, count = places[:, 0], begin, 0
-            above = count_above(one[3], limit_of(threshold, scale))
+            threshold = max(threshold, probe(query, found[0], part[2], numbers[:0], scale))
+        above = count_above(part[2], limit_of(threshold, scale))
+        most = min(room, worth(postings, end - begin, terms))
+        if pending_begin < begin and (kept_count + above > room or above > most):
+            kept = numbers[:kept_count], kept_sums[:kept_count]
+            pending = pending_begin, begin, pending_postings, kept, scale
+            filled, threshold = search_pending(query, found, filled, threshold, window, pending)
+            pending_begin, pending_postings, kept_count = begin, 0, 0
+            above = count_above(part[2], limit_of(threshold, scale))
         if above > most:
-            part = begin, end, places, (numbers[:0], own[:0]), 0.0
-            filled, threshold = search_part(query, found, filled, threshold, window, part)
-            waiting[:, 0], since = places[:, 1], end
+            filled, threshold = score_windows(query, found, filled, threshold, window, begin, end)
+            pending_begin = end
         else:
-            count = keep_above(one, limit_of(threshold, scale), (numbers, own), count)
-    waiting[:, 1] = ranges[:, 1]
-    part = since, documents, waiting, (numbers[:count], own[:count]), scale
-    if since + sliced < documents:
-        threshold = max(threshold, probe_part(query, found[0], part))
-    return search_part(query, found, filled, threshold, window, part)
+            limit, kept = limit_of(threshold, scale), (numbers, kept_sums)
+            kept_count = keep_above(begin >> RANGE_BITS, part[2], limit, kept, kept_count)
+            pending_postings += postings
+    if pending_begin + sliced < documents:
+        kept_sums[kept_count : whole_groups(kept_count)] = 0
+        kept = numbers[:kept_count], kept_sums[: whole_groups(kept_count)]
+        threshold = max(threshold, probe(query, found[0], kept[1], kept[0], scale))
+    kept = numbers[:kept_count], kept_sums[:kept_count]
+    pending = pending_begin, documents, pending_postings, kept, scale
+    return search_pending(query, found, filled, threshold, window, pending)
 
 
 @compiled(allocates=False)
 def ranges_of(documents: int) -> int:
     """The number of ranges of so many documents: whole groups of them."""
-    ranges = (documents + _RANGE - 1) >> RANGE_BITS
+    return whole_groups((documents + _RANGE - 1) >> RANGE_BITS)
+
+
+@compiled(allocates=False)
+def whole_groups(ranges: int) -> int:
+    """A number of ranges, rounded up to whole groups."""
     return (ranges + GROUP - 1) // GROUP * GROUP
 
 
 @compiled(allocates=False)
-def worth(places: NDArray[np.int64], documents: int) -> int:
+def worth(postings: int, documents: int, terms: int) -> int:
     """The number of ranges that take as long to score as all of some documents.
 
     Args:
-        places: The begin and end of each term's postings in these documents.
-        documents: Their number.
+        postings: The number of postings in these documents.
+        documents: The number of documents.
+        terms: The number of terms.
     """
-    cost = documents * _DOCUMENT_COST
-    for term in range(len(places)):
-        cost += (places[term, 1] - places[term, 0]) * _POSTING_COST
-    return int(cost / (_RANGE_COST + _TERM_COST * len(places)))
+    cost = documents * _DOCUMENT_COST + postings * _POSTING_COST
+    return int(cost / (_RANGE_COST + _TERM_COST * terms))
 
 
 @compiled
-def search_part(
-    query: Query, found: Found, filled: int, threshold: float, window: int, part: Part
+def search_pending(
+    query: Query, found: Found, filled: int, threshold: float, window: int, pending: Pending
 ) -> tuple[int, float]:
-    """As `search_ranges`, for a part of the documents, in the way that takes less time.
+    """As `search_ranges`, for documents not yet scored, in the way that takes less time.
 
-    All of them are scored where the threshold or the factor leaves none out.
+    All of them are scored where the threshold leaves none out.
     """
-    begin, end, places, kept, scale = part
+    begin, end, postings, kept, scale = pending
     limit = limit_of(threshold, scale)
-    if limit >= 0 and count_above(kept[1], limit) <= worth(places, end - begin):
+    if limit >= 0 and count_above(kept[1], limit) <= worth(postings, end - begin, len(query[3])):
         return score_ranges(query, kept, scale, limit, found, filled, threshold)
-    postings, documents_of, terms, _, _ = query
-    nexts, ends = places[:, 0].copy(), places[:, 1].copy()
+    return score_windows(query, found, filled, threshold, window, begin, end)
+
+
+@compiled
+def score_windows(
+    query: Query, found: Found, filled: int, threshold: float, window: int, begin: int, end: int
+) -> tuple[int, float]:
+    """As `search_ranges`: score all documents from one on to another, and keep the best."""
+    postings, documents_of, terms, ranges, _ = query
+    nexts, ends = ranges[:, 0].copy(), ranges[:, 1].copy()
+    # not by the starts of blocks: those of a file that has changed since may lie before a window
+    for term in range(len(nexts)):
+        nexts[term] = find(postings[0], nexts[term], ends[term], begin)
     scores = no_scores(min(window, end - begin))
     for first in range(begin, end, window):
         size = min(window, end - first)
@@ -181,28 +196,27 @@ def search_part(
 
 
 @compiled
-def probe_slice(query: Query, k: int, one: Slice) -> float:
-    """A score that k documents exceed, by the ranges of a slice with the highest sums."""
-    limit, most = highest_limit(one[3], 2 * k + 44), 8 * k + 176
-    few = np.empty(most, np.int32), np.empty(most, np.uint16)
-    count = keep_above(one, limit, few, 0) if limit >= 0 else 0
-    return probe(query, k, (few[0][:count], few[1][:count]), one[4])
+def probe(query: Query, k: int, sums: Sums, numbers: NDArray[np.int32], scale: float) -> float:
+    """A score that k documents exceed, by a few ranges of the highest sums.
 
-
-@compiled
-def probe_part(query: Query, k: int, part: Part) -> float:
-    """As `probe_slice`, by the ranges kept of a part."""
-    kept, scale = part[3], part[4]
-    limit, most = highest_limit(kept[1], 2 * k + 44), 8 * k + 176
-    few = np.empty(most, np.int32), np.empty(most, np.uint16)
-    count = keep_higher(kept, limit, few) if limit >= 0 else 0
-    return probe(query, k, (few[0][:count], few[1][:count]), scale)
-
-
-@compiled
-def probe(query: Query, k: int, few: Kept, scale: float) -> float:
-    """A score that k of the documents of a few ranges exceed."""
+    Args:
+        query: The query.
+        k: The number of documents.
+        sums: The sums of some ranges: whole groups of them, filled up with 0.
+        numbers: The numbers of these ranges; of size 0 for the first ones of the segment.
+        scale: The factor of `Slice`.
+    """
+    wanted = 2 * k + 44
+    limit = highest_limit(sums, wanted)
+    if limit < 0:
+        return UNSEEN
+    few = np.empty(4 * wanted, np.int32), np.empty(4 * wanted, np.uint16)
+    count = keep_above(0, sums, limit, few, 0)
+    if numbers.size:
+        for place in range(count):
+            few[0][place] = numbers[few[0][place]]
     found = k, np.empty(2 * k + 64, dtype=np.int64), np.empty(2 * k + 64)
+    few = few[0][:count], few[1][:count]
     filled, _ = score_ranges(query, few, scale, 0, found, 0, UNSEEN)
     if filled < k:
         return UNSEEN
@@ -270,8 +284,8 @@ def score_ranges(
             filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
             limit = max(limit, limit_of(threshold, scale))
         else:
-            for one in range(_RANGE):
-                scores[one] = NONE
+            for document in range(_RANGE):
+                scores[document] = NONE
     return filled, threshold
 
 
