@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -44,6 +45,8 @@ MODELS = [
 
 SLICE = 16_384
 """Documents whose bounds are added up at a time: segments have two such slices."""
+CASES = 1000
+"""Random searches in each block of them."""
 
 TermPostings: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 """The documents of a term, the code of each one's posting, and the score of each code."""
@@ -191,6 +194,85 @@ def search_of(
         )  # fmt: skip
     places = np.stack([ends[:-1], ends[1:]], axis=1)
     return (postings, documents_of, terms, places), (rows, starts, row_of)
+
+
+def scattered(random: np.random.Generator, documents: int) -> NDArray[np.int64]:
+    """The documents of a term: as many everywhere, more and more, fewer and fewer, or in crowds."""
+    at = np.arange(documents) / documents
+    shares = (
+        np.ones(documents),
+        8 * at**3,
+        8 * (1 - at) ** 3,
+        np.repeat(random.random(documents // 2048 + 1) < 0.4, 2048)[:documents],
+    )
+    density = 10 ** random.choice([random.uniform(-4, 0), -0.3])
+    return np.flatnonzero(random.random(documents) < density * shares[random.integers(4)])
+
+
+def random_term(random: np.random.Generator, documents: int) -> tuple[TermPostings, bool]:
+    """A term, whose scores may be few, equal, negative or 0, and whether it has bounds."""
+    numbers, count = scattered(random, documents), int(random.integers(1, 12))
+    if random.random() < 0.5:
+        scores = np.sort(random.choice([-0.2, 0.0, 0.1, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0], count))
+        scores *= 10 ** random.uniform(-1, 1)
+    else:
+        scores = random.random(count) * random.random() * 5
+    codes = random.integers(0, count, len(numbers))
+    if random.random() < 0.4:  # of each score many that follow one another
+        codes = np.sort(codes)[:: random.choice([-1, 1])]
+    if random.random() < 0.2:  # scores are computed, of frequencies from 1 on
+        return (numbers, codes + 1, np.empty(0)), False
+    return (numbers, codes, scores + 0.0), random.random() < 0.6
+
+
+def random_search(random: np.random.Generator) -> tuple[Any, Bounds]:
+    """A search for up to five terms in up to 60,000 documents; see `search_of`."""
+    documents = int(random.integers(1, random.choice([3_000, 20_000, 60_000])))
+    lists, frequent = zip(
+        *(random_term(random, documents) for _ in range(random.choice([1, 1, 2, 3, 5]))),
+        strict=True,
+    )
+    live, of_document = np.empty(0, np.uint8), np.empty(0)
+    if random.random() < 0.5:
+        live = (random.random(documents) < random.choice([0.02, 0.5, 0.95])).astype(np.uint8)
+    if random.random() < 0.4:
+        of_document = -random.random(5) * random.choice([0.1, 1, 5])
+    documents_of = (
+        random.integers(0, 5, documents).astype(np.int32), random.random(5) + 0.5, of_document,
+        float(len(of_document) > 0), live, int(random.integers(0, 1000)),
+    )  # fmt: skip
+    return search_of(documents_of, lists, frequent)
+
+
+def random_best(random: np.random.Generator, k: int) -> Best:
+    """None found yet, or documents of an earlier segment."""
+    best = Best.of(k)
+    if random.random() < 2 / 3:
+        best.filled = int(random.integers(0, 2 * k))
+        best.numbers[: best.filled] = np.arange(-best.filled, 0)
+        best.scores[: best.filled] = random.random(best.filled) * random.choice([0.1, 1, 3])
+        if best.filled >= k and random.random() < 0.3:
+            best.threshold = float(np.sort(best.scores[: best.filled])[-k])
+    return best
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_slices_find_what_windows_find(block: int) -> None:
+    for seed in range(CASES * block, CASES * (block + 1)):
+        random = np.random.default_rng(seed)
+        arguments, known = random_search(random)
+        before = random_best(random, int(random.choice([1, 3, 10, 150, 300, 1000])))
+        window = int(random.choice([64, 100, 2048, 4096, 1 << 15]))
+        sliced = 2048 * int(random.choice([1, 1, 1, 2, 3, 8, 40]))
+        found = []
+        for search, more in ((ranges.search_ranges, (known, sliced)), (tables.search_windows, ())):
+            best = copy.deepcopy(before)
+            room = best.k, best.numbers, best.scores
+            best.filled, best.threshold = search(
+                *arguments, room, best.filled, best.threshold, window, *more
+            )
+            found.append(listed(best))
+        assert found[0] == found[1], f"seed {seed}"
 
 
 def scratch_of(documents: int, k: int, shares: tuple[int, int]) -> int:
