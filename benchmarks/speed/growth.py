@@ -6,8 +6,8 @@ DIR of `--from` is a corpus of args.me, of which `generate.py` makes documents o
 For each size a corpus is made where it is missing in DIR of `--work`, and an index built in a
 process of its own. Then 1,000 queries of 3 to 8 words are asked, the indexes taking turns; a
 query's time is its lowest of three rounds. Last comes the most memory that one of 100 warm queries
-takes. A slope is the exponent p with which a figure grows
-between two sizes, as documents to the power of p: 1 is linear, 0.5 the square root.
+takes. A slope is the exponent p with which a figure grows between two sizes, as documents to the
+power of p: 1 is linear, 0.5 the square root.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> int:
     for line in with_slopes(sizes, asked(given.work, sizes)):
         print(line, flush=True)
     print(row("documents", [f"query MB k={k}" for k in DEPTHS]))
-    for line in with_slopes(sizes, [remembered(given.work, sizes[0], size) for size in sizes]):
+    for line in with_slopes(sizes, [query_memory(given.work, sizes[0], size) for size in sizes]):
         print(line, flush=True)
     return 0
 
@@ -77,7 +77,7 @@ def asked(work: Path, sizes: list[int]) -> list[list[float]]:
     return rows
 
 
-def remembered(work: Path, first: int, size: int) -> list[float]:
+def query_memory(work: Path, first: int, size: int) -> list[float]:
     """The most memory that a warm query takes, at each depth; the queries are those of `asked`."""
     queries, index = _places(work, first)[0] / "queries.txt", _places(work, size)[1]
     return [measure_query_memory(SicEtNon.name, index, queries, k) / 1e6 for k in DEPTHS]

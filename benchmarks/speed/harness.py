@@ -24,7 +24,7 @@ from benchmarks.speed.peers import Peer
 
 PEERS: dict[str, type[Peer]] = {**IN_PROCESS, Lucene.name: Lucene}
 WARM_UP = 50  # queries before the clock runs
-REMEMBERED = 100  # queries whose memory is measured
+MEASURED_QUERIES = 100  # queries whose memory is measured
 
 
 class BuildFigures(msgspec.Struct):
@@ -148,13 +148,13 @@ def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
             peer.preload()
             lines = Path(source).read_text(encoding="utf-8").splitlines()
             if task == "memory":
-                figures = _most_bytes(peer, lines[:REMEMBERED], int(depths[0]))
+                figures = _peak_bytes(peer, lines[:MEASURED_QUERIES], int(depths[0]))
             else:
                 figures = [_ask(peer, lines, int(k)) for k in depths]
     print(msgspec.json.encode(figures).decode())
 
 
-def _most_bytes(peer: Peer, lines: Sequence[str], k: int) -> int:
+def _peak_bytes(peer: Peer, lines: Sequence[str], k: int) -> int:
     """The most bytes that a query takes, of numpy's arrays and those of compiled code."""
     # what is known of a term is kept from the second time on that it is asked for
     for line in [*lines, *lines]:
