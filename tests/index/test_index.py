@@ -102,61 +102,50 @@ def test_spilled_builds_are_the_same_to_the_byte(
     assert files_of(folder / "spilled") == files_of(folder / "whole")
 
 
-def test_a_small_memory_spills_many_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spilled: list[Path] = []
+@pytest.fixture
+def spilled_files(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files that builds spill postings to, as they are made."""
+    files: list[Path] = []
 
     def writer(path: Path, *rest: Any) -> ArrayWriter:
-        spilled.append(path)
+        files.append(path)
         return ArrayWriter(path, *rest)
 
+    monkeypatch.setattr(inversion, "ArrayWriter", writer)
+    return files
+
+
+def test_a_small_memory_spills_many_runs(tmp_path: Path, spilled_files: list[Path]) -> None:
     found = {f"d{n}": (" ".join(f"w{n * 7 % m}" for m in range(1, 40)),) for n in range(60)}
     build_index(entries(found), tmp_path / "whole", BuildOptions(PLAIN))
-    monkeypatch.setattr(inversion, "ArrayWriter", writer)
     options = BuildOptions(PLAIN, memory=1600, batch_documents=1)
     build_index(entries(found), tmp_path / "spilled", options)
-    assert len(spilled) > 3 * 10
+    assert len(spilled_files) > 3 * 10
     assert files_of(tmp_path / "spilled") == files_of(tmp_path / "whole")
     assert content_of(tmp_path / "spilled") == counted(found, PLAIN)
 
 
-def test_ids_take_from_the_memory_for_postings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spilled: list[Path] = []
-
-    def writer(path: Path, *rest: Any) -> ArrayWriter:
-        spilled.append(path)
-        return ArrayWriter(path, *rest)
-
+def test_ids_take_from_the_memory_for_postings(tmp_path: Path, spilled_files: list[Path]) -> None:
     found = {f"d{n}": ("tenure",) for n in range(6_000)}
     build_index(entries(found), tmp_path / "whole", BuildOptions(PLAIN))
-    monkeypatch.setattr(inversion, "ArrayWriter", writer)
+    assert not spilled_files
     # the postings alone would fit
     options = BuildOptions(PLAIN, memory=60_000, batch_documents=100)
     build_index(entries(found), tmp_path / "spilled", options)
-    assert spilled
+    assert spilled_files
     assert files_of(tmp_path / "spilled") == files_of(tmp_path / "whole")
 
 
-def test_words_take_from_the_memory_for_postings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spilled: list[Path] = []
-
-    def writer(path: Path, *rest: Any) -> ArrayWriter:
-        spilled.append(path)
-        return ArrayWriter(path, *rest)
-
-    monkeypatch.setattr(inversion, "ArrayWriter", writer)
+def test_words_take_from_the_memory_for_postings(tmp_path: Path, spilled_files: list[Path]) -> None:
     options = BuildOptions(PLAIN, memory=400_000, batch_documents=100)
     # as many documents and postings twice, of few words and of many
     for words, name in ((10, "few"), (6_000, "many")):
-        spilled.clear()
+        spilled_files.clear()
         found = {
             f"d{n}": (" ".join(f"w{n * 10 % words + m}" for m in range(10)),) for n in range(600)
         }
         build_index(entries(found), tmp_path / name, options)
-        assert bool(spilled) == (name == "many")
+        assert bool(spilled_files) == (name == "many")
         assert content_of(tmp_path / name) == counted(found, PLAIN)
 
 
