@@ -118,7 +118,7 @@ class SegmentBuilder:
             name: The name that its folder will have.
         """
         self._analysing.finish()
-        # that of batches, which what follows takes in other sizes
+        # free the memory of batches: the merge allocates arrays of other sizes
         give_back_memory()
         stored = self._storing.submit(self._store.close)
         named = self._analysing.submit(self._write_words)

@@ -197,7 +197,7 @@ class _Inverted:
         return self._filled
 
     def clear(self) -> None:
-        """Forget all batches, and give their memory back: other parts of the build need more."""
+        """Forget all batches, and free their memory: other parts of the build need more."""
         self._filled = self.entries = 0
         first = min(self._capacity, _FIRST_POSTINGS)
         self._documents = np.empty(first, dtype=np.int32)
