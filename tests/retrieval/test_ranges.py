@@ -196,6 +196,12 @@ def search_of(
     return (postings, documents_of, terms, places), (rows, starts, row_of)
 
 
+def alike(documents: int) -> tables.Documents:
+    """So many documents of one length."""
+    lengths, nothing = np.zeros(documents, np.int32), np.empty(0)
+    return lengths, np.ones(1), nothing, 0.0, np.empty(0, np.uint8), 0
+
+
 def scattered(random: np.random.Generator, documents: int) -> NDArray[np.int64]:
     """The documents of a term: as many everywhere, more and more, fewer and fewer, or in crowds."""
     at = np.arange(documents) / documents
@@ -275,15 +281,29 @@ def test_slices_find_what_windows_find(block: int) -> None:
         assert found[0] == found[1], f"seed {seed}"
 
 
+def test_bounds_of_other_postings_never_crash() -> None:
+    # as of a file that was overwritten by a sound one
+    for seed in range(200):
+        random = np.random.default_rng(seed)
+        documents = int(random.integers(1, 20_000))
+        before, after = ([random_term(random, documents) for _ in range(2)] for _ in range(2))
+        _, known = search_of(alike(documents), *zip(*before, strict=True))
+        lists = [term for term, _ in after]
+        arguments, _ = search_of(alike(documents), lists, (False, False))
+        best = Best.of(int(random.choice([1, 10, 150])))
+        room, sliced = (best.k, best.numbers, best.scores), int(random.choice([2048, 16_384]))
+        filled, _ = ranges.search_ranges(*arguments, room, 0, best.threshold, 64, known, sliced)
+        assert 0 <= filled <= len(best.numbers)
+        assert ((best.numbers[:filled] >= 0) & (best.numbers[:filled] < documents)).all()
+
+
 def scratch_of(documents: int, k: int, shares: tuple[int, int]) -> int:
     """The most bytes that a search takes, for a frequent term and a rare one."""
     random, lists = np.random.default_rng(1), []
     for share, highest in zip(shares, (2.0, 3.0), strict=True):
         numbers = np.arange(0, documents, share)
         lists.append((numbers, random.integers(0, 2, len(numbers)), np.array([1.0, highest])))
-    lengths, nothing = np.zeros(documents, np.int32), np.empty(0)
-    documents_of = lengths, np.ones(1), nothing, 0.0, np.empty(0, np.uint8), 0
-    arguments, known = search_of(documents_of, lists, (True, False))
+    arguments, known = search_of(alike(documents), lists, (True, False))
     best = Best.of(k)
     room = best.k, best.numbers, best.scores
     ranges.search_ranges(*arguments, room, 0, best.threshold, 4096, known, 1 << 16)

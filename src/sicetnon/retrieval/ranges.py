@@ -273,11 +273,15 @@ def score_ranges(
         first, block = number << RANGE_BITS, number >> (BLOCK_BITS - RANGE_BITS)
         size = np.uint64(min(_RANGE, count - first))
         for term in range(row_of.size):
-            row, begin = row_of[term], ranges[term, 0]
+            row, (begin, end) = row_of[term], (ranges[term, 0], ranges[term, 1])
             if row < 0:
                 add_scored(query, term, first, size, scores)
             elif rows[row, number]:
-                places = begin + starts[row, block], begin + starts[row, block + 1]
+                # a file that has changed since may have fewer postings
+                places = (
+                    min(begin + starts[row, block], end),
+                    min(begin + starts[row, block + 1], end),
+                )
                 pairs = np.uint64(offsets[term]), np.uint64(offsets[term + 1])
                 add_block(postings, places, pairs, first, size, table, scores)
         if those_above(scores, np.uint64(0), threshold):
