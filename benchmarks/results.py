@@ -34,7 +34,7 @@ KEPT = ROOT / "build/results"
 CODE = ("src", "benchmarks", "recipe")
 _DIGITS = 16
 _BLOCK = 1 << 20
-FOLDS = "out/training/model-further-conclusions-{fold}"
+FOLDS = "out/training/model-deep-conclusions-{fold}"
 COMPARISON_FOLDS = "out/training/model-{fold}"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 SIDES = SHIPPED.with_name("sides")
-ALONE = ("conclusions", "further-conclusions", "arguing")
+ALONE = ("deep-conclusions", "arguing")
 """The stages whose networks are graphs that are added to a model."""
 
 

@@ -102,8 +102,7 @@ def tokens(
         if len(ids) > length:
             start = rng.randrange(len(ids) - length + 1) if rng else 0
             ids = ids[start : start + length]
-        other = pieces.ids(context)[:64]
-        rows.append(([pieces.begin, *ids, pieces.end], [*other, pieces.end] if other else []))
+        rows.append(pieces.framed(ids, pieces.ids(context)[:64]))
     longest = max(len(first) + len(second) for first, second in rows)
     arrays = {
         name: torch.zeros((len(rows), longest), dtype=torch.long)

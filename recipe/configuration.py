@@ -25,7 +25,8 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     loss: dict[str, float]
     distillation: dict[str, float]
     shares: dict[str, dict[str, float]]
-    encoder: Literal["original", "larger", "entailing"] = "original"
+    encoder: Literal["original", "larger", "language"] = "original"
+    layers: int = 0
     adapters: int = 0
     kept_layers: int = 0
     keeps: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from recipe.augmentation import facing
 from recipe.denial import denials
 from recipe.examples import Example
 from recipe.overlap import near_duplicates
+from recipe.read_sides import read_sides
 
 _SEED = 4
 PATTERNS = 12_000
@@ -48,6 +49,7 @@ def examples(most_unlabelled: int) -> list[Example]:
     # a denial can say what a held-out text says
     held = [each for each in found if each.split == "held-out"]
     made += [e for e in without_overlap([*held, *denials(found)]) if e.dataset == "denied"]
+    made += [e for e in without_overlap([*held, *read_sides(found)]) if e.split == "train"]
     return found + made
 
 

@@ -28,8 +28,7 @@ OUTPUTS = {
 }
 """The outputs of each graph; the last two share one encoder, with adapters and without."""
 ADDED = {
-    "conclusions": ("sides", "side"),
-    "further-conclusions": ("sides", "side"),
+    "deep-conclusions": ("sides", "side"),
     "arguing": ("argumentativeness", "argumentativeness"),
 }
 """The graphs that are added to a model one by one, with their output, by their stage."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 from torch.nn import functional
 
@@ -23,12 +24,15 @@ from recipe.checkpoints import (
 )
 from recipe.configuration import Configuration, Stage
 from recipe.examples import Example
+from recipe.growth import grow
 from recipe.losses import distillation_loss, loss_of
+from recipe.more_sources import written_conclusions
 from recipe.network import Network, mean_of
 from recipe.rounding import round_layers
 from recipe.shipped import shipped_judge
 
 _SINGLE = ("quality", "argumentativeness", "embedding")
+_SAMPLED = 512
 
 
 def device() -> torch.device:
@@ -175,7 +179,8 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
         fold: The fold that is left out, also by the other stage if that leaves out folds.
     """
     torch.manual_seed(settings.seed_of(stage))
-    network = _untrained(settings, stage, folder)
+    before = settings.stages.get(stage.start, stage)
+    network = _untrained(settings, replace(stage, layers=before.layers), folder)
     if stage.start == "shipped":
         network.take(shipped_judge())
     elif stage.start != "original":
@@ -183,6 +188,8 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
         # a head may read something else from here on
         fitting = {n: v for n, v in state.items() if n in own and v.shape == own[n].shape}
         network.take(fitting)
+    if stage.layers != before.layers:
+        grow(network.encoder, stage.layers, _sample())
     if stage.words == "four-bit":
         network.quantize_words()
     if stage.keeps:
@@ -278,6 +285,12 @@ def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:
     if stage.encoder == "larger":
         place = folder / "all-mpnet-base-v2"
         return Network.larger(place, heads, reads, dropout, stage.kept_layers)
-    if stage.encoder == "entailing":
-        return Network.entailing(heads, reads, dropout)
-    return Network.original(heads, reads, dropout, stage.adapters)
+    if stage.encoder == "language":
+        place = folder / "language"
+        return Network.language(place, heads, dropout, stage.layers, stage.adapters)
+    return Network.original(heads, reads, dropout, stage.adapters, stage.layers)
+
+
+def _sample() -> dict[str, Tensor]:
+    """Texts of our own, to see what the states of a network are like."""
+    return tokens(list(written_conclusions())[:_SAMPLED], length=64)

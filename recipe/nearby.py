@@ -17,6 +17,7 @@ from recipe.sources import data_folder, plain
 _ASKED = (
     "conclusions", "more-conclusions", "reworded", "written", "more-written", "written-reasons",
     "debatepedia-claims", "debatepedia-questions", "key-points", "perspectrum", "iam-claims",
+    "read", "asked",
 )  # fmt: skip
 _MOST_WORDS = 24
 _FOR_A_CLAIM = 10

@@ -14,9 +14,10 @@ from torch.nn import functional
 from transformers import BertModel
 
 from recipe.adapters import adapt
-from recipe.entailing import Entailing, entailing, entailing_pieces
+from recipe.growth import deepen
+from recipe.language import Language, language, language_pieces
 from recipe.larger import Larger, larger
-from recipe.pieces import Pieces
+from recipe.pieces import Pieces, Separated
 from recipe.words import packed, unpacked
 from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
 from sicetnon.arguments.model.marking import MARKS
@@ -60,9 +61,9 @@ def tokenizer() -> Tokenizer:
 
 
 @cache
-def original_pieces() -> Pieces:
+def original_pieces() -> Separated:
     """The tokens of all-MiniLM-L6-v2."""
-    return Pieces(tokenizer(), begin=101, end=102)
+    return Separated(tokenizer(), begin=101, end=102)
 
 
 class Head(nn.Module):
@@ -90,11 +91,14 @@ class Network(nn.Module):
         dropout: How much is dropped in the heads while training.
         adapters: The rank of corrections that are learnt while the encoder is kept; 0 to learn
             the encoder.
+
+    Attributes:
+        pieces: The tokens of the encoder.
     """
 
     def __init__(
         self,
-        encoder: BertModel | Larger | Entailing,
+        encoder: BertModel | Larger | Language,
         heads: Sequence[str],
         reads: str = "first",
         dropout: float = 0.1,
@@ -105,6 +109,7 @@ class Network(nn.Module):
         if adapters:
             adapt(encoder, adapters)
         self.encoder, self.reads = encoder, reads
+        self.pieces: Pieces = original_pieces()
         width = encoder.config.hidden_size
         self.projection = nn.Linear(width, width, bias=False)
         nn.init.eye_(self.projection.weight)
@@ -128,9 +133,12 @@ class Network(nn.Module):
         reads: str = "first",
         dropout: float = 0.1,
         adapters: int = 0,
+        layers: int = 0,
     ) -> Network:
-        """all-MiniLM-L6-v2 with untrained heads."""
+        """all-MiniLM-L6-v2 with untrained heads; with more layers, for the numbers of others."""
         encoder = BertModel.from_pretrained(original_folder(), **_AS_TRAINED)
+        if layers:
+            deepen(encoder, layers)
         return cls(encoder, heads, reads, dropout, adapters)
 
     @classmethod
@@ -142,14 +150,13 @@ class Network(nn.Module):
         return cls(encoder, heads, reads, dropout)
 
     @classmethod
-    def entailing(cls, heads: Sequence[str], reads: str, dropout: float) -> Network:
-        """DeBERTa-v3-xsmall, tuned on inference, with untrained heads, as a teacher."""
-        return cls(entailing(), heads, reads, dropout)
-
-    @property
-    def pieces(self) -> Pieces:
-        """The tokens of the encoder."""
-        return entailing_pieces() if isinstance(self.encoder, Entailing) else original_pieces()
+    def language(
+        cls, folder: Path, heads: Sequence[str], dropout: float, layers: int, rank: int
+    ) -> Network:
+        """Layers of a language model with untrained heads and corrections, as a teacher."""
+        network = cls(language(folder, layers, rank), heads, "first", dropout)
+        network.pieces = language_pieces(folder)
+        return network
 
     def take(self, state: dict[str, Tensor]) -> None:
         """Copy the parameters of another network, except for heads that this one lacks."""

@@ -1,18 +1,32 @@
-"""The tokens of an encoder, with those that stand at the beginning and the end of a text."""
+"""The tokens of an encoder, and how a text and its context are put together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from tokenizers import Tokenizer
 
+Ids = list[int]
+
+
+class Pieces(Protocol):
+    """The tokens of an encoder; padding has the id 0."""
+
+    def ids(self, text: str) -> Ids:
+        """The token ids of a text, without those at its beginning and end."""
+
+    def framed(self, text: Sequence[int], context: Sequence[int]) -> tuple[Ids, Ids]:
+        """A text and its context as the encoder reads them, one behind the other."""
+
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
-    """The tokens of an encoder.
+class Separated:
+    """Tokens with one at the beginning and one behind each of two texts.
 
     Attributes:
-        tokenizer: Turns a text into token ids; padding has the id 0.
+        tokenizer: Turns a text into token ids.
         begin: The token at the beginning.
         end: The token behind each text.
     """
@@ -21,7 +35,41 @@ class Pieces:
     begin: int
     end: int
 
-    def ids(self, text: str) -> list[int]:
-        """The token ids of a text, without those at its beginning and end."""
-        found: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
-        return found
+    def ids(self, text: str) -> Ids:
+        """The token ids of a text."""
+        return _ids(self.tokenizer, text)
+
+    def framed(self, text: Sequence[int], context: Sequence[int]) -> tuple[Ids, Ids]:
+        """The text between two tokens, and the context, if any, before another."""
+        return [self.begin, *text, self.end], [*context, self.end] if context else []
+
+
+@dataclass(frozen=True, eq=False)
+class Prompted:
+    """Tokens with words before, between and behind the context and the text.
+
+    Attributes:
+        tokenizer: Turns a text into token ids.
+        before: The words before the context.
+        between: Those between the context and the text.
+        behind: Those behind the text.
+    """
+
+    tokenizer: Tokenizer
+    before: str
+    between: str
+    behind: str
+
+    def ids(self, text: str) -> Ids:
+        """The token ids of a text."""
+        return _ids(self.tokenizer, text)
+
+    def framed(self, text: Sequence[int], context: Sequence[int]) -> tuple[Ids, Ids]:
+        """The context first, then the text, with the words around them."""
+        asked = [*self.ids(self.before), *context]
+        return asked, [*self.ids(self.between), *text, *self.ids(self.behind)]
+
+
+def _ids(tokenizer: Tokenizer, text: str) -> Ids:
+    found: Ids = tokenizer.encode(text, add_special_tokens=False).ids
+    return found

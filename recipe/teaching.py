@@ -169,9 +169,10 @@ def _taught_nearby(
     that several of them label has the mean of what they say.
     """
     said: dict[Example, list[Floats]] = defaultdict(list)
-    left_out = stage.left_out if fold is None else [stage.left_out_with(fold)]
+    left_out = (stage.left_out or [()]) if fold is None else [stage.left_out_with(fold)]
     for folds in left_out:
-        teachers = Teachers.of_stage(settings, stage.teachers["stance"], folder, folds[0])
+        asked = folds[0] if folds else None
+        teachers = Teachers.of_stage(settings, stage.teachers["stance"], folder, asked)
         part = of_folds(found, folds, settings.folds, stage.folds_of)
         datasets = list(stage.shares["stance"])
         pairs = list(nearby(part, datasets, stage.nearest, stage.near_claims))

