@@ -25,7 +25,7 @@ from sicetnon.records import PremiseStance, QuestionSide
 from sicetnon.values import check_path, check_texts
 
 SIDES: tuple[QuestionSide, ...] = get_args(QuestionSide)
-_NONE = SIDES.index("NONE")
+_FOR, _AGAINST, _NONE = map(SIDES.index, ("FOR", "AGAINST", "NONE"))
 # of 597 labelled arguments three weigh both: too few to learn from, so that words decide
 _WEIGHING, _SELDOM = 0.6, 0.01
 _LONGEST_STATEMENT = 40
@@ -156,7 +156,8 @@ class Side:
         pairs = zip(conclusions, questions, strict=True)
         repeating = np.array([words.repeats(*pair) for pair in pairs], dtype=bool)
         # what says a claim again is for it, however the model reads its subject
-        found[repeating, :2] = np.sort(found[repeating, :2], axis=1)[:, ::-1]
+        found[repeating, _FOR] += found[repeating, _AGAINST]
+        found[repeating, _AGAINST] = 0.0
         return found
 
     def _of_arguments(
