@@ -70,7 +70,7 @@ def test_a_document_without_text_takes_no_guessed_side() -> None:
 
 
 def test_other_results_of_a_debate_tell_what_its_stances_stand_for() -> None:
-    question, heading = "Should plastic bags be banned?", "Plastic bags"
+    question, heading = "Should plastic bags be banned?", "Plastic bags, yes or no"
     polite = (
         "I look forward to this debate about the bags we carry home, and thank everyone who reads "
         "it to the end."
