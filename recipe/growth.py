@@ -20,7 +20,7 @@ def deepen(encoder: BertModel, layers: int) -> None:
 
     Args:
         encoder: The encoder, changed in place.
-        layers: How many layers it gets.
+        layers: The number of its layers afterwards.
     """
     own = list(encoder.encoder.layer)
     own += [copy.deepcopy(own[-1]) for _ in range(layers - len(own))]
@@ -32,7 +32,7 @@ def grow(encoder: BertModel, layers: int, batch: dict[str, Tensor]) -> None:
 
     Args:
         encoder: The encoder, changed in place.
-        layers: How many layers it gets, at most twice as many as it has.
+        layers: The number of its layers afterwards, at most twice the number before.
         batch: Texts, whose states tell what the copies must keep.
 
     Raises:

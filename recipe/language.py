@@ -83,8 +83,8 @@ def language(folder: Path, layers: int, rank: int) -> Language:
     """The model with its lower layers, from a file that is made from the packages if missing.
 
     Args:
-        folder: Where the file is, or will be.
-        layers: How many of the 28 layers are kept.
+        folder: The folder of the file; both are made where they are missing.
+        layers: The number of the 28 layers that are kept, from the lowest.
         rank: The rank of the corrections.
 
     Raises:

@@ -22,7 +22,17 @@ class Pieces(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Separated:
+class _Tokenized:
+    tokenizer: Tokenizer
+
+    def ids(self, text: str) -> Ids:
+        """The token ids of a text."""
+        found: Ids = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Separated(_Tokenized):
     """Tokens with one at the beginning and one behind each of two texts.
 
     Attributes:
@@ -31,13 +41,8 @@ class Separated:
         end: The token behind each text.
     """
 
-    tokenizer: Tokenizer
     begin: int
     end: int
-
-    def ids(self, text: str) -> Ids:
-        """The token ids of a text."""
-        return _ids(self.tokenizer, text)
 
     def framed(self, text: Sequence[int], context: Sequence[int]) -> tuple[Ids, Ids]:
         """The text between two tokens, and the context, if any, before another."""
@@ -45,7 +50,7 @@ class Separated:
 
 
 @dataclass(frozen=True, eq=False)
-class Prompted:
+class Prompted(_Tokenized):
     """Tokens with words before, between and behind the context and the text.
 
     Attributes:
@@ -55,21 +60,11 @@ class Prompted:
         behind: Those behind the text.
     """
 
-    tokenizer: Tokenizer
     before: str
     between: str
     behind: str
-
-    def ids(self, text: str) -> Ids:
-        """The token ids of a text."""
-        return _ids(self.tokenizer, text)
 
     def framed(self, text: Sequence[int], context: Sequence[int]) -> tuple[Ids, Ids]:
         """The context first, then the text, with the words around them."""
         asked = [*self.ids(self.before), *context]
         return asked, [*self.ids(self.between), *text, *self.ids(self.behind)]
-
-
-def _ids(tokenizer: Tokenizer, text: str) -> Ids:
-    found: Ids = tokenizer.encode(text, add_special_tokens=False).ids
-    return found

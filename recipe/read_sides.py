@@ -22,7 +22,7 @@ _DIGITS = 12
 
 
 def digest(text: str) -> str:
-    """What names a text in the file."""
+    """The digest that stands for a text in the file."""
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
