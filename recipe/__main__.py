@@ -130,11 +130,10 @@ def _export_stage(name: str, version: str) -> Path:
 def _export_alone(name: str, fold: int | None, version: str) -> Path:
     """Add a graph to the shipped model, or to copies of it for the folds that are left out."""
     from recipe.export import add_graph
-    from recipe.fit import halfway_network, mean_of_networks
 
     settings = configuration()
     stage = settings.stages[name]
-    network = (halfway_network if stage.halfway else mean_of_networks)(settings, name, FOLDER, fold)
+    network = _ended(stage, settings.folder_of(name, fold))
     if fold is None:
         add_graph(network, name, SHIPPED, version)
         return SHIPPED

@@ -37,7 +37,7 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     seed: int | None = None
     nearest: int = 14
     near_claims: int = 0
-    halfway: bool = False
+    beside: str = ""
 
     def heads(self) -> list[str]:
         """The heads that are trained or kept."""

@@ -202,12 +202,10 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
 def _started(
     settings: Configuration, stage: Stage, folder: Path, fold: int | None
 ) -> dict[str, Tensor]:
-    """The numbers that a stage begins with: those of another stage, or the mean of its networks."""
-    if fold is None and settings.stages[stage.start].left_out:
-        return mean_of_networks(settings, stage.start, folder).state_dict()
-    own = folder / settings.folder_of(stage.start, fold)
-    numbers: dict[str, Tensor] = finished_checkpoint(own)["network"]
-    return numbers
+    """The numbers that a stage begins with: those of another stage, or the mean of two."""
+    names = (stage.start, stage.beside) if stage.beside else (stage.start,)
+    folders = [folder / settings.folder_of(name, fold) for name in names]
+    return _mean([finished_checkpoint(each)["network"] for each in folders])
 
 
 def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
@@ -226,58 +224,14 @@ def trained(settings: Configuration, stage: Stage, folder: Path) -> Network:
     return network.eval()
 
 
-def mean_of_networks(
-    settings: Configuration, name: str, folder: Path, fold: int | None = None
-) -> Network:
-    """The mean of the networks of a stage, number by number.
-
-    They began with the same network (Wortsman et al. 2022). Where they left out folds, each
-    example was learnt by all of them but one, so that the mean of all has learnt every example.
-
-    Args:
-        settings: The settings.
-        name: The name of the stage.
-        folder: The folder of all stages.
-        fold: The fold that all networks of the mean have left out; None for the networks of every
-            fold.
-    """
-    stage = settings.stages[name]
-    folds = range(settings.folds) if fold is None else (fold,)
-    folders = dict.fromkeys(settings.folder_of(name, left) for left in folds)
-    states = [finished_checkpoint(folder / each)["network"] for each in folders]
-    return _mean(_untrained(settings, stage, folder), states)
-
-
-def halfway_network(
-    settings: Configuration, name: str, folder: Path, fold: int | None = None
-) -> Network:
-    """The mean of the network that a stage began with and the one that it ended with.
-
-    What was learnt before is forgotten less, then (Wortsman et al., CVPR 2022).
-
-    Args:
-        settings: The settings.
-        name: The name of the stage.
-        folder: The folder of all stages.
-        fold: The fold that the network has left out.
-    """
-    stage = settings.stages[name]
-    last = finished_checkpoint(folder / settings.folder_of(name, fold))["network"]
-    first = _started(settings, stage, folder, fold)
-    return _mean(_untrained(settings, stage, folder), [first, last])
-
-
-def _mean(network: Network, states: Sequence[dict[str, Tensor]]) -> Network:
-    """A network with the means of the numbers of others."""
-    network.take(
-        {
-            key: torch.stack([state[key] for state in states]).mean(dim=0)
-            if value.is_floating_point()
-            else value
-            for key, value in states[0].items()
-        }
-    )
-    return network.eval()
+def _mean(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The means of the numbers of networks that began alike (Wortsman et al., ICML 2022)."""
+    return {
+        key: torch.stack([state[key] for state in states]).mean(dim=0)
+        if value.is_floating_point()
+        else value
+        for key, value in states[0].items()
+    }
 
 
 def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:

@@ -7,7 +7,6 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -123,8 +122,13 @@ def test_teachers_of_sides_leave_out_what_their_students_leave_out() -> None:
     assert (teacher.folds_of, teacher.left_out) == (student.folds_of, student.left_out)
     assert student.folds_of
     # what either starts from has read none of the labelled conclusions
-    for start in (stages[teacher.start], stages[student.start]):
-        assert not set(student.folds_of) & set(start.shares["stance"])
+    for start in (teacher.start, *(stages[each].start for each in (student.start, student.beside))):
+        assert not set(student.folds_of) & set(stages[start].shares["stance"])
+    for name in (student.start, student.beside):
+        assert (stages[name].folds_of, stages[name].left_out) == (
+            student.folds_of,
+            student.left_out,
+        )
 
 
 @needs_data
@@ -164,32 +168,20 @@ def test_conclusions_nearby_are_judged_by_nobody(all_examples: list[Example]) ->
     }
 
 
-def test_a_network_halfway_is_the_mean_of_the_first_and_the_last(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_shipped_begins_with_the_mean_of_two_networks(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("sentence_transformers", reason="needs the extra train")
-    from recipe import fit
+    from recipe.fit import begun
+    from recipe.network import Network
 
-    class Numbers:
-        def take(self, numbers: dict[str, Any]) -> None:
-            self.numbers = numbers
-
-        def eval(self) -> Numbers:
-            return self
-
-        def state_dict(self) -> dict[str, Any]:
-            return self.numbers
-
-    kept = {"deep-claims": 3, "deep-conclusions": 6, "deep-conclusions-2": 7}
-
-    def checkpoint(folder: Path) -> dict[str, Any]:
-        return {"network": {"weight": torch.tensor([float(kept[folder.name])])}}
-
-    monkeypatch.setattr(fit, "finished_checkpoint", checkpoint)
-    monkeypatch.setattr(fit, "_untrained", lambda *_: Numbers())
-    for fold, mean in ((2, (3 + 7) / 2), (None, (3 + 6) / 2)):
-        found: Any = fit.halfway_network(
-            configuration(), "deep-conclusions", Path("training"), fold
-        )
-        assert found.numbers["weight"].tolist() == [mean]
+    settings = configuration()
+    stage = settings.stages["deep-conclusions"]
+    kept = {"deep-judged": 1, "deep-judged-again": 2, "deep-judged-2": 3, "deep-judged-again-2": 5}
+    for name, value in kept.items():
+        network = Network.original(stage.heads(), stage.reads, layers=stage.layers)
+        torch.nn.init.constant_(network.heads["stance"].inner.bias, value)
+        (tmp_path / name).mkdir()
+        torch.save({"network": network.state_dict()}, tmp_path / name / "checkpoint.pt")
+    for fold, mean in ((None, 1.5), (2, 4.0), (3, 4.0)):
+        found = begun(settings, stage, tmp_path, fold)
+        assert set(found.heads["stance"].inner.bias.tolist()) == {mean}
