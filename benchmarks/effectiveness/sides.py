@@ -19,6 +19,7 @@ import re
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from recipe.side_fit import (
     KINDS,
@@ -33,6 +34,7 @@ from recipe.side_fit import (
 )
 from recipe.side_labels import FIRST, MORE, ODD
 from sicetnon.arguments.side.classifier import SIDES
+from sicetnon.arguments.side.evidence import Evidence
 
 Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -104,9 +106,18 @@ def show_arguments(conclusions: ReadConclusions, arguments: ReadArguments) -> No
     show_probabilities(systems[NAMES["tagged"]], arguments)
 
 
+def network_alone(evidence: Evidence) -> Reals:
+    """What the network that reads conclusions says of them, without weights [rows, sides]."""
+    none = expit(evidence.sided["no stance of conclusion"])
+    favours = expit(evidence.favours["stance of conclusion"])
+    sides = {"FOR": favours * (1 - none), "AGAINST": (1 - favours) * (1 - none), "NONE": none}
+    return np.stack([sides.get(side, 0 * none) for side in SIDES], axis=1)
+
+
 def show_conclusions(read: ReadConclusions, arguments: ReadArguments) -> None:
     """Print the table of conclusions."""
     found = conclusion_sides(read, read.evidence, [each.domain for each in read.rows])
+    alone = network_alone(read.evidence)
     choice = read.evidence.sided["choice"] > 0
     negative = np.array([bool(_NEGATIVE.search(each.question)) for each in read.rows])
     print("\n| conclusions | with a side | right side | macro-F1 | F1 | confusion |")
@@ -121,6 +132,8 @@ def show_conclusions(read: ReadConclusions, arguments: ReadArguments) -> None:
         ("of negatively posed questions", ~first & negative),
     ):
         print(row(name, found, read.sides, rows), flush=True)
+    for name, rows in (("2,148 of the data", first), ("further ones", ~first)):
+        print(row(f"{name}: network alone", alone, read.sides, rows), flush=True)
     show_odd_conclusions(read, arguments)
 
 
@@ -130,10 +143,8 @@ def show_odd_conclusions(read: ReadConclusions, arguments: ReadArguments) -> Non
     labels = [each.conclusion_side or "NONE" for each in arguments.rows]
     wanted = np.array([SIDES.index(side) for side in labels], dtype=np.float64)
     evidence = arguments.evidence["tagged"].conclusion
-    sign = evidence.favours["stance"]
-    network = np.stack([sign, -sign, 0 * sign, 0 * sign - 99], axis=1)
     weighted = conclusion_sides(read, evidence, [each.domain for each in arguments.rows])
-    for name, found in (("network alone", network), ("weights", weighted)):
+    for name, found in (("network alone", network_alone(evidence)), ("weights", weighted)):
         print(row(f"of the odd topics: {name}", found, wanted, odd), flush=True)
 
 

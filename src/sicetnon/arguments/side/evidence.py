@@ -78,11 +78,7 @@ class EvidenceReader:
         read = _distinct(self._conclusion_stance, conclusions, questions)
         similar = self._similarity(conclusions, questions)
         parsed = _parsed(questions)
-        named, leading, compared, claimed, unfavoured = self._comparisons(conclusions, parsed)
-        pairs = list(zip(conclusions, questions, strict=True))
-        asked = _column(lambda _, question: words.direction(question), pairs)
-        concluded = _column(lambda conclusion, _: words.direction(conclusion), pairs)
-        turned, covered = asked * concluded, _column(lambda c, q: words.overlap(q, c), pairs)
+        named, compared, claimed, unfavoured = self._comparisons(conclusions, parsed)
         is_choice = np.array([float(each.first is not None) for each in parsed])
         stance, no_stance = log_odds(stances), log_odds_of_none(stances)
         concluding, inconclusive = log_odds(read), log_odds_of_none(read)
@@ -91,17 +87,6 @@ class EvidenceReader:
             "stance of conclusion, choice": concluding * is_choice,
             "stance": stance,
             "stance, choice": stance * is_choice,
-            "direction": turned,
-            "direction × overlap": turned * covered,
-            "direction × similarity": turned * similar,
-            "direction of question": asked,
-            "direction of conclusion": concluded,
-            "leading object": leading,
-            "leading object × direction": leading * concluded,
-            "comparison": compared,
-            "comparison × direction": compared * turned,
-            "claim": claimed,
-            "claim × direction": claimed * turned,
         }
         sided = {
             "no stance of conclusion": inconclusive,
@@ -171,34 +156,35 @@ class EvidenceReader:
 
     def _comparisons(
         self, conclusions: Sequence[str], parsed: Sequence[Question]
-    ) -> tuple[Reals, Reals, Reals, Reals, Reals]:
+    ) -> tuple[Reals, Reals, Reals, Reals]:
         """Evidence of "X or Y", 0 for other questions.
 
         Returns:
-            How many of the objects a conclusion names beyond one; the object that it names first,
-            1 or -1; the log odds of the comparison; those of "X is better than Y" against its
-            reverse; and the logarithm of the probability of no comparison.
+            Whether a conclusion names both objects; the log odds of the comparison; those of "X is
+            better than Y" against its reverse; and the logarithm of the probability of no
+            comparison.
         """
-        found = np.zeros((5, len(conclusions)))
+        found = np.zeros((4, len(conclusions)))
         places = [place for place, each in enumerate(parsed) if each.first and each.second]
         if not places:
-            return tuple(found)  # type: ignore[return-value]  # five rows
+            return tuple(found)  # type: ignore[return-value]  # four rows
         firsts = [str(parsed[place].first) for place in places]
         seconds = [str(parsed[place].second) for place in places]
         texts = [conclusions[place] for place in places]
-        positions = [_positions(*each) for each in zip(texts, firsts, seconds, strict=True)]
         compared = self._comparison.probabilities(texts, firsts, seconds).astype(np.float64)
         better = [f"{a} is better than {b}" for a, b in zip(firsts, seconds, strict=True)]
         worse = [f"{b} is better than {a}" for a, b in zip(firsts, seconds, strict=True)]
         claims = log_odds(_distinct(self._stance, texts * 2, better + worse))
-        found[0, places] = [float(first >= 0 and second >= 0) for first, second in positions]
-        found[1, places] = [_leading(*each) for each in positions]
-        found[2, places] = np.log(
+        found[0, places] = [
+            _names(text, first) and _names(text, second)
+            for text, first, second in zip(texts, firsts, seconds, strict=True)
+        ]
+        found[1, places] = np.log(
             (compared[:, _FIRST] + _SMALL_COMPARISON) / (compared[:, _SECOND] + _SMALL_COMPARISON)
         )
-        found[3, places] = claims[: len(texts)] - claims[len(texts) :]
-        found[4, places] = np.log(compared[:, _NO] + _SMALL_COMPARISON)
-        return tuple(found)  # type: ignore[return-value]  # five rows
+        found[2, places] = claims[: len(texts)] - claims[len(texts) :]
+        found[3, places] = np.log(compared[:, _NO] + _SMALL_COMPARISON)
+        return tuple(found)  # type: ignore[return-value]  # four rows
 
 
 def _distinct(model: Stance, texts: Sequence[str], questions: Sequence[str]) -> Reals:
@@ -268,18 +254,10 @@ def _forms(name: str, statements: Sequence[str]) -> dict[str, Reals]:
     }
 
 
-def _positions(text: str, first: str, second: str) -> tuple[int, int]:
-    """The place of each object's last word in a text, or -1."""
-    folded = text.casefold()
-    heads = (name.casefold().split()[-1:] for name in (first, second))
-    found = [folded.find(head[0]) if head else -1 for head in heads]
-    return found[0], found[1]
-
-
-def _leading(first: int, second: int) -> float:
-    if first == second:
-        return 0.0
-    return 1.0 if second < 0 or 0 <= first < second else -1.0
+def _names(text: str, thing: str) -> bool:
+    """Whether a text has the last word of a thing's name; a name without words is in no text."""
+    last = thing.casefold().split()[-1:]
+    return bool(last) and last[0] in text.casefold()
 
 
 def _edges(text: str) -> tuple[str, str]:
