@@ -107,7 +107,7 @@ def show_arguments(conclusions: ReadConclusions, arguments: ReadArguments) -> No
 
 
 def network_alone(evidence: Evidence) -> Reals:
-    """What the network that reads conclusions says of them, without weights [rows, sides]."""
+    """Probabilities [rows, sides] of the conclusion network, without the weights of sides."""
     none = expit(evidence.sided["no stance of conclusion"])
     favours = expit(evidence.favours["stance of conclusion"])
     sides = {"FOR": favours * (1 - none), "AGAINST": (1 - favours) * (1 - none), "NONE": none}

@@ -254,9 +254,9 @@ def _forms(name: str, statements: Sequence[str]) -> dict[str, Reals]:
     }
 
 
-def _names(text: str, thing: str) -> bool:
-    """Whether a text has the last word of a thing's name; a name without words is in no text."""
-    last = thing.casefold().split()[-1:]
+def _names(text: str, name: str) -> bool:
+    """Whether a text contains the last word of an object's name; False for an empty name."""
+    last = name.casefold().split()[-1:]
     return bool(last) and last[0] in text.casefold()
 
 
