@@ -83,6 +83,92 @@ def test_encodings_are_declared_or_found() -> None:
         assert "brûlée" in read_page("a", page.encode(encoding), charset=encoding).text
 
 
+ENCODED = [
+    # label, Python's codec, text
+    ("iso-8859-1", "cp1252", "crème “brûlée” à 5 €"),
+    ("windows-1252", "cp1252", "crème “brûlée” à 5 €"),
+    ("iso-8859-2", "iso8859-2", "Zażółć gęślą jaźń, żółw"),
+    ("Windows-1250", "cp1250", "Zażółć gęślą jaźń, żółw"),
+    ("windows-1251", "cp1251", "учителя должны получать контракт"),
+    ("koi8-r", "koi8-r", "учителя должны получать контракт"),
+    ("euc-kr", "cp949", "선생님들은 종신 재직권을 똠방각하"),
+    ("x-sjis", "cp932", "教師は終身在職権を得るべきですか①髙"),
+    ("euc-jp", "euc_jis_2004", "教師は終身在職権を得るべきですか①"),
+    ("iso-2022-jp", "iso2022_jp", "教師は終身在職権を得るべきですか"),
+    ("gb2312", "gb18030", "教师终身制"),
+    ("big5", "big5", "教師終身制"),
+    ("windows-874", "cp874", "สวัสดี…"),
+    ("x-mac-cyrillic", "mac-cyrillic", "учителя должны"),
+]
+
+
+@pytest.mark.parametrize(("label", "codec", "text"), ENCODED)
+@pytest.mark.parametrize(
+    "start",
+    [
+        '<meta charset="{}">',
+        "<META content='text/html; charset={}' HTTP-EQUIV=content-type>",
+        "<!-- <meta charset=utf-16> --><meta name=x content='charset=utf-8'><meta charset={}>",
+        f"<!--{'x' * 3000}--><meta charset={{}}>",
+        "<meta charset=none-such><meta charset={}>",
+        '<?xml version="1.0" encoding="{}"?>',
+    ],
+)
+def test_a_declared_encoding_stands_before_a_guess(
+    label: str, codec: str, text: str, start: str
+) -> None:
+    page = f"{start.format(label)}<body><p>{text}</p>".encode(codec)
+    assert read_page("a", page).text == text
+
+
+@pytest.mark.parametrize(("label", "codec", "text"), ENCODED)
+def test_the_encoding_of_the_server_stands_before_that_of_the_page(
+    tmp_path: Path, label: str, codec: str, text: str
+) -> None:
+    page = f"<meta charset=windows-1253><p>{text}</p>".encode(codec)
+    assert read_page("a", page, charset=label).text == text
+    path = archive(tmp_path, record("a", page, kind=f'text/html; Charset="{label}"'))
+    assert [page.text for page in read_web_pages(path)] == [text]
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_stands_before_all(codec: str) -> None:
+    page = "<meta charset=windows-1252><p>教師</p>".encode(codec)
+    assert read_page("a", page, charset="koi8-r").text == "教師"
+
+
+def test_an_encoding_that_cannot_decode_the_page_is_passed_over() -> None:
+    page = "<meta charset=windows-1251><p>учителя должны</p>".encode("cp1251")
+    assert read_page("a", page, charset="utf-8").text == "учителя должны"
+    # a damaged letter among good ones does not make another encoding of it
+    assert read_page("a", "déjà vu, été".encode() + b"\xff").text == "déjà vu, été�"
+    assert read_page("a", "<meta charset=utf-16><p>déjà".encode()).text == "déjà"
+
+
+LEAD = "<p>" + "Tenure is a contract that cannot be ended without a reason. " * 8 + "</p>"
+LIST = "<ul><li>Graduates are lazy.</li><li><a href=x>Staff</a> fear whims.</li></ul>"
+MENU = "<ul class=x><li><a href=a>Forum</a></li> | <li><a href=b>Login</a></li></ul>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{LEAD}{LIST}",
+        f"<div>{LEAD}{LIST}</div>",
+        f"<main><article>{LEAD}{LIST}</article></main>",
+        f"<form>{LEAD}{LIST}<p>more</p></form>",
+        f"{LEAD}<ol><li>One{LIST}</li></ol>",
+        f"{LEAD}<ul><li>One{LIST}</li></ul>",
+        f"{LEAD}<table><tr><td>{LIST}</table>",
+    ],
+)
+def test_lists_of_the_text_stay_and_menus_go(body: str) -> None:
+    text = read_page("a", f"<body>{MENU}{body}".encode()).text
+    assert "Graduates are lazy" in text
+    assert "Staff fear whims" in text
+    assert "Login" not in text
+
+
 def test_what_is_no_page_is_passed_over(tmp_path: Path) -> None:
     path = archive(
         tmp_path,

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from sicetnon.errors import DataError
 from sicetnon.formats.encodings import unpacked
 from sicetnon.formats.files import Reading, open_bytes, read_all
-from sicetnon.formats.html import Html, check_extra, host_of
+from sicetnon.formats.html import Html, charset_in, check_extra, host_of
 from sicetnon.formats.html_process import parse_guarded
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.limits import Limits
@@ -140,7 +140,7 @@ def read_page(
         identifier: Its id.
         data: The HTML.
         url: Its address; the one that the page itself gives when left out.
-        charset: The encoding that the server gave; guessed when left out or wrong.
+        charset: The encoding that the server gave; the page's own, else a guess, when left out.
         limits: Limits on time and memory; those of the environment when left out.
 
     Raises:
@@ -216,13 +216,14 @@ def _page_of(record: Any, path: Path | str, number: int, reading: Reading) -> We
     if (status or 200) >= 300 or "html" not in kind:
         return None
     encodings = http.get("Content-Encoding", "") if http else ""
+    charset = charset_in(http.get("Content-Type", "")) if http else None
     name = _record_name(record)
     url = record.headers.get("WARC-Target-URI", "").strip("<>")
     try:
         data = unpacked(record.reader.read(), encodings, reading.limits)
         if not data.strip():
             return None
-        return read_page(name, data, url, record.http_charset, reading.limits)
+        return read_page(name, data, url, charset, reading.limits)
     except ValueError as error:
         reading.on_error(DataError(f"record {number} cannot be used: {error}", path))
         return None
