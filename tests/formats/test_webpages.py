@@ -22,7 +22,7 @@ from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.records import WebPage
 from sicetnon.text.analysis import named_analysis
 
-pytest.importorskip("fastwarc")
+pytest.importorskip("brotli")
 pytest.importorskip("resiliparse")
 
 PAGE = (
@@ -352,7 +352,7 @@ def test_without_the_libraries_the_extra_is_named(
     whole = builtins.__import__
 
     def lacking(name: str, *rest: Any) -> Any:
-        if name.startswith("fastwarc"):
+        if name.startswith("resiliparse"):
             raise ImportError(name)
         return whole(name, *rest)
 

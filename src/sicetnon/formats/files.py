@@ -110,13 +110,11 @@ class _Unpacked(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes; gzip is recognised by its content, `-` is standard input.
+def open_packed(path: Path | str, reading: Reading) -> Iterator[io.BufferedReader[_CountedFile]]:
+    """Open a file for reading bytes, gzipped or not; `-` is standard input.
 
     Raises:
-        DataError: The file is missing, unreadable, a directory, or a gzip file that is cut short or
-            unpacks to more than the limits allow. Also raised from inside the `with` block when
-            decompression fails there.
+        DataError: The file is missing, unreadable or a directory.
     """
     check_path(path, "a file")
     is_standard = str(path) == "-"
@@ -127,10 +125,22 @@ def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[Bin
         raw = sys.stdin.buffer if is_standard else Path(path).open("rb")  # noqa: SIM115
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from None
-    reading = reading or Reading()
     read = _CountedFile(raw, reading, is_kept=is_standard)
-    counted = io.BufferedReader(read, max(reading.chunk_bytes, _LEAST_CHUNK))
-    with counted:
+    with io.BufferedReader(read, max(reading.chunk_bytes, _LEAST_CHUNK)) as counted:
+        yield counted
+
+
+@contextlib.contextmanager
+def open_bytes(path: Path | str, reading: Reading | None = None) -> Iterator[BinaryIO]:
+    """Open a file for reading bytes; gzip is recognised by its content, `-` is standard input.
+
+    Raises:
+        DataError: The file is missing, unreadable, a directory, or a gzip file that is cut short or
+            unpacks to more than the limits allow. Also raised from inside the `with` block when
+            decompression fails there.
+    """
+    reading = reading or Reading()
+    with open_packed(path, reading) as counted:
         try:
             zipped = counted.peek(2)[:2] == GZIP_MAGIC
             if zipped:

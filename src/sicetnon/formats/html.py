@@ -73,7 +73,7 @@ def check_extra(what: str) -> None:
         MissingExtraError: They are not installed.
     """
     with needing(what, "web"):
-        import fastwarc.warc  # noqa: F401
+        import brotli  # noqa: F401
         import resiliparse.extract.html2text  # noqa: F401
 
 

@@ -14,17 +14,17 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from sicetnon.errors import DataError
-from sicetnon.formats.encodings import unpacked
-from sicetnon.formats.files import Reading, open_bytes, read_all
+from sicetnon.formats.encodings import is_text, unpacked
+from sicetnon.formats.files import Reading, read_all
 from sicetnon.formats.html import Html, charset_in, check_extra, host_of
 from sicetnon.formats.html_process import parse_guarded
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.limits import Limits
 from sicetnon.formats.page_scores import PageScores, SideFiles
+from sicetnon.formats.warc import WarcRecord, http_response, read_warc
 from sicetnon.records import WebPage
 
 ARCHIVES = (".warc", ".warc.gz")
@@ -152,81 +152,58 @@ def read_page(
     return WebPage(id=identifier, title=parsed.title, text=parsed.text, url=url, host=host_of(url))
 
 
-class _Forward:
-    """A file that is only read onwards. fastwarc panics when a file has a `seek` that fails."""
-
-    def __init__(self, file: BinaryIO):
-        self._file, self._at = file, 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        self._at += len(data)
-        return data
-
-    def tell(self) -> int:
-        return self._at
-
-
 def _archived(path: Path | str, reading: Reading) -> Iterator[WebPage]:
-    count = 0
-    try:
-        for record in _records(path, reading):
-            count += 1
-            page = _page_of(record, path, count, reading)
+    for record in _records(path, reading):
+        try:
+            page = _page_of(record, reading.limits)
+        except ValueError as error:
+            what = f"record {record.number} cannot be used: {error}"
+            reading.on_error(DataError(what, path))
+        else:
             if page is not None:
                 yield page
-    except OSError as error:
-        what = f"the archive is damaged after record {count} ({error}); copy it again"
-        reading.on_error(DataError(what, path))
 
 
 def _archived_names(path: Path | str) -> Iterator[str]:
-    """The ids of an archive's records, up to the first damage, which `_archived` reports."""
-    with contextlib.suppress(DataError, OSError):
-        yield from map(_record_name, _records(path, Reading()))
+    """The ids of an archive's records; `_archived` reports its damages."""
+    with contextlib.suppress(DataError):
+        yield from map(_record_name, _records(path, Reading(lambda _: None)))
 
 
-def _records(path: Path | str, reading: Reading) -> Iterator[Any]:
-    from fastwarc.warc import ArchiveIterator, WarcRecordType
-
-    kinds = WarcRecordType.response | WarcRecordType.resource
-    with open_bytes(path, reading) as file:
-        forward: Any = _Forward(file)
-        yield from ArchiveIterator(forward, record_types=kinds, parse_http=False)
+def _records(path: Path | str, reading: Reading) -> Iterator[WarcRecord]:
+    kinds = ("response", "resource")
+    for record in read_warc(path, reading):
+        if record.headers.get("warc-type", "").lower() in kinds:
+            yield record
 
 
-def _record_name(record: Any) -> str:
-    return record.headers.get("WARC-TREC-ID") or (record.record_id or "").strip("<>")
+def _record_name(record: WarcRecord) -> str:
+    identifier = record.headers.get("warc-record-id", "").strip("<>")
+    return record.headers.get("warc-trec-id") or identifier
 
 
-def _page_of(record: Any, path: Path | str, number: int, reading: Reading) -> WebPage | None:
-    """The page of a record, None where there is none."""
-    if record.content_length > reading.limits.record_bytes:
-        return None
-    announced = record.headers.get("Content-Length", "")
-    record.freeze()
-    if announced.isdecimal() and record.content_length < int(announced):
-        reading.on_error(DataError(f"record {number} is cut short; copy the archive again", path))
-        return None
-    # its own decoding of the content holds all of it, however much it is
-    record.parse_http(auto_decode="transfer")
-    http = record.http_headers
-    status = http.status_code if http else 200
-    kind = (record.http_content_type or "text/html").lower()
-    if (status or 200) >= 300 or "html" not in kind:
-        return None
-    encodings = http.get("Content-Encoding", "") if http else ""
-    charset = charset_in(http.get("Content-Type", "")) if http else None
-    name = _record_name(record)
-    url = record.headers.get("WARC-Target-URI", "").strip("<>")
-    try:
-        data = unpacked(record.reader.read(), encodings, reading.limits)
-        if not data.strip():
+def _page_of(record: WarcRecord, limits: Limits) -> WebPage | None:
+    """The page of a record, or None if it holds none.
+
+    Raises:
+        ValueError: It cannot be used.
+    """
+    kind, codings, data = record.headers.get("content-type", ""), "", record.block
+    if kind.lower().startswith("application/http") or data.startswith(b"HTTP/"):
+        status, headers, data = http_response(data)
+        if status >= 300:
             return None
-        return read_page(name, data, url, charset, reading.limits)
-    except ValueError as error:
-        reading.on_error(DataError(f"record {number} cannot be used: {error}", path))
+        kind = headers.get("content-type", "")
+        names = ("content-encoding", "transfer-encoding")
+        codings = ",".join(headers.get(name, "") for name in names)
+    if "html" not in (kind.lower() or "text/html"):
         return None
+    data = unpacked(data, codings, limits)
+    charset = charset_in(kind)
+    if not data.strip() or not (is_text(data) or (charset or "").lower().startswith("utf-16")):
+        return None
+    url = record.headers.get("warc-target-uri", "").strip("<>")
+    return read_page(_record_name(record), data, url, charset, limits)
 
 
 def _single(path: Path | str, reading: Reading, name: str) -> Iterator[WebPage]:
