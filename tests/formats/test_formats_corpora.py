@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -382,3 +383,84 @@ def test_files_with_other_fields_are_told_how_to_be_indexed_together(tmp_path: P
     with pytest.raises(DataError, match="name fields that all files have with --fields"):
         open_corpus([both, one])
     assert open_corpus([both, one], EntryFields(texts=("title",))).fields == ("title",)
+
+
+def numbered(count: int) -> list[dict[str, object]]:
+    return [{"id": f"d{number}", "title": "reforms", "note": None} for number in range(count)]
+
+
+def test_fields_that_come_late_are_indexed(tmp_path: Path) -> None:
+    rows = [*numbered(120), {"id": "late", "text": "About tenure.", "year": "1999", "note": "y"}]
+    path = put(tmp_path, "x.jsonl", lines(*rows))
+    corpus = open_corpus([path])
+    assert corpus.fields == ("title", "note", "text")
+    assert texts(corpus)[-1] == ("", "y", "About tenure.")
+    # a field that is named may come late, too
+    assert open_corpus([path], EntryFields(("text",))).fields == ("text",)
+    with pytest.raises(DataError, match="found no field side"):
+        open_corpus([path], EntryFields(stance="side"))
+    with Index.build(rows) as index:
+        assert index.fields == ("title", "note", "text")
+
+
+def test_documents_that_are_no_list_warn_of_late_fields() -> None:
+    rows = [*numbered(120), *({**each, "text": "About tenure."} for each in numbered(2))]
+    rows = [{**row, "id": str(place)} for place, row in enumerate(rows)]
+    with pytest.warns(UserWarning, match="document 120 has a text 'text', which the first") as seen:
+        Index.build(iter(rows)).close()
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Index.build(iter(rows), fields=["title", "text"]).close()
+        Index.build(iter([*numbered(120), {"id": "x", "year": 1999, "title": "t"}])).close()
+
+
+def test_tsv_has_no_quotes(tmp_path: Path) -> None:
+    path = put(tmp_path, "x.tsv", 'id\ttext\na\t"Tenure" is good\nb\t"Tests\nc\tc "d"\r\n')
+    assert texts(open_corpus([path])) == [('"Tenure" is good',), ('"Tests',), ('c "d"',)]
+    # unless its header has them, as in R
+    path = put(tmp_path, "y.tsv", '"id"\t"text"\n"a"\t"one\ttab"\n')
+    assert texts(open_corpus([path])) == [("one\ttab",)]
+    path = put(tmp_path, "z.tsv", 'id\ttext\tside\na\t"Tenure\nis"\tPRO\nb\tx\tPRO\n')
+    errors: list[DataError] = []
+    found = list(open_corpus([path]).read(path, Reading(errors.append)))
+    assert errors[0].line == 2
+    assert "TSV has no quotes; save the file as CSV" in str(errors[0])
+    assert "b" in [record.id for record in found]
+
+
+def test_a_column_without_a_name_is_none_of_the_named_ones(tmp_path: Path) -> None:
+    path = put(tmp_path, "x.csv", ',id,text,"",\n0,a,one,pro,\n1,b,two,con,\n')
+    corpus = open_corpus([path])
+    assert corpus.fields == ("text", "column 4")
+    for record in corpus.read(path, Reading()):
+        assert isinstance(record, Entry)
+        assert (record.stance, record.claim) == (None, "")
+    path = put(tmp_path, "y.jsonl", lines({"id": "a", "text": "x", "": "pro"}))
+    (record,) = open_corpus([path]).read(path, Reading())
+    assert isinstance(record, Entry)
+    assert (record.stance, record.claim) == (None, "")
+    path = put(tmp_path, "z.tsv", "id\ttext\n1\ta\tone\n")
+    with pytest.raises(DataError, match="name the column of row names"):
+        open_corpus([path])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.csv", "id,text,text\na,b,c\n", "line 1: found 2 columns of the name 'text'"),
+        ("x.tsv", "id\tid\ttext\na\tb\tc\n", "found 2 columns of the name 'id'"),
+        ("x.csv", "id;title, long;text\na;b;c\n", "found fields with ';' between them; expected"),
+        ("x.csv", "id;text\n1;one, two, three\n", "expected commas; save it with commas"),
+        ("x.csv.gz", "key;text\n1;one\n", "';' between them"),
+        ("x.csv", "id\ttext\n1\tone\n", r"'\\t' between them; .*; rename it to \.tsv"),
+        ("x.tsv", "id,text\n1,one\n", r"',' between them; expected tabs; rename it to \.csv"),
+        ("x.tsv", "id;text\n1;one\n", "';' between them; expected tabs; save it with tabs"),
+    ],
+)
+def test_headers_that_lose_a_column_are_refused(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    for fields in (EntryFields(), EntryFields(id="key"), EntryFields(("text",), "id")):
+        with pytest.raises(DataError, match=message):
+            open_corpus([put(tmp_path, name, content)], fields)

@@ -124,6 +124,8 @@ def test_unusable_rows_are_named_by_their_first_line(
     [
         ("", 1, "found an empty file; expected id, conclusion"),
         ("id,text\n1,x\n", 1, "found the columns id, text; expected id, conclusion"),
+        ("id," + table(row()), 1, "found 2 columns of the name 'id'"),
+        (table(row()).replace(",", ";"), 1, "found fields with ';' between them"),
         (table(row()) + "a,b\n", 3, "found 2 columns; expected 5"),
         (table(row())[:-4], 2, "breaks off or is damaged: unexpected end of data"),
         (table(row()) + '"a"b,', 3, "breaks off or is damaged"),

@@ -168,9 +168,24 @@ def test_folds_judge_each_question_by_models_that_have_not_seen_it(
     assert 0 <= folds.score().mean <= 1
 
 
+def test_labels_have_no_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "labels.tsv"
+    path.write_text(
+        'question\tid\trelevance\tstrength\n"Is milk" healthy?\ta\t2\t2\n'
+        '"Is tea?\tb\t1\t0\nIs it?\tc"\t2\t1\n'
+    )
+    assert read_labels(path, {}) == {
+        '"Is milk" healthy?': {"a": (2, 2)},
+        '"Is tea?': {"b": (1, 0)},
+        "Is it?": {'c"': (2, 1)},
+    }
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
+        ("question,id,relevance,strength\n", "',' between them; expected tabs"),
+        ("question\tid\tid\trelevance\tstrength\n", "found 2 columns of the name 'id'"),
         ("id\trelevance\tstrength\n", "found no column 'question'"),
         ("question\tid\trelevance\tstrength\nq\ta\t3\t1\n", "found the relevance '3'"),
         ("question\tid\trelevance\tstrength\nq\ta\t1\n", "found 3 columns; expected 4"),

@@ -9,6 +9,7 @@ rhetorical, logical, dialectical and combined quality as standardised scores.
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ import msgspec
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import open_bytes, read_all, refuse_pipe
-from sicetnon.formats.tables import read_table
+from sicetnon.formats.tables import check_header, read_table
 
 DIMENSIONS = ("cogency", "effectiveness", "reasonableness", "overall")
 _JSON_NAMES = {
@@ -88,8 +89,9 @@ def read_webis(path: Path | str) -> list[JudgedArgument]:
         DataError: The table lacks a column or holds something that is no number.
     """
     rows = read_table(path)
-    _, header = next(rows, (1, []))
+    line, header = next(rows, (1, []))
     wanted = (_WEBIS_TEXT, _WEBIS_TOPIC, "Discussion ID", "Argument ID", *_WEBIS_NAMES)
+    check_header(header, path, line, wanted=wanted)
     found = []
     for line, values in rows:
         row = dict(zip(header, values, strict=False))
@@ -136,7 +138,7 @@ def _from_table(data: bytes, path: Path | str) -> Iterator[JudgedArgument]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("cp1252", "replace")
-    reader = csv.DictReader(text.splitlines(), delimiter="\t")
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t")
     groups: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in reader:
         _check_columns(row, ("#id", "issue", "argument", *_TABLE_NAMES), path, reader.line_num)

@@ -36,7 +36,6 @@ _TO_INDEX_TEXTS = (
 _HEAD_BYTES = 1 << 16
 # of a file whose checksum is computed; a thread waits for the interpreter's lock at each piece
 _PIECE_BYTES = 1 << 24
-_SEPARATOR = re.compile(r"[;\t|]")
 _LIST_START = re.compile(rb'\[|\{\s*("arguments"|$)')
 # the list behind other keys, all on one line: an answer of the args.me service
 _LIST_LATER = re.compile(rb'"arguments"\s*:\s*\[\s*\{[^\[]*"premises"')
@@ -102,7 +101,7 @@ def open_corpus(
     Args:
         sources: A directory, one or several files of one format, or an id of ir_datasets.
         named: For JSON Lines and CSV of no known corpus: the names of their fields. Where none is
-            named, the id is found, and all texts of the first records but links are indexed.
+            named, the id is found, and all texts but links are indexed.
         side_files: With scores of pages of the web; those in a directory when left out.
 
     Raises:
@@ -218,7 +217,7 @@ def _recognise(file: Path | str, named: EntryFields) -> Corpus:
 
 
 def _entries(file: Path, named: EntryFields) -> Corpus:
-    values = entries.values_in(file)
+    values = entries.values_in(file, named)
     missing = [name for name in named.texts if name not in values]
     if missing:
         raise DataError(f"found no field {', '.join(missing)}; there are {', '.join(values)}", file)
@@ -228,11 +227,6 @@ def _entries(file: Path, named: EntryFields) -> Corpus:
         raise DataError(str(error), file) from None
     if fields.id not in values:
         wanted = fields.id or f"one of {', '.join(entries.ID_NAMES)}"
-        separator = _SEPARATOR.search(next(iter(values)))
-        if separator and ".csv" in file.suffixes and len(values) == 1:
-            raise DataError(
-                f"found fields with {separator[0]!r} between them; expected commas, as in CSV", file
-            )
         raise DataError(
             f"found the fields {', '.join(values)[:200]}; expected {wanted} with the id. Name the "
             "field that holds the id: --id-field, in Python id_field",

@@ -12,11 +12,11 @@ from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.passages import read_json_lines
-from sicetnon.formats.tables import read_table
+from sicetnon.formats.tables import check_header, read_table
 from sicetnon.records import Entry, PremiseStance
 
 LOOKED_AT = 100
-"""Number of the first records that tell the fields of the others."""
+"""Number of the first values of a field that tell whether it holds texts."""
 
 ID_NAMES = ("id", "docno", "doc_id", "_id", "docid")
 
@@ -76,13 +76,13 @@ def entry_of(row: Mapping[str, Any], fields: EntryFields, place: int = 0) -> Ent
         str(identifier),
         {name: text or "" for name, text in texts.items()},
         {name: value for name, value in row.items() if name not in texts and name != fields.id},
-        _stance(fields.stance, row.get(fields.stance or "")),
-        " ".join(str(row.get(fields.claim or "") or "").split()),
+        _stance(fields.stance, row.get(fields.stance) if fields.stance else None),
+        " ".join(str(row.get(fields.claim) or "").split()) if fields.claim else "",
     )
 
 
-def values_in(path: Path | str) -> dict[str, list[Any]]:
-    """The values of each field in the first records of a file, as in `field_values`.
+def values_in(path: Path | str, named: EntryFields) -> dict[str, list[Any]]:
+    """The first values of each field of a file, as in `field_values`.
 
     Raises:
         DataError: The file holds no record.
@@ -93,7 +93,8 @@ def values_in(path: Path | str) -> dict[str, list[Any]]:
         nonlocal first
         first = first or error
 
-    found = field_values(row for _, row in _rows(path, Reading(keep_first)))
+    rows = (row for _, row in _rows(path, Reading(keep_first)))
+    found = field_values(rows, named, is_table(path))
     if not found and first is not None:
         raise first
     if not found:
@@ -101,12 +102,31 @@ def values_in(path: Path | str) -> dict[str, list[Any]]:
     return found
 
 
-def field_values(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The values of each field in the first records, without None."""
+def field_values(
+    rows: Iterable[Mapping[str, Any]], named: EntryFields, is_regular: bool = False
+) -> dict[str, list[Any]]:
+    """The first values of each field, without None.
+
+    Args:
+        rows: All records; no more of them are read than it takes to know the fields.
+        named: The fields that the user has named.
+        is_regular: Whether all rows have the same fields.
+    """
     found: dict[str, list[Any]] = {}
-    for row in itertools.islice(rows, LOOKED_AT):
+    wanted = [*named.texts, *filter(None, named[1:])]
+    known: set[str] = set()
+    for place, row in enumerate(rows):
+        is_complete = bool(named.texts) or (is_regular and all(found.values()))
+        if place >= LOOKED_AT and is_complete and all(name in found for name in wanted):
+            break
         for name, value in row.items():
-            found.setdefault(name, []).extend([] if value is None else [value])
+            if name in known:
+                continue
+            values = found.setdefault(name, [])
+            if value is not None:
+                values.append(value)
+            if len(values) == LOOKED_AT:
+                known.add(name)
     return found
 
 
@@ -129,7 +149,7 @@ def complete(named: EntryFields, values: Mapping[str, Sequence[Any]]) -> EntryFi
     texts = named.texts or tuple(
         name
         for name, found in values.items()
-        if name not in (identifier, named.stance) and _are_texts(found)
+        if name not in (identifier, named.stance) and are_texts(found)
     )
     if not texts:
         raise ValueError(f"found the fields {', '.join(values)}; expected one with a text")
@@ -141,7 +161,8 @@ def is_link(value: object) -> bool:
     return isinstance(value, str) and value.strip().lower().startswith(("http://", "https://"))
 
 
-def _are_texts(values: Sequence[Any]) -> bool:
+def are_texts(values: Sequence[Any]) -> bool:
+    """Whether the values of a field are texts: not all are links, and not all are numbers."""
     if not values or not isinstance(values[0], str):
         return False
     filled = [value for value in values if value != ""]
@@ -167,13 +188,23 @@ def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str
         yield from read_json_lines(path, dict[str, Any], "a JSON object", reading)
         return
     tabs = Path(path).name.removesuffix(".gz").lower().endswith(".tsv")
-    rows = read_table(path, reading, "\t" if tabs else ",")
-    _, header = next(rows, (1, []))
+    delimiter = "\t" if tabs else ","
+    rows = read_table(path, reading, delimiter)
+    line, header = next(rows, (1, []))
+    check_header(header, path, line, delimiter)
+    # pandas and R write a column of row numbers without a name
+    names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
     for line, row in rows:
         if len(row) > len(header):
-            reading.on_error(DataError("the row has more columns than the header", path, line))
+            hint = "; name the column of row names (in R: col.names = NA)"
+            what = f"the row has more columns than the header{hint * (len(row) == len(header) + 1)}"
+            reading.on_error(DataError(what, path, line))
+        elif tabs and len(row) < len(header) and row[-1].startswith('"'):
+            what = "the row ends in a quoted text, and TSV has no quotes; save the file as CSV"
+            reading.on_error(DataError(what, path, line))
         else:
-            yield line, dict(itertools.zip_longest(header, row))
+            cells = itertools.zip_longest(header, names, row)
+            yield line, {name: cell if given else cell or None for given, name, cell in cells}
 
 
 def _stance(field: str | None, side: object) -> PremiseStance | None:

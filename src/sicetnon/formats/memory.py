@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from sicetnon.errors import DataError
 from sicetnon.formats.corpora import KINDS, Corpus
-from sicetnon.formats.entries import LOOKED_AT, EntryFields, complete, entry_of, field_values
+from sicetnon.formats.entries import (
+    LOOKED_AT,
+    EntryFields,
+    are_texts,
+    complete,
+    entry_of,
+    field_values,
+)
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.records import Entry, Record
@@ -26,16 +34,17 @@ def memory_corpus(
     Args:
         documents: All of one kind. A text's id is its number. A dictionary has its id under `id`
             (or `docno`, `doc_id`, …; its number where there is none).
-        named: For dictionaries: the names of their fields. The id is found and all texts of the
-            first documents but links are indexed where they are not named; the other fields are
-            kept beside them.
+        named: For dictionaries: the names of their fields. The id is found and all texts but links
+            are indexed where they are not named; the other fields are kept beside them. If the
+            documents are no list, the first 100 tell the fields, and later ones are warned of.
         places: The numbers of the documents; from 0 when left out.
 
     Raises:
         DataError: There is no document, or the named fields are missing.
     """
+    is_list = isinstance(documents, list)
     remaining = iter(documents)
-    head = list(itertools.islice(remaining, LOOKED_AT))
+    head = list(remaining if is_list else itertools.islice(remaining, LOOKED_AT))
     if not head:
         raise DataError("found no document; expected at least one text, dictionary or record")
     kind = type(head[0])
@@ -49,8 +58,13 @@ def memory_corpus(
     numbers = itertools.count() if places is None else places
     numbered = zip(numbers, itertools.chain(head, remaining), strict=False)
 
+    seen = _names(head)
+    may_lack = not is_list and not named.texts
+
     def read(_: Path | str, reading: Reading) -> Iterator[Record]:
         for place, document in numbered:
+            if may_lack and isinstance(document, Mapping):
+                _warn_of_texts(document, place, seen)
             try:
                 record = _record(document, place, fields, kind)
                 if not named.texts and isinstance(record, Entry):
@@ -73,9 +87,31 @@ def _fields(head: Sequence[Document], named: EntryFields) -> EntryFields:
     if not isinstance(first, Mapping):
         raise DataError(f"found {type(first).__name__}; expected a text, dictionary or record")
     try:
-        return complete(named, field_values(row for row in head if isinstance(row, Mapping)))
+        return complete(
+            named, field_values((row for row in head if isinstance(row, Mapping)), named)
+        )
     except ValueError as error:
         raise DataError(str(error)) from None
+
+
+def _names(documents: Iterable[Document]) -> set[str]:
+    """The names of the fields that have a value."""
+    rows = (each for each in documents if isinstance(each, Mapping))
+    return {name for row in rows for name, value in row.items() if value is not None}
+
+
+def _warn_of_texts(row: Mapping[str, Any], place: int, known: set[str]) -> None:
+    """Warn once of each field with texts that the first documents lack."""
+    for name in row.keys() - known:
+        if row[name] is not None:
+            known.add(name)
+            if are_texts([row[name]]):
+                warnings.warn(
+                    f"document {place} has a text {name!r}, which the first {LOOKED_AT} documents "
+                    "lack and which is not indexed; give a list of documents, or name the fields: "
+                    "fields=[…]",
+                    stacklevel=2,
+                )
 
 
 def _record(document: Document, place: int, fields: EntryFields, kind: type) -> Record:

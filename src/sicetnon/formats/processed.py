@@ -22,7 +22,7 @@ from sicetnon.errors import DataError, counted
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.jsontext import mended, strict_json
-from sicetnon.formats.tables import read_table
+from sicetnon.formats.tables import check_header, read_table
 from sicetnon.records import Argument, ProcessedArgument, Sentence
 
 COLUMNS = ("id", "conclusion", "premises", "context", "sentences")
@@ -49,7 +49,8 @@ def read_processed(path: Path | str, reading: Reading | None = None) -> Iterator
     """
     reading = reading or Reading()
     rows = read_table(path, reading)
-    _, header = next(rows, (1, []))
+    first, header = next(rows, (1, []))
+    check_header(header, path, first, wanted=COLUMNS)
     if not set(COLUMNS) <= set(header):
         found = f"the columns {', '.join(header)[:200]}" if header else "an empty file"
         raise DataError(f"found {found}; expected {', '.join(COLUMNS)}", path, 1)

@@ -1,17 +1,28 @@
-"""Tables with separated columns (CSV, TSV): rows of texts of any length."""
+"""Tables with separated columns (CSV, TSV): rows of texts of any length.
+
+CSV has quotes (RFC 4180). TSV has none (IANA, text/tab-separated-values), unless its header has.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import itertools
 import sys
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading, read_lines
+from sicetnon.formats.limits import Limits
 
+_SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+_CURES = {
+    (",", "\t"): "rename it to .tsv",
+    ("\t", ","): "rename it to .csv",
+}
 _LIMIT = threading.Lock()
 _LONGEST = min(sys.maxsize, 2**31 - 1)  # a C long, which has 32 bits on Windows
 
@@ -26,17 +37,30 @@ def read_table(
             longer than a record may be.
     """
     reading = reading or Reading()
+    lines = read_lines(path, reading)
+    if delimiter != "\t":
+        return _quoted(lines, path, reading.limits, delimiter)
+    first = next(lines, (1, ""))
+    lines = itertools.chain([first], lines)
+    if any(name.startswith('"') for name in first[1].split(delimiter)):
+        return _quoted(lines, path, reading.limits, delimiter)
+    return ((line, text.split(delimiter)) for line, text in lines if text)
+
+
+def _quoted(
+    lines: Iterator[tuple[int, str]], path: Path | str, limits: Limits, delimiter: str
+) -> Iterator[tuple[int, list[str]]]:
     size = 0
 
-    def lines() -> Iterator[str]:
+    def texts() -> Iterator[str]:
         nonlocal size
-        for _, text in read_lines(path, reading):
+        for _, text in lines:
             size += len(text)
-            if size > reading.limits.record_bytes:
-                raise reading.limits.too_long("the row", path, first)
+            if size > limits.record_bytes:
+                raise limits.too_long("the row", path, first)
             yield text + "\n"
 
-    rows = csv.reader(lines(), delimiter=delimiter, strict=True)
+    rows = csv.reader(texts(), delimiter=delimiter, strict=True)
     while True:
         first, size = rows.line_num + 1, 0
         try:
@@ -52,6 +76,42 @@ def read_table(
             return
         if row:
             yield first, row
+
+
+def check_header(
+    header: Sequence[str],
+    path: Path | str,
+    line: int,
+    delimiter: str = ",",
+    wanted: Container[str] | None = None,
+) -> None:
+    """Refuse a header that names a column twice, or has another separator.
+
+    Args:
+        header: The names of the columns.
+        path: The file.
+        line: The line of the header.
+        delimiter: The separator of the file.
+        wanted: The columns that are read; all when left out.
+
+    Raises:
+        DataError: It does.
+    """
+    text = delimiter.join(header)
+    other = max((each for each in _SEPARATORS if each != delimiter), key=text.count)
+    if text.count(other) >= max(len(header), 1):
+        named = _SEPARATORS[delimiter]
+        cure = _CURES.get((delimiter, other), f"save it with {named}")
+        raise DataError(
+            f"found fields with {other!r} between them; expected {named}; {cure}", path, line
+        )
+    for name, count in Counter(header).items():
+        if count > 1 and name and (wanted is None or name in wanted):
+            raise DataError(
+                f"found {count} columns of the name {name!r}; expected one; rename the others",
+                path,
+                line,
+            )
 
 
 @contextlib.contextmanager

@@ -99,7 +99,8 @@ class Index(IndexReader):
             cluster: How documents are loaded into a cluster.
             analysis: How texts become terms; the one that suits the documents when left out.
             fields: For dictionaries, JSON Lines and CSV: the fields to index; all texts but links
-                when left out. The other fields are kept beside them.
+                when left out. The other fields are kept beside them. Of documents that are no
+                list, the first 100 tell the fields.
             id_field: Likewise: the field with the id.
             stance_field: Likewise: the field with the side, `PRO` or `for`, `CON` or `against`.
             claim_field: Likewise: the field with the claim that a document is for or against.

@@ -43,6 +43,8 @@ def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None =
         raise UsageError(f"found the name of a file, {first!r}; expected texts, or a Path of it")
     if isinstance(first, Path):
         return open_corpus([first, *documents], named)  # type: ignore[list-item]
+    if isinstance(source, list | tuple):
+        return memory_corpus(list(source), named, places)
     together: Any = () if first is None else itertools.chain([first], documents)
     return memory_corpus(together, named, places)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
-from sicetnon.formats.tables import read_table
+from sicetnon.formats.tables import check_header, read_table
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranker.features import DEPTH, NAMES, FeatureReader, Table
 from sicetnon.records import Ranking, Retriever, Topic
@@ -79,6 +79,7 @@ def read_labels(path: Path | str, titles: Mapping[str, str]) -> Labels:
     """
     rows = read_table(path, delimiter="\t")
     line, head = next(rows, (1, []))
+    check_header(head, path, line, "\t", ("topic", "question", *_COLUMNS))
     key = "topic" if "topic" in head else "question"
     if missing := [name for name in (key, *_COLUMNS) if name not in head]:
         raise DataError(f"found no column {missing[0]!r}; expected a row of names", path, line)
