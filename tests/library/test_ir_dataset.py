@@ -37,6 +37,76 @@ def test_an_input_directory_is_a_dataset(task: str) -> None:
     assert dataset.has_qrels()
 
 
+@pytest.mark.parametrize("task", ["touche-2020-task-1", "touche-2022-task-2"])
+def test_slices_of_the_documents(task: str) -> None:
+    dataset = sicetnon.load_ir_dataset(EXAMPLES / task)
+    ids = [document.doc_id for document in dataset.docs_iter()]
+    count = len(ids)
+    for part, whole in [
+        (slice(2), slice(2)),
+        (slice(3, 9, 2), slice(3, 9, 2)),
+        (slice(-3, None), slice(-3, None)),
+        (slice(1, -2), slice(1, -2)),
+        (slice(1 / 5), slice(count // 5)),
+        (slice(1 / 3, 2 / 3), slice(count // 3, 2 * count // 3)),
+        (slice(5, 2), slice(5, 2)),
+        (slice(count - 1, count + 9), slice(count - 1, None)),
+    ]:
+        found = dataset.docs_iter()[part]
+        assert [document.doc_id for document in found] == ids[whole]
+        assert len(dataset.docs_iter()[part]) == len(ids[whole])
+    assert [each.doc_id for each in dataset.docs_iter()[4:10][1:-1][:0.5]] == ids[5:7]
+    assert dataset.docs_iter()[-1].doc_id == ids[-1]
+    assert dataset.docs_iter()[3].doc_id == dataset.docs_iter()[1:][2].doc_id == ids[3]
+    documents = dataset.docs_iter()
+    assert next(documents).doc_id == ids[0]
+    assert next(documents).doc_id == ids[1]
+    for wrong in (count, -count - 1):
+        with pytest.raises(IndexError):
+            dataset.docs_iter()[wrong]
+    for unfit in (slice(1.5), slice(None, None, -1)):
+        with pytest.raises(ValueError, match="expected"):
+            dataset.docs_iter()[unfit]
+
+
+def test_a_slice_at_the_start_reads_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sicetnon.library import ir_handlers
+
+    read: list[str] = []
+    made = ir_handlers._document
+    monkeypatch.setattr(ir_handlers, "_document", lambda each: read.append(each.id) or made(each))
+    dataset = sicetnon.load_ir_dataset(EXAMPLES / "touche-2020-task-1")
+    assert len([*dataset.docs_iter()[:2], *dataset.docs_iter()[1:1]]) == 2
+    assert len(read) <= 8
+
+
+def test_languages_and_text_fields(tmp_path: Path) -> None:
+    for task in ("touche-2020-task-1", "touche-2022-task-2"):
+        dataset = sicetnon.load_ir_dataset(EXAMPLES / task)
+        assert (dataset.docs_lang(), dataset.queries_lang()) == ("en", "en")
+        # as PyTerrier finds the texts of a data set
+        kinds = dataset.docs_cls().__annotations__
+        assert kinds["doc_id"] is kinds["text"] is str
+        assert dataset.queries_cls().__annotations__["title"] is str
+        assert isinstance(next(dataset.docs_iter()), dataset.docs_cls())
+    assert dataset.docs_cls()._fields == ("doc_id", "text", "chatnoir_url")
+    with sicetnon.Index.build([each._asdict() for each in dataset.docs_iter()[:2]]) as index:
+        assert index.fields == ("text",)
+    (tmp_path / "documents.jsonl").write_text(json.dumps({"docno": "d1", "text": "tea"}) + "\n")
+    (tmp_path / "queries.jsonl").write_text(json.dumps({"qid": "1", "query": "tea?"}) + "\n")
+    dataset = sicetnon.load_ir_dataset(tmp_path)
+    assert (dataset.docs_lang(), dataset.queries_lang()) == (None, None)
+
+
+def test_pages_have_a_title(tmp_path: Path) -> None:
+    pytest.importorskip("resiliparse")
+    (tmp_path / "x.html").write_text("<title>Tea</title><p>Tea stains.</p>")
+    dataset = sicetnon.load_ir_dataset(tmp_path)
+    assert dataset.docs_cls()._fields == ("doc_id", "title", "text", "url")
+    assert dataset.docs_iter()[0] == ("x", "Tea", "Tea stains.", "")
+    assert dataset.docs_iter()[0].default_text() == "Tea\nTea stains."
+
+
 def test_registered_datasets_are_loaded_by_their_ids() -> None:
     ids = sicetnon.register_ir_dataset(EXAMPLES / "touche-2020-task-1", "sample")
     assert ids[0] == "sicetnon/sample"

@@ -303,7 +303,7 @@ def _write(
             annotators=annotators,
             annotated=bar.annotating,
             progress=lambda progress: bar.indexing(corpus, progress),
-            source={"sha256": corpus.checksum(), "files": [Path(f).name for f in corpus.files]},
+            source={"sha256": corpus.checksum(), "files": corpus.names()},
         )
         write(corpus, settings)
     left_out = [("left out", f"{skipped.count:,}")] if skipped.count else []

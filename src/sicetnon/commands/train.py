@@ -81,6 +81,7 @@ def _train_ranker(options: argparse.Namespace) -> None:
     if options.others or options.encoder or not options.entities:
         raise UsageError("--others, --encoder and --no-entities do not go with ranker")
     from sicetnon.cluster.places import open_index
+    from sicetnon.formats.jsontext import name_of
     from sicetnon.formats.topics import read_topics
     from sicetnon.ranker.card import train
     from sicetnon.ranker.labels import Examples, joined, read_labels
@@ -90,7 +91,7 @@ def _train_ranker(options: argparse.Namespace) -> None:
     topics = read_topics(options.topics) if options.topics else []
     titles = {topic.number: topic.title for topic in topics}
     labels = joined(read_labels(file, titles) for file in options.files)
-    named = [Path(file).name for file in options.files]
+    named = [name_of(file) for file in options.files]
     command = ["sicetnon train ranker", *named, "--index INDEX"]
     command += [f"--topics {options.topics.name}"] if options.topics else []
     with open_index(options.index) as index:

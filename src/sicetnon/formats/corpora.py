@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.formats import argsme, datasets, entries, html, passages, processed, tirex, webpages
 from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import Reading, open_bytes, refuse_pipe
+from sicetnon.formats.jsontext import name_of
 from sicetnon.formats.page_scores import SideFiles, side_files_in
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 from sicetnon.stopping import check_wanted
@@ -74,6 +76,10 @@ class Corpus:
     def size(self) -> int:
         """Bytes of all files; 0 if unknown."""
         return sum(Path(file).stat().st_size for file in self.files if Path(file).is_file())
+
+    def names(self) -> list[str]:
+        """The names of all files."""
+        return list(map(name_of, self.files))
 
     def checksum(self) -> str:
         """SHA-256 over the names and contents of all files."""
@@ -241,9 +247,10 @@ def _entries(file: Path, named: EntryFields) -> Corpus:
 
 def _dataset(identifier: str) -> Corpus:
     datasets.load_dataset(identifier)
-    first = next(iter(datasets.read_dataset(identifier)), None)
-    if first is None:
+    head = list(itertools.islice(datasets.read_dataset(identifier), entries.LOOKED_AT))
+    if not head:
         raise DataError(f"the ir_datasets id {identifier!r} holds no document")
-    own = tuple(first.texts) if isinstance(first, Entry) else ()
-    records, fields = KINDS.get(type(first), ("entries", own))
+    # a document has no text in some of the fields
+    names = itertools.chain(*(each.texts for each in head if isinstance(each, Entry)))
+    records, fields = KINDS.get(type(head[0]), ("entries", tuple(dict.fromkeys(names))))
     return Corpus(records, fields, (identifier,), lambda path, _: datasets.read_dataset(str(path)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from os import PathLike
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 import msgspec
@@ -69,6 +71,11 @@ def whole_text(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def name_of(path: PathLike[str] | str) -> str:
+    """The name of a file as text; U+FFFD stands for bytes that are no UTF-8."""
+    return whole_text(PurePath(path).name)
 
 
 def mended(value: Any) -> Any:

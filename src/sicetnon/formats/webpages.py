@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,7 +30,8 @@ from sicetnon.records import WebPage
 
 ARCHIVES = (".warc", ".warc.gz")
 PAGES = (".html", ".htm", ".xhtml")
-_SPACE = re.compile(r"\s")
+# white space, and bytes of a name that are no UTF-8
+_UNFIT = re.compile(r"[\s\ud800-\udfff]")
 WHAT = "Reading web pages"
 
 
@@ -84,8 +86,8 @@ def _page_names(sources: Sequence[Path | str]) -> dict[Path, str]:
 
 
 def _page_name(path: Path) -> str:
-    """A path without its ending and without white space, which an id cannot hold."""
-    return _SPACE.sub(lambda space: quote(space[0]), path.with_suffix("").as_posix())
+    """A path without its ending; what an id cannot hold is written as in an address."""
+    return _UNFIT.sub(lambda part: quote(os.fsencode(part[0])), path.with_suffix("").as_posix())
 
 
 def _is_archive(path: Path | str) -> bool:

@@ -16,6 +16,7 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.ciff import CiffHeader, CiffReader, PostingsLists, write_ciff
 from sicetnon.formats.files import checksum
 from sicetnon.formats.identifiers import check_identifier
+from sicetnon.formats.jsontext import name_of
 from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment, refuse_inside_index
 from sicetnon.index.forms import write_forms
@@ -126,7 +127,7 @@ def build_from_ciff(path: Path, folder: Path, analysis: Analysis | None = None) 
         number = next_segment(folder)
         with building(folder, number) as (unfinished, name):
             entry = _Import(reader, path, unfinished, analysis).segment(name)
-        source = {"files": [path.name], "crc32": checksum(path)}
+        source = {"files": [name_of(path)], "crc32": checksum(path)}
         fields, signature = (_FIELD,), analysis.signature()
         manifest = Manifest("entries", fields, signature, (entry,), number + 1, source)
         write_manifest(folder, manifest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from sicetnon.checks import check_number
 from sicetnon.errors import DataError, UsageError
@@ -13,6 +13,7 @@ from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import Sources, each_source
 from sicetnon.evaluation.topics import TopicSource, load_topics
 from sicetnon.formats.identifiers import all_pairs, check_identifier
+from sicetnon.formats.jsontext import name_of, whole_text
 from sicetnon.formats.runs import unordered
 from sicetnon.judging.scales import scales_of
 from sicetnon.judging.schema import Plan, create
@@ -89,7 +90,7 @@ def _gathered(
     names = []
     for name, source in each_source(runs):
         run = load_run(source, name)
-        names.append(name or PurePath(run.name).name)
+        names.append(whole_text(name) if name else name_of(run.name))
         for number, documents in pooled(run, depth).items():
             if number not in pool:
                 message = f"found the topic {number}, which is not among the topics; give its file"

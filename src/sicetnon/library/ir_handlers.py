@@ -1,7 +1,11 @@
-"""Handlers of ir_datasets for this package's documents, topics and judgments."""
+"""Handlers of ir_datasets for this package's documents, topics and judgments.
 
-from __future__ import annotations
+ir_datasets and PyTerrier read the types of fields, so annotations are no texts in this module.
+"""
 
+import itertools
+import math
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +19,7 @@ from sicetnon.formats.files import Reading
 from sicetnon.formats.qrels import read_qrels
 from sicetnon.formats.tirex import read_queries
 from sicetnon.formats.topics import read_topics
-from sicetnon.records import Argument, Passage, ProcessedArgument, Record, Sentence
+from sicetnon.records import Argument, Passage, ProcessedArgument, Record, Sentence, WebPage
 
 
 class ArgumentDocument(NamedTuple):
@@ -34,12 +38,36 @@ class ArgumentDocument(NamedTuple):
         return self.text
 
 
-class TextDocument(NamedTuple):
-    """A passage, a page, or a document of one's own."""
+class PassageDocument(NamedTuple):
+    """A passage."""
 
     doc_id: str
     text: str
+    chatnoir_url: str
+
+    def default_text(self) -> str:
+        """The whole text."""
+        return self.text
+
+
+class PageDocument(NamedTuple):
+    """A web page."""
+
+    doc_id: str
+    title: str
+    text: str
     url: str
+
+    def default_text(self) -> str:
+        """Title and text."""
+        return "\n".join(filter(None, (self.title, self.text)))
+
+
+class TextDocument(NamedTuple):
+    """A document of one's own."""
+
+    doc_id: str
+    text: str
 
     def default_text(self) -> str:
         """The whole text."""
@@ -60,23 +88,82 @@ class Query(NamedTuple):
         return self.title
 
 
+class DocumentIterator(Iterator[Any]):
+    """The documents of a corpus; slices of them as ir_datasets documents for `docs_iter`.
+
+    A slice takes a number from either end, or a share of all documents as a `float`; one document
+    is had by its number.
+    """
+
+    def __init__(self, documents: "Documents", places: range | None = None):
+        self._documents = documents
+        self._places = range(sys.maxsize) if places is None else places
+        self._remaining: Iterator[Any] | None = None
+
+    def __next__(self) -> Any:
+        if self._remaining is None:
+            places = self._places
+            self._remaining = itertools.islice(
+                self._documents.read(), places.start, max(places.start, places.stop), places.step
+            )
+        return next(self._remaining)
+
+    def __getitem__(self, key: int | slice) -> Any:
+        if isinstance(key, slice):
+            if key.step is not None and key.step <= 0:
+                raise ValueError(f"found the step {key.step}; expected a number above 0")
+            bounds = (key.start, key.stop)
+            is_counted = any(isinstance(each, float) or (each or 0) < 0 for each in bounds)
+            places = self._counted() if is_counted else self._places
+            start, stop = (_place(each, len(places)) for each in bounds)
+            return _DocumentSlice(self._documents, places[start : stop : key.step])
+        place = (self._counted() if key < 0 else self._places)[key]
+        for document in DocumentIterator(self._documents, range(place, place + 1)):
+            return document
+        raise IndexError(f"there is no document {key}")
+
+    def _counted(self) -> range:
+        """The places that have a document."""
+        return range(self._documents.docs_count())[
+            self._places.start : self._places.stop : self._places.step
+        ]
+
+
+class _DocumentSlice(DocumentIterator):
+    # all documents have no length: list() would read them twice
+    def __len__(self) -> int:
+        return sum(1 for _ in DocumentIterator(self._documents, self._places))
+
+
+def _place(bound: float | None, size: int) -> int | None:
+    if not isinstance(bound, float):
+        return bound
+    if not 0 <= bound <= 1:
+        raise ValueError(f"found the share {bound}; expected 0 to 1")
+    return math.floor(bound * size)
+
+
 class Documents(BaseDocs):  # type: ignore[misc]
     """The documents of a corpus."""
 
     def __init__(self, corpus: Corpus):
         self._corpus = corpus
         self._store: _Store | None = None
+        self._count: int | None = None
 
-    def docs_iter(self) -> Iterator[Any]:
+    def docs_iter(self) -> DocumentIterator:
         """Stream the documents, in the order of the files."""
+        return DocumentIterator(self)
+
+    def read(self) -> Iterator[Any]:
+        """The documents, from the first on."""
         for file in self._corpus.files:
             for record in self._corpus.read(file, Reading()):
                 yield _document(record)
 
     def docs_cls(self) -> type:
         """The type of the documents."""
-        is_argument = self._corpus.records in ("arguments", "processed")
-        return ArgumentDocument if is_argument else TextDocument
+        return _TYPES.get(self._corpus.records, TextDocument)
 
     def docs_store(self, **_: object) -> Docstore:
         """The documents by their ids, in memory."""
@@ -86,7 +173,14 @@ class Documents(BaseDocs):  # type: ignore[misc]
 
     def docs_count(self) -> int:
         """Number of documents."""
-        return sum(1 for _ in self.docs_iter())
+        if self._count is None:
+            self._count = sum(1 for _ in self.read())
+        return self._count
+
+    def docs_lang(self) -> str | None:
+        """English for the corpora of the tasks, else not known."""
+        is_own = self._corpus.records in ("entries", "pages")
+        return None if is_own else _LANGUAGE
 
 
 class _Store(Docstore):  # type: ignore[misc]
@@ -118,6 +212,10 @@ class Queries(BaseQueries):  # type: ignore[misc]
         """The type of the queries."""
         return Query
 
+    def queries_lang(self) -> str | None:
+        """English for the topics of the tasks, else not known."""
+        return _LANGUAGE if self._path.suffix == ".xml" else None
+
 
 class Judgments(BaseQrels):  # type: ignore[misc]
     """The judgments of a file; a label of stance stays a word."""
@@ -143,11 +241,23 @@ class Judgments(BaseQrels):  # type: ignore[misc]
         return {}
 
 
-def _document(record: Record) -> ArgumentDocument | TextDocument:
+_LANGUAGE = "en"
+_TYPES: dict[str, type] = {
+    "arguments": ArgumentDocument,
+    "processed": ArgumentDocument,
+    "passages": PassageDocument,
+    "pages": PageDocument,
+}
+
+
+def _document(record: Record) -> Any:
     if isinstance(record, Argument | ProcessedArgument):
         return _argument(record)
-    url = record.url if isinstance(record, Passage) else getattr(record, "url", "")
-    return TextDocument(record.id, record.default_text(), url)
+    if isinstance(record, Passage):
+        return PassageDocument(record.id, record.contents, record.url)
+    if isinstance(record, WebPage):
+        return PageDocument(record.id, record.title, record.text, record.url)
+    return TextDocument(record.id, record.default_text())
 
 
 def _argument(record: Argument | ProcessedArgument) -> ArgumentDocument:

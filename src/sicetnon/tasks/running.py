@@ -256,7 +256,7 @@ def _search_early(
         return None
     with index:
         made_from, stop = index.manifest.source, Stop()
-        is_likely = made_from.get("files") == [Path(file).name for file in corpus.files]
+        is_likely = made_from.get("files") == corpus.names()
         if not is_likely or index.manifest.analysis != analysis.signature():
             return None
 
@@ -303,11 +303,10 @@ def _corpus_index(
     else:
         temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="sicetnon-"))
         folder = Path(temporary) / "index"
-    files = [Path(file).name for file in corpus.files]
     build = BuildOptions(
         analysis,
         progress=lambda progress: options.callbacks.indexing(corpus, progress),
-        source={"sha256": checksum, "files": files, "made_by": MADE_BY},
+        source={"sha256": checksum, "files": corpus.names(), "made_by": MADE_BY},
     )
     build_at(corpus, folder, build)
     return folder

@@ -50,12 +50,18 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def escaped_json(text: str) -> str:
-    """JSON with escapes for characters that do not print; its value stays the same."""
+    """JSON with escapes for characters that do not print.
+
+    Its value stays the same, but for U+FFFD in place of half characters, such as bytes of the name
+    of a file that are no UTF-8.
+    """
     return _BEYOND_ASCII.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
     letter = match.group()
+    if unicodedata.category(letter) == "Cs":
+        return "\N{REPLACEMENT CHARACTER}"
     return letter if letter.isprintable() else json.dumps(letter)[1:-1]
 
 

@@ -13,6 +13,7 @@ from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
+from sicetnon.formats.jsontext import name_of
 from sicetnon.records import said
 from sicetnon.uva import text_models as uva
 from sicetnon.uva.parameters import LearnedParameters, ModelCard, read_parameters
@@ -235,7 +236,7 @@ def _names(files: Sequence[str]) -> str:
 def _name(file: str) -> str:
     """A file's name; of a task's input directory that of the task."""
     path = Path(file)
-    return path.parent.name if path.name == "input" else path.name
+    return name_of(path.parent if path.name == "input" else path)
 
 
 def _command(name: str, files: Sequence[str], encoder: str | None) -> str:

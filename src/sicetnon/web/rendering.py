@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from sicetnon._version import VERSION
 from sicetnon.errors import counted
+from sicetnon.formats.jsontext import mended
 from sicetnon.report.environment import environment
 from sicetnon.web.assets import assets
 
@@ -67,8 +67,8 @@ async def json_answer(make: Callable[[], Any]) -> Response:
 def _encoded(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
-    except UnicodeEncodeError:  # half a character, which only an escape can write
-        return json.dumps(value).encode()
+    except UnicodeEncodeError:  # half a character
+        return msgspec.json.encode(mended(msgspec.to_builtins(value)))
 
 
 @functools.cache

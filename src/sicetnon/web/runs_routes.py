@@ -16,6 +16,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData, UploadFile
 
 from sicetnon.evaluation import load_topics
+from sicetnon.formats.jsontext import whole_text
 from sicetnon.report import sections_of
 from sicetnon.report.contents import bare_names
 from sicetnon.web.access import NEEDS_TOKEN, OwnSession, sessions_of
@@ -172,7 +173,8 @@ def _scored_files(settings: Settings) -> ScoredRuns:
 
 def _by_name(paths: Sequence[Path]) -> dict[str, Any]:
     names = bare_names([str(path) for path in paths])
-    return {name: path for path, name in zip(paths, names.values(), strict=True)}
+    # addresses hold the names
+    return {whole_text(name): path for path, name in zip(paths, names.values(), strict=True)}
 
 
 def _scored(form: FormData, settings: Settings) -> ScoredRuns:

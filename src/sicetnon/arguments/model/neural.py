@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError, needing
-from sicetnon.formats.jsontext import whole_text
+from sicetnon.formats.jsontext import name_of, whole_text
 
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
 _BATCH_TOKENS = 2048
@@ -119,7 +119,7 @@ class NeuralClassifier:
         for path in sorted(self._folder.iterdir()):
             if path.suffix in (".json", ".safetensors", ".txt"):
                 crc = zlib.crc32(path.read_bytes(), crc)
-        return f"{self._folder.name} {crc:08x}"
+        return f"{name_of(self._folder)} {crc:08x}"
 
     def read(
         self, texts: Sequence[str], contexts: Sequence[str] | None = None
