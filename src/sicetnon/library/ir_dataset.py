@@ -23,7 +23,8 @@ def load_ir_dataset(path: Path | str, dimension: str | None = None) -> ir_datase
 
     Documents are read from any corpus that `sicetnon index build` reads, in the folder or in its
     `input`; queries from `topics.xml` or `queries.jsonl` there; judgments from `*.qrels`. The
-    document store keeps all documents in memory once it is used.
+    document store keeps all documents in memory once it is used. `docs_iter()` can be sliced:
+    `[:2]`, `[-10:]`, `[:1/5]`.
 
     Args:
         path: The folder.
