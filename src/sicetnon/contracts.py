@@ -108,6 +108,15 @@ CONTRACTS: dict[str, Contract] = {
 }
 
 
+def has_pairs(task: str | None) -> bool | None:
+    """Whether the results of a task are pairs; None if no task is named.
+
+    Raises:
+        UsageError: There is no task of that id.
+    """
+    return contract_of(task).unit == "pair" if task else None
+
+
 def contract_of(task: str) -> Contract:
     """The contract of a task-year.
 

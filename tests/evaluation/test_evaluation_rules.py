@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import MissingExtraError, UsageError
-from sicetnon.evaluation import OFFICIAL_NDCG, Measure, evaluate, parse_measure
+from sicetnon.evaluation import (
+    OFFICIAL_NDCG,
+    Measure,
+    evaluate,
+    load_qrels,
+    parse_measure,
+)
 from sicetnon.records import Judgment, RunLine
 from support.run_cases import DOCUMENTS, runs
 
@@ -246,21 +252,32 @@ def test_other_measures_on_the_list_that_a_rule_leaves():
 
 
 def test_pairs_are_unordered():
-    run = {"1": [("b,a", 2.0), ("c,d", 1.0)]}
-    labels = {"1": {"a,b": 1, "c,d": 1}}
+    run = {"1": [("b__2,a__1", 2.0), ("c__1,d__1", 1.0)]}
+    labels = {"1": {"a__1,b__2": 1, "c__1,d__1": 1}}
     for measure in ("nDCG@5", "AP"):
         for rule in ("official", "trec", "condensed"):
             score = one(run, labels, measure, rule)
             assert (score.mean, score.judged) == (1.0, 1.0)
 
 
+def test_a_comma_is_just_a_comma_where_ids_are_of_no_sentences():
+    run, labels = {"1": [("b,a", 2.0), ("a,b", 1.0)]}, {"1": {"a,b": 1, "b,a": 0}}
+    score = one(run, labels, "P@1")
+    assert (score.mean, score.judged) == (0.0, 1.0)
+    # but not in a file that is named after the task with pairs
+    name = "touche-2022-task-1-relevance.qrels"
+    judgments = load_qrels(labels, name)
+    assert (judgments.pairs, judgments.grades, judgments.differing) == (True, {"1": {"a,b": 0}}, 1)
+
+
 def test_a_comma_is_just_a_comma_where_not_all_ids_are_pairs():
-    score = one({"1": [("b,a", 2.0), ("e", 1.0)]}, {"1": {"a,b": 1, "e": 0}})
+    score = one({"1": [("b__2,a__1", 2.0), ("e", 1.0)]}, {"1": {"a__1,b__2": 1, "e": 0}})
     assert (score.mean, score.judged) == (0.0, 0.5)
 
 
 def test_a_pair_twice_counts_once():
-    run, labels = {"1": [("a,b", 2.0), ("b,a", 1.0)]}, {"1": {"a,b": 1, "c,d": 1}}
+    first, second = "a__PREMISE__1,b_sent2", "b_sent2,a__PREMISE__1"
+    run, labels = {"1": [(first, 2.0), (second, 1.0)]}, {"1": {first: 1, "c__1,d__1": 1}}
     with pytest.warns(match="tag: 1 line repeats a document"):
         score = one(run, labels)
     assert score.mean == pytest.approx(1 / (1 + 1 / math.log2(3)))

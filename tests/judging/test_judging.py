@@ -337,6 +337,30 @@ def test_nothing_an_assessor_does_breaks_the_rules(tmp_path: Path) -> None:
 
 
 class TestExchange:
+    @pytest.mark.parametrize("task", ["", "touche-2020-task-1"])
+    def test_a_comma_in_an_id_costs_no_vote(self, tmp_path: Path, task: str) -> None:
+        documents = {"smith,john": 1.0, "john,smith": 0.5}
+        make_pool(tmp_path / "p", {"x": {"1": documents}}, TOPICS, task=task)
+        (tmp_path / "known.qrels").write_text("1 0 smith,john 2\n1 0 john,smith 0\n")
+        with JudgingFile(tmp_path / "p") as file:
+            found = import_judgments(file, tmp_path / "known.qrels", "known")
+            assert (found.saved, found.outside) == (2, 0)
+            (written,) = export_judgments(file, tmp_path / "out")
+            assert load_qrels(written.path).grades["1"] == {"smith,john": 2, "john,smith": 0}
+
+    def test_a_pair_is_one_in_any_order_in_its_task(self, tmp_path: Path) -> None:
+        task = "touche-2022-task-1"
+        make_pool(tmp_path / "p", {"x": {"1": {"s,t": 1.0}}}, TOPICS, task=task)
+        with JudgingFile(tmp_path / "p") as file:
+            (tmp_path / "relevance.qrels").write_text("1 0 t,s 2\n")
+            assert import_judgments(file, tmp_path / "relevance.qrels", "known").saved == 1
+            (written,) = export_judgments(file, tmp_path / "out")
+            qrels = load_qrels(written.path)
+            assert (qrels.pairs, qrels.grades["1"]) == (True, {"s,t": 2})
+            (tmp_path / "two.qrels").write_text("1 0 s,t 2\n1 0 s,t 0\n")
+            with pytest.raises(DataError, match="line 1 has 2"):
+                import_judgments(file, tmp_path / "two.qrels", "other")
+
     def test_judgments_go_out_and_in(self, tmp_path: Path) -> None:
         with JudgingFile(pool(tmp_path / "p", dimensions=("relevance", "side"), votes=3)) as file:
             for name, grade, side in (("a", "0", "FOR"), ("b", "2", "FOR"), ("c", "2", "NONE")):

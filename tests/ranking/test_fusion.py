@@ -274,12 +274,25 @@ class TestRuns:
         assert list(fuse([named(names)]).rankings) == ["9", "10", "b"]
 
     def test_a_pair_is_one_however_it_is_written(self) -> None:
-        fused = fuse([plain("s1,s2", "s3,s4"), plain("s2,s1", "s5,s4")])
-        assert fused.rankings["1"].ids == ("s1,s2", "s3,s4", "s4,s5")
+        runs = [plain("s__1,s__2", "s__3,s__4"), plain("s__2,s__1", "s__5,s__4")]
+        expected = ("s__1,s__2", "s__3,s__4", "s__4,s__5")
+        assert fuse(runs).rankings["1"].ids == expected
+        assert fuse(runs, task="touche-2022-task-1").rankings["1"].ids == expected
 
     def test_commas_alone_make_no_pairs(self) -> None:
-        fused = fuse([plain("b,a", "x"), plain("a,b", "x")])
-        assert set(fused.rankings["1"].ids) == {"b,a", "a,b", "x"}
+        fused = fuse([plain("b__1,a__1", "x"), plain("a__1,b__1", "x")])
+        assert set(fused.rankings["1"].ids) == {"b__1,a__1", "a__1,b__1", "x"}
+
+    def test_only_the_task_with_pairs_makes_pairs_of_any_two_names(self) -> None:
+        runs = [plain("smith,john", "a,b"), plain("john,smith", "a,b")]
+        for task in (None, "touche-2020-task-1"):
+            assert set(fuse(runs, task=task).rankings["1"].ids) == {
+                "smith,john",
+                "john,smith",
+                "a,b",
+            }
+        paired = fuse(runs, task="touche-2022-task-1").rankings["1"].ids
+        assert paired == ("john,smith", "a,b")
 
     def test_records_will_do(self) -> None:
         records = [RunLine("1", "PRO", name, n, -n, "t") for n, name in enumerate("ab", start=1)]

@@ -64,6 +64,15 @@ def test_byte_order_mark(validated: Validated) -> None:
     assert only(validated(content), "byte-order-mark").line == 1
 
 
+def test_joined_lines_and_ids_that_nobody_sees(validated: Validated) -> None:
+    lines = sound_lines()
+    content = "".join(f"{line}\n" for line in lines)
+    joined = validated(content.replace("\n", "", 1).encode())
+    assert (joined.errors[0].rule, joined.errors[0].line) == ("joined-lines", 1)
+    marked = validated(content.replace("\n1 Q0", "\n\ufeff1 Q0", 1).encode())
+    assert ("unprintable-id", 2) in {(each.rule, each.line) for each in marked.errors}
+
+
 def test_gzip(validated: Validated) -> None:
     content = gzip.compress("".join(f"{line}\n" for line in sound_lines()).encode())
     assert validated(content).findings == ()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sicetnon.commands import add_output_options
-from sicetnon.errors import UsageError
+from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from sicetnon.cluster.address import Address
@@ -76,6 +76,13 @@ def notices(options: argparse.Namespace) -> Callable[[str], None]:
         line_printer(console(stderr=True, quiet=options.quiet))(line)
 
     return say
+
+
+def warn_of_pairs(say: Callable[[str], None], name: str, differing: int) -> None:
+    """Say how many pairs have two labels in judgments, if any."""
+    if differing:
+        pairs = counted(differing, "pair has", "pairs have")
+        say(f"sicetnon: warning: {name}: {pairs} another label in each order; the later holds")
 
 
 def print_json(value: Any) -> None:

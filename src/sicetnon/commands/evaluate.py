@@ -8,7 +8,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import add_index, describe, folder, natural, notices, print_json
+from sicetnon.commands.arguments import (
+    add_index,
+    describe,
+    folder,
+    natural,
+    notices,
+    print_json,
+    warn_of_pairs,
+)
 from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,6 +75,8 @@ def _evaluate(options: argparse.Namespace) -> None:
     say = notices(options)
     with warnings_as_lines(EvaluationWarning, say), contextlib.ExitStack() as stack:
         qrels = [load_qrels(file) for file in options.qrels]
+        for each in qrels:
+            warn_of_pairs(say, each.name, each.differing)
         index = stack.enter_context(open_index(options.index)) if options.index else None
         if index is not None:
             for judgments in qrels:

@@ -15,6 +15,7 @@ from sicetnon.commands.arguments import (
     notices,
     positive,
     print_json,
+    warn_of_pairs,
     words,
 )
 from sicetnon.errors import counted
@@ -267,6 +268,7 @@ def _import(options: argparse.Namespace) -> None:
     )
     rest = ", ".join(f"{number:,} {what}" for number, what in notes if number)
     say = notices(options)
+    warn_of_pairs(say, options.qrels, found.differing)
     say(
         f"{options.file}: {counted(found.saved, 'vote')} on {found.dimension} by "
         f"{options.assessor}{f'; left out: {rest}' if rest else ''}"

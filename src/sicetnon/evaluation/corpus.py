@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.evaluation.scores import EvaluationWarning
-from sicetnon.formats.identifiers import SEPARATOR, argument_of, is_pair
+from sicetnon.formats.identifiers import argument_of, halves
 
 MOSTLY = 0.5
 """Below this share of judged ids present, the corpus is likely another version."""
@@ -66,9 +66,11 @@ def _holds(corpus: Lookup) -> Callable[[str], bool]:
 
 
 def _present(document: str, holds: Callable[[str], bool]) -> bool:
-    if not is_pair(document):
-        return holds(document)
-    return all(holds(half) or _argument_held(half, holds) for half in document.split(SEPARATOR))
+    # a comma may be part of the id, outside of the tasks with pairs
+    pair = halves(document)
+    return holds(document) or (
+        pair is not None and all(holds(half) or _argument_held(half, holds) for half in pair)
+    )
 
 
 def _argument_held(sentence: str, holds: Callable[[str], bool]) -> bool:

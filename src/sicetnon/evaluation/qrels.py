@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from sicetnon.contracts import Dimension
+from sicetnon.contracts import CONTRACTS, Dimension
 from sicetnon.errors import DataError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.sources import Loaded, Source, identifier
 from sicetnon.formats.identifiers import all_pairs, one_order
-from sicetnon.formats.qrels import STANCES, read_qrels
+from sicetnon.formats.qrels import MOST, STANCES, consistent, read_qrels
 from sicetnon.records import Judgment
 
+_PAIR_TASKS = [task for task, each in CONTRACTS.items() if each.unit == "pair"]
+_Label = TypeVar("_Label")
 GRADED: tuple[Dimension, ...] = ("relevance", "quality", "coherence")
 
 
@@ -27,6 +29,7 @@ class Qrels(Loaded):
         grades: For each topic the labels of its documents, where they are numbers.
         stances: For each topic the labels of its documents, where they are stances.
         pairs: Whether the documents are pairs; their ids are in one order then.
+        differing: Number of pairs that had another label in each order; the later holds.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Qrels(Loaded):
     grades: dict[str, dict[str, int]]
     stances: dict[str, dict[str, str]]
     pairs: bool
+    differing: int = 0
 
     @property
     def topics(self) -> Iterable[str]:
@@ -44,9 +48,10 @@ class Qrels(Loaded):
 def load_qrels(source: Source, name: str | None = None) -> Qrels:
     """Read judgments whole.
 
-    `a,b` and `b,a` are one document where all documents are pairs. Of two judgments of one
-    document the later holds, as in pytrec_eval (the official judgments of 2022 task 1 hold some
-    pairs in both orders, a few with two labels).
+    The two orders of a pair of sentences are one document, if all documents are pairs: by the form
+    of their ids (`…__PREMISE__3,…__CONC__1`), or in a file that is named after 2022 task 1, as
+    `sicetnon judge export` names it. Of two judgments of a pair, one in each order, the later
+    holds, as in pytrec_eval: the official ones have a few with two labels.
 
     Args:
         source: A path, `{topic: {document: label}}`, records with the fields of `Judgment` or of
@@ -55,7 +60,8 @@ def load_qrels(source: Source, name: str | None = None) -> Qrels:
         name: The name in results; the path when left out, else the dimension.
 
     Raises:
-        DataError: A line cannot be used, there is none, or numbers and stances are mixed.
+        DataError: A line cannot be used, there is none, numbers and stances are mixed, or a
+            document has two labels.
         UsageError: A column is missing.
     """
     if isinstance(source, Qrels):
@@ -66,9 +72,9 @@ def load_qrels(source: Source, name: str | None = None) -> Qrels:
     if isinstance(source, str | Path):
         judgments: Iterable[Judgment] = read_qrels(source)
     elif isinstance(source, Mapping):
-        judgments = _checked(_mapped(source), name)
+        judgments = consistent(_checked(_mapped(source), name), name or "qrels")
     else:
-        judgments = _checked(cast("Iterable[Any]", source), name)
+        judgments = consistent(_checked(cast("Iterable[Any]", source), name), name or "qrels")
     grades: dict[str, dict[str, int]] = {}
     stances: dict[str, dict[str, str]] = {}
     for judgment in judgments:
@@ -80,13 +86,30 @@ def load_qrels(source: Source, name: str | None = None) -> Qrels:
         what = "both numbers and stances as labels" if grades else "no judgment"
         raise DataError(f"found {what}; expected a file of one kind: qid 0 doc label", name)
     dimension = recognise(name or "", grades)
-    pairs = all_pairs(document for labels in grades.values() for document in labels)
+    has_pairs = any(task in Path(name or "").name for task in _PAIR_TASKS) or None
+    pairs = all_pairs((each for labels in grades.values() for each in labels), has_pairs)
+    differing = 0
     if pairs:
-        grades = {
-            topic: {one_order(document): label for document, label in labels.items()}
-            for topic, labels in grades.items()
-        }
-    return Qrels(name or dimension, dimension, grades, stances, pairs)
+        grades, differing = unordered_labels(grades)
+    return Qrels(name or dimension, dimension, grades, stances, pairs, differing)
+
+
+def unordered_labels(
+    judged: Mapping[str, Mapping[str, _Label]],
+) -> tuple[dict[str, dict[str, _Label]], int]:
+    """The labels of pairs by topic, each pair in one order, and the number of pairs with two.
+
+    The later of two labels holds.
+    """
+    found: dict[str, dict[str, _Label]] = {}
+    differing = 0
+    for topic, labels in judged.items():
+        inside = found[topic] = {}
+        for document, label in labels.items():
+            pair = one_order(document)
+            differing += inside.get(pair, label) != label
+            inside[pair] = label
+    return found, differing
 
 
 def recognise(name: str, grades: dict[str, dict[str, int]]) -> Dimension:
@@ -105,22 +128,25 @@ def _mapped(source: Mapping[str, Mapping[str, Any]]) -> list[Judgment]:
     ]
 
 
-def _checked(source: Iterable[Any], name: str | None) -> Iterator[Judgment]:
-    columns = (sources.TOPIC, sources.DOCUMENT, sources.LABEL)
-    for number, (topic, document, label) in enumerate(sources.rows(source, columns, 3), start=1):
-        if isinstance(label, str) and label in STANCES:
-            yield Judgment(identifier(topic), identifier(document), label)
-            continue
-        try:
-            value = float(label)
-            whole = int(value)
-        except (TypeError, ValueError, OverflowError):
-            value, whole = 0.5, 0
-        if value != whole:
+def _checked(source: Iterable[Any], name: str | None) -> Iterator[tuple[int, Judgment]]:
+    """The judgments of records or a data frame, each with its number."""
+    columns, name = (sources.TOPIC, sources.DOCUMENT, sources.LABEL), name or "qrels"
+    for number, (topic, document, label) in enumerate(sources.rows(source, columns, 3, name), 1):
+        labelled = str(label) if isinstance(label, str) and label in STANCES else _whole(label)
+        if labelled is None:
             raise DataError(
-                f"found the label {label!r}; expected a whole number or one of "
+                f"found the label {label!r:.80}; expected a whole number or one of "
                 f"{', '.join(STANCES)}",
-                name or "qrels",
+                name,
                 number,
             )
-        yield Judgment(identifier(topic), identifier(document), whole)
+        places = identifier(topic, name, number), identifier(document, name, number)
+        yield number, Judgment(*places, labelled)
+
+
+def _whole(label: Any) -> int | None:
+    try:
+        value = float(label)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return int(value) if value.is_integer() and abs(value) <= MOST else None

@@ -16,7 +16,7 @@ from sicetnon.checks import check_ranking
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.sources import MISSING, Source, identifier
-from sicetnon.formats.runs import distinct, read_run
+from sicetnon.formats.runs import distinct, read_run, whole_rank
 from sicetnon.records import UNSTANCED, Ranking, Run, Topic
 
 _FIELDS = operator.attrgetter("topic", "document", "rank", "score", "stance", "tag")
@@ -129,7 +129,7 @@ def _real(score: Any, topic: object) -> float:
         value = float(score)
         if value == value:
             return value
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise DataError(f"found the score {score!r} for topic {topic!r}; expected a number")
 
@@ -138,29 +138,32 @@ def _checked(source: Iterable[Any], name: str | None) -> Iterator[_Row]:
     """The rows of records or a data frame, with the types that a file's rows have."""
     columns = (sources.TOPIC, sources.DOCUMENT, sources.RANK, sources.SCORE)
     optional = (sources.STANCE, sources.TAG)
-    rows = sources.rows(source, (*columns, *optional), required=2)
+    name = name or "run"
+    rows = sources.rows(source, (*columns, *optional), 2, name)
     for number, (topic, document, rank, score, stance, tag) in enumerate(rows, start=1):
         if rank is MISSING and score is MISSING:
             raise UsageError("found neither a column 'rank' nor a column 'score' in the run")
         try:
-            place = MISSING if rank is MISSING else int(rank)
+            place = MISSING if rank is MISSING else whole_rank(rank)
             value = -float(rank) if score is MISSING else float(score)
             if value != value:
                 raise ValueError(score)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
+            given = {"rank": rank, "score": score}
+            found = (f"{key} {each!r:.40}" for key, each in given.items() if each is not MISSING)
             raise DataError(
-                f"found rank {rank!r} and score {score!r}; expected a whole number and a number",
-                name or "run",
+                f"found {' and '.join(found)}; expected a whole number as rank, a number as score",
+                name,
                 number,
             ) from None
-        word = UNSTANCED if stance is MISSING else str(stance)
         yield (
-            identifier(topic),
-            identifier(document),
+            identifier(topic, name, number),
+            identifier(document, name, number),
             place,
             value,
-            word,
-            "" if tag is MISSING else str(tag),
+            # as texts, whatever a frame holds
+            UNSTANCED if stance is MISSING else identifier(stance, name, number),
+            str(tag) if isinstance(tag, str | int) else "",
         )
 
 

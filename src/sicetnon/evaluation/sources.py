@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
+import numbers
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from sicetnon.errors import DataError, UsageError
+from sicetnon.formats.identifiers import check_identifier
 from sicetnon.records import Run
 from sicetnon.values import check_path
 
@@ -111,15 +114,36 @@ def _is_record(item: object) -> bool:
     return not is_frame(item) and any(name in held for name in TOPIC)
 
 
-def identifier(value: object) -> str:
+def identifier(value: object, name: str | None = None, row: int | None = None) -> str:
     """An id as a text. Data frames with gaps hold whole numbers as floats: 1.0 is the id 1.
 
+    Args:
+        value: A text or a whole number.
+        name: The name of the source, for messages.
+        row: The number of the row, likewise.
+
     Raises:
-        DataError: There is none: None or NaN.
+        DataError: It is something else, such as None or NaN, or no run could hold it.
     """
-    if value is None or value != value:
-        raise DataError(f"found {value} in the place of an id; expected a text or a number")
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    text = value if isinstance(value, str) else _whole_number(value)
+    if text is None:
+        raise DataError(
+            f"found {value!r:.80} in the place of an id; expected a text or a whole number",
+            name,
+            row,
+        )
+    try:
+        check_identifier(text)
+    except ValueError as error:
+        raise DataError(f"{error}; expected one word", name, row) from None
+    return str(text)
+
+
+def _whole_number(value: object) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return None
+    number = math.floor(value) if math.isfinite(value) else 0
+    return str(number) if number == value else None
 
 
 def nested(source: Mapping[Any, Any], what: str) -> Iterator[tuple[Any, Any, Any]]:
@@ -139,7 +163,7 @@ def nested(source: Mapping[Any, Any], what: str) -> Iterator[tuple[Any, Any, Any
 
 
 def rows(
-    source: Iterable[Any], columns: Sequence[tuple[str, ...]], required: int
+    source: Iterable[Any], columns: Sequence[tuple[str, ...]], required: int, name: str = "records"
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of records or of a data frame, reduced to some columns in a fixed order.
 
@@ -148,37 +172,71 @@ def rows(
         columns: For each column the names that it may have.
         required: How many of them, from the first, must be there. The others are `MISSING`
             where the source lacks them.
+        name: The name of the source, for messages.
 
     Raises:
-        UsageError: A required column is missing.
+        DataError: A record lacks a column that the first one has, or has one more.
+        UsageError: A required column is missing, or there are two of one name.
     """
     if is_frame(source):
-        frame: Any = source
-        names = _choose(columns, set(map(str, frame.columns)), required)
-        return zip(
-            *(itertools.repeat(MISSING) if name is None else list(frame[name]) for name in names),
-            strict=False,
-        )
+        return _frame_rows(source, columns, required)
     records = iter(source)
-    first = next(records, None)
-    if first is None:
-        return iter(())
-    if isinstance(first, Mapping):
-        names = _choose(columns, set(map(str, first)), required)
-        chosen = [MISSING if name is None else name for name in names]
-        dictionaries = itertools.chain([first], records)
-        return (tuple(row.get(name, MISSING) for name in chosen) for row in dictionaries)
-    held = {name for name in itertools.chain(*columns) if hasattr(first, name)}
+    head = list(itertools.islice(records, 1))
+    return _record_rows(itertools.chain(head, records), head, columns, required, name)
+
+
+def _frame_rows(
+    frame: Any, columns: Sequence[tuple[str, ...]], required: int
+) -> Iterator[tuple[Any, ...]]:
+    if hasattr(frame, "collect"):
+        raise UsageError(f"found a {type(frame).__name__}; expected a data frame: call collect()")
+    held = list(map(str, frame.columns))
     names = _choose(columns, held, required)
-    getters = [_nothing if name is None else operator.attrgetter(name) for name in names]
-    return (tuple(get(record) for get in getters) for record in itertools.chain([first], records))
+    if doubled := [name for name in names if name is not None and held.count(name) > 1]:
+        raise UsageError(f"found two columns {doubled[0]!r}; expected one of each name")
+    return zip(
+        *(itertools.repeat(MISSING) if name is None else list(frame[name]) for name in names),
+        strict=False,
+    )
 
 
-def _nothing(_: object) -> _Missing:
-    return MISSING
+def _record_rows(
+    records: Iterable[Any],
+    head: Sequence[Any],
+    columns: Sequence[tuple[str, ...]],
+    required: int,
+    source: str,
+) -> Iterator[tuple[Any, ...]]:
+    if not head:
+        return
+    is_mapping = isinstance(head[0], Mapping)
+    has: Callable[[Any, str], bool] = operator.contains if is_mapping else hasattr
+    get: Callable[[Any, str], Any] = operator.getitem if is_mapping else getattr
+    held = [name for name in itertools.chain(*columns) if has(head[0], name)]
+    names = _choose(columns, list(map(str, head[0])) if is_mapping else held, required)
+    # a column that begins after the first record would be passed over in silence
+    late = [other for name, several in zip(names, columns, strict=True)
+            if name is None for other in several]  # fmt: skip
+    for number, record in enumerate(records, start=1):
+        if isinstance(record, Mapping) != is_mapping:
+            found = type(record).__name__
+            raise DataError(f"found {found}; expected records of one kind", source, number)
+        try:
+            yield tuple([MISSING if name is None else get(record, name) for name in names])
+        except (KeyError, AttributeError):
+            lacking = next(name for name in names if name is not None and not has(record, name))
+            raise DataError(
+                f"found a record without {lacking!r}, which the first one has", source, number
+            ) from None
+        if late and (more := [name for name in late if has(record, name)]):
+            raise DataError(
+                f"found a record with {more[0]!r}, which the first one lacks", source, number
+            )
 
 
-def _choose(columns: Sequence[tuple[str, ...]], held: set[str], required: int) -> list[str | None]:
+def _choose(
+    columns: Sequence[tuple[str, ...]], held: Sequence[str], required: int
+) -> list[str | None]:
     chosen = [next((name for name in names if name in held), None) for names in columns]
     for names, choice in zip(columns[:required], chosen, strict=False):
         if choice is None:

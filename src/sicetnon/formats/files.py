@@ -23,6 +23,10 @@ from sicetnon.values import check_path
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK_BYTES = 1 << 22
+CARRIAGE_RETURN = (
+    "found a carriage return inside the line; expected a line feed after each line: convert the "
+    "file (tr '\\r' '\\n')"
+)
 _UNPACKED_CHUNK, _LEAST_CHUNK = 1 << 18, 1 << 12
 
 

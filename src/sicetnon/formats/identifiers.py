@@ -7,10 +7,14 @@ joined by a comma, in any order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from sicetnon.errors import DataError
 
 SEPARATOR = ","
 _SENTENCE = "__"
+_SENTENCE_FORM = re.compile(r"\S+_(?:_|sent)\d+")
 _FORMS = {
     # hexadecimal numbers without leading zeros; the first release of args.me named the time too
     "argument": r"S[0-9a-f]{4,8}-A[0-9a-f]{4,8}|[0-9a-f]{4,8}-\d{4}-\d\d-\d\dT[\w:-]+",
@@ -43,15 +47,45 @@ def check_identifiers(identifiers: Sequence[str]) -> None:
             check_identifier(identifier)
 
 
+def check_printable(names: Mapping[str, str], path: Path | str, line: int) -> None:
+    """Refuse names on a line of a file that hold characters that nobody sees.
+
+    Raises:
+        DataError: A name does; the key says what it names.
+    """
+    for what, name in names.items():
+        if not name.isprintable():
+            raise DataError(
+                f"found the {what} {name!r}, which holds characters that do not print; remove "
+                "them, such as a byte order mark inside a file of several",
+                path,
+                line,
+            )
+
+
 def argument_of(identifier: str) -> str:
     """The id of the argument that a sentence belongs to; any other id as it is."""
     return identifier.partition(_SENTENCE)[0]
 
 
-def is_pair(identifier: str) -> bool:
-    """Whether an id is one of a pair: exactly one comma, with something on either side."""
+def halves(identifier: str) -> tuple[str, str] | None:
+    """The parts of an id with exactly one comma and something on either side; else None.
+
+    In a task with pairs these are two sentences. Elsewhere a comma is part of the id.
+    """
     first, comma, second = identifier.partition(SEPARATOR)
-    return bool(first and comma and second) and SEPARATOR not in second
+    if not (first and comma and second) or SEPARATOR in second:
+        return None
+    return first, second
+
+
+def is_pair(identifier: str) -> bool:
+    """Whether an id is one of a pair by its form: two ids of sentences, joined by a comma.
+
+    Ids of sentences end in `__3`, as in the corpus, or in `_sent3`, as on the page of the task.
+    """
+    found = halves(identifier)
+    return found is not None and all(map(_SENTENCE_FORM.fullmatch, found))
 
 
 def form_of(identifier: str) -> str | None:
@@ -73,19 +107,24 @@ def all_of_form(identifiers: Sequence[str], form: str) -> bool:
     return all(form_of(each) in (None, form) for each in identifiers)
 
 
-def all_pairs(identifiers: Iterable[str]) -> bool:
-    """Whether all ids are of pairs; false if there is no id."""
+def all_pairs(identifiers: Iterable[str], has_pairs: bool | None = None) -> bool:
+    """Whether all ids are of pairs; false if there is no id.
+
+    Args:
+        identifiers: The ids.
+        has_pairs: Whether their task has pairs, in any form; their form tells if left out.
+    """
+    if has_pairs is False:
+        return False
+    test = halves if has_pairs else is_pair
     found = False
     for identifier in identifiers:
-        if not is_pair(identifier):
+        if not test(identifier):
             return False
         found = True
     return found
 
 
 def one_order(identifier: str) -> str:
-    """The id of a pair with its halves in alphabetical order; any other id as it is."""
-    first, comma, second = identifier.partition(SEPARATOR)
-    if comma and second < first and SEPARATOR not in second and second:
-        return f"{second}{SEPARATOR}{first}"
-    return identifier
+    """The id of a pair with its halves in alphabetical order; an id without one comma unchanged."""
+    return SEPARATOR.join(sorted(halves(identifier) or (identifier,)))

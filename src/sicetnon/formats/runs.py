@@ -12,21 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_ranking
+from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import DataError, UsageError, counted
-from sicetnon.formats.files import read_lines, write_whole
-from sicetnon.formats.identifiers import one_order
+from sicetnon.formats.entries import is_number
+from sicetnon.formats.files import CARRIAGE_RETURN, read_lines, write_whole
+from sicetnon.formats.identifiers import check_printable, one_order
 from sicetnon.records import Ranking, Run, RunLine
 from sicetnon.values import check_path, check_text
 
 EXPECTED = "qid Q0 doc rank score tag"
 MOST = 10**9
+_SECOND_COLUMNS = {word for each in CONTRACTS.values() for word in each.second_columns}
 
 
 def read_run(path: Path | str) -> Iterator[RunLine]:
     """Stream the lines of a run. Tabs, several spaces, and tags with spaces are accepted.
 
     Raises:
-        DataError: A line has fewer than six columns, or its rank or score is no number.
+        DataError: A line has fewer than six columns, its rank or score is no number, an id holds
+            characters that do not print, or two lines are joined.
     """
     for number, line in read_lines(path):
         columns = line.split(maxsplit=5)
@@ -36,8 +40,13 @@ def read_run(path: Path | str) -> Iterator[RunLine]:
             found = counted(len(columns), "column")
             raise DataError(f"found {found}; expected 6: {EXPECTED}", path, number)
         topic, stance, document, rank, score, tag = columns
+        # most tags are one word
+        if ("\r" in line or len(tag.split(None, 1)) > 1) and (fault := fault_of_line(line, tag)):
+            raise DataError(fault, path, number)
+        if not line.isprintable():  # most often for tabs
+            check_printable({"topic": topic, "document": document}, path, number)
         try:
-            yield RunLine(topic, stance, document, _whole(rank), _number(score), tag.rstrip())
+            yield RunLine(topic, stance, document, whole_rank(rank), _number(score), tag.rstrip())
         except ValueError:
             raise DataError(
                 f"found rank {rank!r} and score {score!r}; expected a whole number and a number",
@@ -46,11 +55,40 @@ def read_run(path: Path | str) -> Iterator[RunLine]:
             ) from None
 
 
-def _whole(text: str) -> int:
-    value = int(text)
-    if abs(value) > MOST:
-        raise ValueError(text)
-    return value
+def fault_of_line(line: str, tag: str) -> str:
+    """The reason why a line hides another one in its tag, with the cure, or an empty text.
+
+    A tag may hold spaces, so a line that follows without a line end is read as a part of it: after
+    `cat` of a file whose last line has no end, or in a file whose lines end in carriage returns.
+
+    Args:
+        line: The line, without its line end.
+        tag: What follows the fifth column.
+    """
+    if "\r" in line.rstrip("\r"):
+        return CARRIAGE_RETURN
+    words = tag.split()
+    # topic, second column and document stand before a rank; the topic may be glued to the tag
+    # before it, or to a score without a tag
+    starts = range(3 if words[:1] and words[0] not in _SECOND_COLUMNS else 2, len(words) - 2)
+    if any(words[at].isdecimal() and is_number(words[at + 1]) for at in starts):
+        return (
+            f"found two lines in one, with the tag {tag.strip()[:80]!r}; expected a line end after "
+            f"each: {EXPECTED}; awk 1 FILE FILE joins files whose last line has none"
+        )
+    return ""
+
+
+def whole_rank(value: str | float) -> int:
+    """A rank as a whole number.
+
+    Raises:
+        ValueError: It is none, or beyond all files.
+    """
+    rank = int(value)
+    if abs(rank) > MOST or (not isinstance(value, str) and rank != value):
+        raise ValueError(value)
+    return rank
 
 
 def _number(text: str) -> float:

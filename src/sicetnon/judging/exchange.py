@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from sicetnon.contracts import has_pairs
 from sicetnon.errors import DataError, UsageError
-from sicetnon.evaluation.qrels import recognise
+from sicetnon.evaluation.qrels import recognise, unordered_labels
 from sicetnon.formats.files import write_whole
-from sicetnon.formats.identifiers import one_order
+from sicetnon.formats.identifiers import all_pairs, one_order
 from sicetnon.formats.qrels import SIDES, STANCES, qrels_text, read_qrels
 from sicetnon.judging.combining import Combination, combine
 from sicetnon.judging.store import JudgingFile
@@ -44,6 +46,7 @@ class Imported:
         known: Judgments that were votes already.
         outside: Judgments of documents that are not in the pool.
         full: Judgments of documents that have all their votes.
+        differing: Pairs with another label in each order; the later became the vote.
     """
 
     dimension: str
@@ -51,6 +54,7 @@ class Imported:
     known: int
     outside: int
     full: int
+    differing: int = 0
 
 
 def export_judgments(
@@ -111,12 +115,23 @@ def import_judgments(
         dimension: Their dimension; by their labels and the file's name when left out.
 
     Raises:
-        DataError: A line cannot be used, or a label is not on the scale.
+        DataError: A line cannot be used, a document has two labels, or a label is not on the scale.
         UsageError: The dimension is not judged in this file.
     """
+    with file.reading() as database:
+        rows = database.execute("SELECT id, topic, document FROM items").fetchall()
+    is_paired = all_pairs((document for _, _, document in rows), has_pairs(file.plan.task))
+    # elsewhere two ids with a comma are two documents
+    order: Callable[[str], str] = one_order if is_paired else str
+    items = {(topic, order(document)): item for item, topic, document in rows}
+    given: dict[str, dict[str, str]] = defaultdict(dict)
+    for judgment in read_qrels(path, (*STANCES, *SIDES)):
+        given[judgment.topic][judgment.document] = str(judgment.label)
+    judgments, differing = unordered_labels(given) if is_paired else (given, 0)
     labels = {
-        (judgment.topic, one_order(judgment.document)): str(judgment.label)
-        for judgment in read_qrels(path, (*STANCES, *SIDES))
+        (topic, document): label
+        for topic, documents in judgments.items()
+        for document, label in documents.items()
     }
     judged = dimension or _dimension(path, set(labels.values()))
     scale = next((each for each in file.plan.scales if each.dimension == judged), None)
@@ -126,13 +141,8 @@ def import_judgments(
     if wrong := sorted(set(labels.values()) - set(scale.values)):
         expected = ", ".join(scale.values)
         raise DataError(f"found the label {wrong[0]!r} of {judged}; expected of {expected}", path)
-    with file.reading() as database:
-        items = {
-            (topic, one_order(document)): item
-            for item, topic, document in database.execute("SELECT id, topic, document FROM items")
-        }
     known = {
-        (vote.topic, one_order(vote.document)): vote.label
+        (vote.topic, order(vote.document)): vote.label
         for vote in standing_votes(file)
         if vote.assessor == name and vote.dimension == judged
     }
@@ -140,7 +150,12 @@ def import_judgments(
     fresh = {place: label for place, label in inside.items() if known.get(place) != label}
     saved = file.add_votes(name, [(items[place], judged, label) for place, label in fresh.items()])
     return Imported(
-        judged, saved, len(inside) - len(fresh), len(labels) - len(inside), len(fresh) - saved
+        judged,
+        saved,
+        len(inside) - len(fresh),
+        len(labels) - len(inside),
+        len(fresh) - saved,
+        differing,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sicetnon.checks import check_number
+from sicetnon.contracts import has_pairs
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import Sources, each_source
@@ -72,7 +73,7 @@ def make_pool(
         check_number(quota, "quota", 1)
     scales = scales_of(task, dimensions)
     asked = load_topics(topics)
-    names, pool = _gathered(runs, asked, depth)
+    names, pool = _gathered(runs, asked, depth, task)
     shuffled = {number: _shuffled(found, seed, number) for number, found in pool.items() if found}
     if not shuffled:
         raise UsageError("found no document in the runs; expected at least one")
@@ -83,7 +84,7 @@ def make_pool(
 
 
 def _gathered(
-    runs: Sources, topics: Sequence[Topic], depth: int
+    runs: Sources, topics: Sequence[Topic], depth: int, task: str
 ) -> tuple[tuple[str, ...], dict[str, set[str]]]:
     """The names of runs, and their first documents by topic."""
     pool: dict[str, set[str]] = {topic.number: set() for topic in topics}
@@ -91,7 +92,7 @@ def _gathered(
     for name, source in each_source(runs):
         run = load_run(source, name)
         names.append(whole_text(name) if name else name_of(run.name))
-        for number, documents in pooled(run, depth).items():
+        for number, documents in pooled(run, depth, task).items():
             if number not in pool:
                 message = f"found the topic {number}, which is not among the topics; give its file"
                 raise DataError(message, run.name)
@@ -105,9 +106,10 @@ def _gathered(
     return tuple(names), pool
 
 
-def pooled(run: Run, depth: int) -> Mapping[str, tuple[str, ...]]:
-    """The first documents of each topic of a run; a pair is written in one order."""
-    if all_pairs(document for ranking in run.rankings.values() for document in ranking.ids):
+def pooled(run: Run, depth: int, task: str) -> Mapping[str, tuple[str, ...]]:
+    """The first documents of each topic of a run of a task; a pair is written in one order."""
+    documents = (document for ranking in run.rankings.values() for document in ranking.ids)
+    if all_pairs(documents, has_pairs(task)):
         run = unordered(run)
     return {number: ranking.ids[:depth] for number, ranking in run.rankings.items()}
 

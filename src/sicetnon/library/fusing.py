@@ -37,7 +37,7 @@ def fuse_files(
     loaded = [load_run(path) for path in runs]
     for line in _notices(loaded, fusion):
         say(f"warning: {line}")
-    fused = fuse(loaded, fusion, k, tag)
+    fused = fuse(loaded, fusion, k, tag, task=task)
     rankings = list(fused.rankings.values())
     if task:
         lines = run_text(rankings, tag).splitlines(keepends=True)

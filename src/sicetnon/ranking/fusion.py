@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_number, check_real
+from sicetnon.contracts import has_pairs
 from sicetnon.errors import UsageError, counted
 from sicetnon.formats.identifiers import all_pairs
 from sicetnon.formats.runs import unordered
@@ -127,13 +128,18 @@ def checked_fusion(fusion: Fusion | None) -> Fusion:
 
 
 def fuse(
-    runs: Sequence[Run], fusion: Fusion | None = None, depth: int = DEPTH, name: str = "fused"
+    runs: Sequence[Run],
+    fusion: Fusion | None = None,
+    depth: int = DEPTH,
+    name: str = "fused",
+    *,
+    task: str | None = None,
 ) -> Run:
     """Fuse runs, topic by topic. The order of the runs makes no difference, to the last digit.
 
     Documents with equal scores are ordered by their best rank in a run, then by their ids. A topic
-    is fused from the runs that have it. The two orders of a pair of sentences are the same pair;
-    the result writes it in alphabetical order.
+    is fused from the runs that have it. The two orders of a pair of sentences are the same pair,
+    if all documents are pairs; the result writes it in alphabetical order.
 
     A document's stance is the one with the highest sum of weights among the runs that have the
     document; `Q0` is no vote. Of stances with equal sums, the one of the run that ranks the
@@ -144,9 +150,12 @@ def fuse(
         fusion: The method; reciprocal rank fusion without weights when left out.
         depth: Largest number of documents per topic.
         name: Name and tag of the result.
+        task: The id of the task-year, which tells whether documents are pairs. If left out, the
+            form of the ids tells, as in `load_qrels`.
 
     Raises:
-        UsageError: There is no run, one is no `Run`, or the weights are not one for each run.
+        UsageError: There is no run, one is no `Run`, the weights are not one for each run, or there
+            is no such task.
     """
     if not isinstance(runs, Sequence):
         raise UsageError(f"found {type(runs).__name__}; expected a list of runs")
@@ -161,7 +170,7 @@ def fuse(
     fusion = checked_fusion(fusion)
     shares = fusion.shares(len(runs)).tolist()
     voices = [(run, share) for run, share in zip(runs, shares, strict=True) if share]
-    if all_pairs(_documents(run for run, _ in voices)):
+    if all_pairs(_documents(run for run, _ in voices), has_pairs(task)):
         voices = [(unordered(run), share) for run, share in voices]
     topics = sorted({topic for run, _ in voices for topic in run.rankings}, key=_natural)
     fused = {

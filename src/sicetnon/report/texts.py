@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from sicetnon.formats.identifiers import SEPARATOR, argument_of, is_pair
+from sicetnon.formats.identifiers import argument_of, halves
 from sicetnon.records import ProcessedArgument, Record
 from sicetnon.text.snippets import Piece, snippet
 from sicetnon.text.stopwords import content_of
@@ -44,11 +44,10 @@ class Texts:
     def of(self, documents: Iterable[str]) -> dict[str, str]:
         """The texts that are known; the two sentences of a pair are one text."""
         documents = list(documents)
-        parts = {
-            document: document.split(SEPARATOR) if is_pair(document) else [document]
-            for document in documents
-        }
-        found = self._read({part for halves in parts.values() for part in halves} | set(documents))
+        parts = {document: halves(document) or (document,) for document in documents}
+        found = self._read(
+            {part for several in parts.values() for part in several} | set(documents)
+        )
         texts = {}
         for document in documents:
             if document in found:

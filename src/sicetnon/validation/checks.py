@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sicetnon.contracts import Contract
 from sicetnon.errors import counted
-from sicetnon.formats.identifiers import SEPARATOR, form_of, is_pair
+from sicetnon.formats.identifiers import SEPARATOR, form_of, halves
 from sicetnon.validation import rules
 from sicetnon.validation.rows import Row
 from sicetnon.validation.rules import Log, either, listed, shown
@@ -195,9 +195,8 @@ class Checker:
 
     def _mirrored(self, pair: str, line: int) -> str:
         """Check the form of a pair and give it in the other order; itself where the form is bad."""
-        first, _, second = pair.partition(SEPARATOR)
-        if first != second and is_pair(pair):
-            return f"{second}{SEPARATOR}{first}"
+        if (both := halves(pair)) and both[0] != both[1]:
+            return SEPARATOR.join(reversed(both))
         found, expected = f"the pair {shown(pair)}", "two different ids, one comma between"
         self._log.note(rules.PAIR_FORM, line, found, expected)
         return pair

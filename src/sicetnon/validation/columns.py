@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from sicetnon.contracts import Contract, contract_of
-from sicetnon.formats.identifiers import SEPARATOR, all_of_form, is_pair
+from sicetnon.formats.identifiers import all_of_form, halves
 from sicetnon.formats.runs import falling_scores
 from sicetnon.records import Ranking
 
@@ -51,5 +51,5 @@ def _is_sound(ranking: Ranking, contract: Contract) -> bool:
 
 def _are_pairs(ids: Sequence[str]) -> bool:
     """Whether all ids are of pairs of different sentences, and no pair is there twice."""
-    pairs = {frozenset(each.split(SEPARATOR)) for each in ids if is_pair(each)}
+    pairs = {frozenset(both) for each in ids if (both := halves(each))}
     return len(pairs) == len(ids) and all(len(pair) == 2 for pair in pairs)

@@ -16,6 +16,7 @@ from typing import Any
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.entries import is_number
 from sicetnon.formats.files import DamagedGzipError, open_bytes
+from sicetnon.formats.runs import fault_of_line
 from sicetnon.records import UNSTANCED, Ranking, Run
 from sicetnon.validation import rules
 from sicetnon.validation.rules import Log, shown
@@ -121,7 +122,15 @@ class RowReader:
             is_strict = len(words) == 6 and " ".join(words) == text
             row = words if is_strict else self._tolerated(text, words)
             if row:
+                self._check_ids(row)
                 yield row
+
+    def _check_ids(self, row: Row) -> None:
+        """Note a topic or a document with characters that nobody sees."""
+        for what, name in (("topic", row[0]), ("id", row[2])):
+            if not name.isprintable():
+                found = f"the {what} {shown(name)}"
+                self._log.note(rules.UNPRINTABLE, self.lines, found, "characters that print")
 
     def _tolerated(self, text: str, words: list[str]) -> Row | None:
         """The row of a line that is not six words with a space between; None where it has none."""
@@ -137,6 +146,10 @@ class RowReader:
             row = words
             if len(words) > 6:
                 row = [*words[:5], text.split(None, 5)[5].rstrip()]
+                if fault_of_line(text, row[5]):
+                    found, one = f"the tag {shown(row[5])}", "the end of the line after one word"
+                    self._log.note(rules.JOINED_LINES, self.lines, found, one)
+                    return row
                 self._log.note(rules.TAG_SPACE, self.lines, f"the tag {shown(row[5])}", "one word")
             if " ".join(row) != text:
                 self._log.note(rules.SEPARATORS, self.lines, _odd_separator(text), "single spaces")

@@ -70,6 +70,18 @@ NOT_UTF8 = Rule("not-utf-8", "error", "Save the file as UTF-8.")
 BYTE_ORDER_MARK = Rule(
     "byte-order-mark", "error", "Save the file as UTF-8 without a byte order mark."
 )
+# nobody sees that such an id matches no judgment
+UNPRINTABLE = Rule(
+    "unprintable-id",
+    "error",
+    "Remove the character, such as a byte order mark inside a file of several.",
+)
+# a tolerant reader takes the second line for the tag of the first, and its result is lost
+JOINED_LINES = Rule(
+    "joined-lines",
+    "error",
+    "End each line by a line feed, also the last line of a file that is joined with another.",
+)
 # there is nothing to score
 EMPTY = Rule(
     "empty-file", "error", "Look for an error message of the program that should have written it."

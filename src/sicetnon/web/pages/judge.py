@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sicetnon.errors import counted
 from sicetnon.formats.entries import is_link
-from sicetnon.formats.identifiers import SEPARATOR, is_pair
+from sicetnon.formats.identifiers import halves
 from sicetnon.judging import Item, JudgingFile, Scale
 from sicetnon.judging.ledger import Action
 from sicetnon.judging.scales import NO_ARGUMENT
@@ -171,16 +171,11 @@ def judge_cards(
 
 def shown_texts(index: Index, document: str) -> list[ShownText]:
     """The text of a document; of a pair, both sentences. Empty where the index lacks it."""
-    if is_pair(document):
-        halves = document.split(SEPARATOR)
-        texts = Texts(index).of(halves)
-        return [ShownText("", "", _paragraphs(texts[half])) for half in halves if half in texts]
     number = index.number(document)
     if number is None:
         # a sentence is found in its argument
-        return [
-            ShownText("", "", _paragraphs(text)) for text in Texts(index).of([document]).values()
-        ]
+        texts = Texts(index).of(halves(document) or [document])
+        return [ShownText("", "", _paragraphs(text)) for text in texts.values()]
     (record,) = index.records_at([number])
     text, heading, source, stance = parts_of(record)
     link = source if is_link(source) else None
