@@ -129,9 +129,8 @@ def check_order(ranking: Any, topic: Topic, giver: str, may_repeat: bool = False
         raise UsageError(
             f"{giver} gives a ranking of topic {found.topic.number!r} for topic {topic.number!r}"
         )
-    if not may_repeat and len(set(found.ids)) != len(found):
-        twice = Counter(found.ids).most_common(1)[0][0]
-        raise UsageError(f"{giver} gives for topic {topic.number} the document {twice!r} twice")
+    if not may_repeat:
+        _check_distinct(found, giver)
     rising = np.flatnonzero(found.scores[1:] > found.scores[:-1])
     if len(rising):
         rank = int(rising[0]) + 2
@@ -157,13 +156,56 @@ def check_ranking(ranking: Any, giver: str) -> Ranking:
     return checked
 
 
+def check_writable(rankings: Any, giver: str) -> list[Ranking]:
+    """Rankings, if a run of them can be read again.
+
+    Raises:
+        UsageError: One is not sound, holds a document twice, has a topic or a stance that is not
+            one word, or two are of one topic.
+    """
+    checked = [check_ranking(each, giver) for each in rankings]
+    topics = Counter(ranking.topic.number for ranking in checked)
+    for ranking in checked:
+        number = ranking.topic.number
+        if topics[number] > 1:
+            raise UsageError(f"{giver} gives two rankings of topic {number!r}; expected one")
+        if fault := _fault_of_words([number], "the topic"):
+            raise UsageError(f"{giver} gives {fault}")
+        if fault := _fault_of_words(ranking.second_column, "the stance"):
+            raise UsageError(f"{giver} gives for topic {number} {fault}")
+        _check_distinct(ranking, giver)
+    return checked
+
+
+def _check_distinct(ranking: Ranking, giver: str) -> None:
+    if len(set(ranking.ids)) != len(ranking):
+        twice = Counter(ranking.ids).most_common(1)[0][0]
+        raise UsageError(f"{giver} gives for topic {ranking.topic.number} the document {twice!r} "
+                         "twice")  # fmt: skip
+
+
+def _fault_of_words(words: Sequence[object], what: str) -> str | None:
+    """What is wrong with words that a line of a run is to hold."""
+    for word in words:
+        if not isinstance(word, str):
+            return f"{what} {word!r:.80}; expected a text"
+    together = "".join(map(str, words))
+    if all(words) and together.isprintable() and " " not in together:
+        return None
+    for word in map(str, words):
+        if word.split() != [word]:
+            return f"{what} {word!r}; expected one without white space"
+        if not word.isprintable():
+            return f"{what} {word!r}; expected characters that print"
+    return None
+
+
 def _fault_of_ids(ranking: Ranking) -> str | None:
     ids = ranking.ids
     if not isinstance(ids, tuple) or not all(isinstance(each, str) for each in ids):
         return "ids that are no tuple of texts"
-    if len(" ".join(ids).split()) != len(ids):
-        wrong = next(each for each in ids if each.split() != [each])
-        return f"the id {wrong!r}; expected an id without white space"
+    if fault := _fault_of_words(ids, "the id"):
+        return fault
     if ranking.stances is not None and len(ranking.stances) != len(ids):
         found = f"{counted(len(ranking.stances), 'stance')} for {counted(len(ids), 'id')}"
         return f"{found}; expected one for each"

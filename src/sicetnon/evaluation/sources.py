@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.identifiers import check_identifier
+from sicetnon.formats.memory import is_gap
 from sicetnon.records import Run
 from sicetnon.values import check_path
 
@@ -146,6 +147,11 @@ def _whole_number(value: object) -> str | None:
     return str(number) if number == value else None
 
 
+def is_missing(value: object) -> bool:
+    """Whether a value stands for none: of a column that is not there, or a gap of a data frame."""
+    return value is MISSING or is_gap(value)
+
+
 def nested(source: Mapping[Any, Any], what: str) -> Iterator[tuple[Any, Any, Any]]:
     """The topic, the document and the number of each entry of `{topic: {document: number}}`.
 
@@ -185,15 +191,25 @@ def rows(
     return _record_rows(itertools.chain(head, records), head, columns, required, name)
 
 
+def check_frame(frame: Any, used: Sequence[str | None] = ()) -> list[str]:
+    """The names of a data frame's columns, all or the used ones of which occur once.
+
+    Raises:
+        UsageError: Two have one name, or its rows are not there yet.
+    """
+    if hasattr(frame, "collect"):
+        raise UsageError(f"found a {type(frame).__name__}; expected a data frame: call collect()")
+    names = list(map(str, frame.columns))
+    if doubled := [name for name in used or names if name and names.count(name) > 1]:
+        raise UsageError(f"found two columns {doubled[0]!r}; expected one of each name")
+    return names
+
+
 def _frame_rows(
     frame: Any, columns: Sequence[tuple[str, ...]], required: int
 ) -> Iterator[tuple[Any, ...]]:
-    if hasattr(frame, "collect"):
-        raise UsageError(f"found a {type(frame).__name__}; expected a data frame: call collect()")
-    held = list(map(str, frame.columns))
-    names = _choose(columns, held, required)
-    if doubled := [name for name in names if name is not None and held.count(name) > 1]:
-        raise UsageError(f"found two columns {doubled[0]!r}; expected one of each name")
+    names = _choose(columns, list(map(str, frame.columns)), required)
+    check_frame(frame, names)
     return zip(
         *(itertools.repeat(MISSING) if name is None else list(frame[name]) for name in names),
         strict=False,

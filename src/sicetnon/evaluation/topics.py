@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from sicetnon.checks import check_topics
 from sicetnon.errors import UsageError
 from sicetnon.evaluation import sources
@@ -17,33 +19,44 @@ from sicetnon.records import Topic
 TopicSource = str | Path | Mapping[str, str] | Iterable[Any] | Any
 
 QUERY = ("title", "query", "text", "question")
+_COLUMNS = (sources.TOPIC, QUERY, ("objects",), ("description",), ("narrative",))
 
 
 def load_topics(source: TopicSource) -> list[Topic]:
     """Read topics whole.
 
     Args:
-        source: A path of a topics.xml, an id or a dataset of ir_datasets, `{number: question}`,
-            topics, records, or a data frame with columns like `qid` and `query`.
+        source: A path of a topics.xml or of TIREx's queries.jsonl, an id or a dataset of
+            ir_datasets, `{number: question}`, topics, records, or a data frame with columns like
+            `qid` and `query`. `objects` (a list, or a text with commas), `description` and
+            `narrative` are read too, if they are there.
 
     Raises:
-        DataError: The file cannot be used.
-        UsageError: A column is missing, or there is no topic.
+        DataError: The file cannot be used, or a topic has no number that a run can hold.
+        UsageError: A column is missing, a question is no text or empty, or there is no topic.
     """
     source = sources.of_dataset(source, "queries")
     if isinstance(source, str | Path):
         return read_topics(source)
     if isinstance(source, Mapping):
-        topics = [Topic(sources.identifier(each), str(text)) for each, text in source.items()]
+        topics = [_topic(number, title) for number, title in source.items()]
     elif sources.is_frame(source):
-        rows = sources.rows(source, (sources.TOPIC, QUERY), required=2)
-        topics = [Topic(sources.identifier(number), str(text)) for number, text in rows]
+        topics = [_topic(*row) for row in sources.rows(source, _COLUMNS, 2, "topics")]
     else:
-        topics = [each if isinstance(each, Topic) else _of_record(each) for each in source]
+        topics = [_checked(each) if isinstance(each, Topic) else _of_record(each)
+                  for each in source]  # fmt: skip
     if not topics:
         raise UsageError("found no topic; give at least one")
     check_topics(topics)
     return topics
+
+
+def _checked(topic: Topic) -> Topic:
+    if not (isinstance(topic.number, str) and isinstance(topic.title, str)):
+        return topic  # refused with the others
+    _topic(topic.number, topic.title)
+    # texts of numpy are none that a judging file can hold
+    return replace(topic, number=str(topic.number), title=str(topic.title))
 
 
 def _of_record(record: Any) -> Topic:
@@ -53,11 +66,40 @@ def _of_record(record: Any) -> Topic:
             f"found {type(record).__name__} among the topics; expected "
             "{'1': 'Should teachers get tenure?'} or Topic('1', 'Should teachers get tenure?')"
         )
-    [(number, text)] = sources.rows([record], (sources.TOPIC, QUERY), required=2)
+    [row] = sources.rows([record], _COLUMNS, 2, "topics")
+    return _topic(*row)
+
+
+def _topic(
+    number: object,
+    title: object,
+    objects: object = None,
+    description: object = None,
+    narrative: object = None,
+) -> Topic:
+    name = sources.identifier(number, "topics")
+    question = _text(title, name, "question")
+    if not question:
+        raise UsageError(f"found no question for topic {name!r}; expected a text")
+    several = objects.split(",") if isinstance(objects, str) else objects
+    if sources.is_missing(several):
+        several = ()
+    if not isinstance(several, Iterable):
+        raise UsageError(f"found the objects {objects!r:.80} for topic {name!r}; expected texts")
     return Topic(
-        sources.identifier(number),
-        str(text),
-        objects=tuple(getattr(record, "objects", None) or ()),
-        description=getattr(record, "description", ""),
-        narrative=getattr(record, "narrative", ""),
+        name,
+        question,
+        tuple(filter(None, (_text(each, name, "objects") for each in several))),
+        *(
+            "" if sources.is_missing(each) else _text(each, name, what)
+            for what, each in (("description", description), ("narrative", narrative))
+        ),
     )
+
+
+def _text(value: object, topic: str, what: str) -> str:
+    """A text of a topic, white space folded."""
+    if not isinstance(value, str):
+        found = f"{value!r:.80} as the {what} of topic {topic!r}"
+        raise UsageError(f"found {found}; expected a text")
+    return " ".join(value.split())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import numbers
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -43,7 +45,7 @@ def memory_corpus(
         DataError: There is no document, or the named fields are missing.
     """
     is_list = isinstance(documents, list)
-    remaining = iter(documents)
+    remaining = map(_of_python, documents)
     head = list(remaining if is_list else itertools.islice(remaining, LOOKED_AT))
     if not head:
         raise DataError("found no document; expected at least one text, dictionary or record")
@@ -74,6 +76,25 @@ def memory_corpus(
                 reading.on_error(DataError(f"document {place} cannot be used: {error}"))
 
     return Corpus(records, fields.texts, (_NAME,), read)
+
+
+def is_gap(value: object) -> bool:
+    """Whether a value stands for none: None, NaN, or NA and NaT of pandas."""
+    if value is None or isinstance(value, str | Iterable):
+        return value is None
+    try:
+        return bool(value != value)
+    except TypeError:  # NA is neither equal nor unequal to itself
+        return True
+
+
+def _of_python(document: Document) -> Document:
+    """A document without the texts of numpy and the gaps of data frames."""
+    if isinstance(document, str):
+        return str(document)
+    if not isinstance(document, Mapping):
+        return document
+    return {str(name): None if is_gap(each) else each for name, each in document.items()}
 
 
 def _fields(head: Sequence[Document], named: EntryFields) -> EntryFields:
@@ -118,6 +139,10 @@ def _record(document: Document, place: int, fields: EntryFields, kind: type) -> 
     if isinstance(document, str) and kind is str:
         return Entry(str(place), {"text": document})
     if isinstance(document, Mapping) and issubclass(kind, Mapping):
+        identifier = document.get(fields.id or "")
+        # a column of a data frame with a gap holds whole numbers as floats
+        if isinstance(identifier, numbers.Real) and math.floor(identifier) == identifier:
+            document = {**document, str(fields.id): math.floor(identifier)}
         return entry_of(document, fields, place)
     if not isinstance(document, str | Mapping) and type(document) is kind:
         check_identifier(document.id)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_ranking
+from sicetnon.checks import check_writable
 from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.entries import is_number
@@ -137,7 +137,8 @@ def write_run(rankings: Run | Iterable[Ranking], path: Path | str, tag: str | No
         tag: The name in the last column; that of the run when left out.
 
     Raises:
-        UsageError: The tag is missing, empty or holds white space, or a ranking is not sound.
+        UsageError: The tag is missing, empty or holds white space, a ranking is not sound, two are
+            of one topic, a topic, a stance or an id is not one word, or there is no result.
         OSError: The file cannot be written; it has not changed then.
     """
     if isinstance(rankings, Run):
@@ -150,7 +151,9 @@ def write_run(rankings: Run | Iterable[Ranking], path: Path | str, tag: str | No
     if not isinstance(rankings, Iterable):
         raise UsageError(f"found {type(rankings).__name__}; expected a run, or rankings")
     path = Path(path)
-    text = run_text([check_ranking(each, "the caller") for each in rankings], tag)
+    text = run_text(check_writable(rankings, "the caller"), tag)
+    if not text:
+        raise UsageError("found no result; a run has one line at least")
     zipped = path.suffix == ".gz"
     write_whole({path: gzip.compress(text.encode("utf-8"), mtime=0) if zipped else text})
 

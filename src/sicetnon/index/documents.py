@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
+import numpy as np
 
+from sicetnon.formats.memory import is_gap
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
 RECORD_TYPES: dict[str, type[Record]] = {
@@ -18,7 +22,21 @@ RECORD_TYPES: dict[str, type[Record]] = {
 # the portals' whole debate texts; kept out since each is repeated in every argument of a debate
 _LEFT_OUT = "sourceText"
 
-_encoder = msgspec.json.Encoder()
+
+def _of_python(value: Any) -> Any:
+    """A value that numpy or pandas hold as JSON can hold it."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if is_gap(value):
+        return None
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    raise TypeError(f"found {type(value).__name__}; expected what JSON can hold")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_of_python)
 
 
 def encode_records(records: Iterable[Record]) -> list[bytes]:

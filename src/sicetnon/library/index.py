@@ -225,11 +225,13 @@ class Index(IndexReader):
             UsageError: `ids` is no list, or no document would be left.
         """
         from sicetnon.cluster.places import delete_at
+        from sicetnon.evaluation.sources import identifier
 
         if isinstance(ids, str) or not isinstance(ids, Iterable):
             raise UsageError(f"found {ids!r}; expected a list of ids, such as [{str(ids)!r}]")
         self.check_open()
-        delete_at(self.folder, list(map(str, ids)))
+        delete_at(self.folder, [each if isinstance(each, str) else identifier(each)
+                                for each in ids])  # fmt: skip
         return self._reopened()
 
     def search(

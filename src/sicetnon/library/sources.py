@@ -62,6 +62,10 @@ def _is_there(text: str) -> bool:
 
 def _rows(frame: Any) -> Iterable[Document]:
     """The rows of a data frame of pandas or polars."""
+    # most sources are no frame
+    from sicetnon.evaluation.sources import check_frame
+
+    check_frame(frame)
     rows: Iterable[Document]
     rows = frame.iter_rows(named=True) if hasattr(frame, "iter_rows") else frame.to_dict("records")
     return rows

@@ -192,7 +192,7 @@ def _is_frame(run: Any) -> bool:
 def _record_rows(run: Any) -> Iterator[Row]:
     """The rows of records or of a data frame."""
     from sicetnon.evaluation import sources
-    from sicetnon.evaluation.sources import MISSING
+    from sicetnon.evaluation.sources import MISSING, identifier
 
     # it must have the first three; what else it lacks is taken as right
     fields = (
@@ -200,8 +200,13 @@ def _record_rows(run: Any) -> Iterator[Row]:
         *(sources.RANK, sources.STANCE, sources.TAG),
     )
     ranks: Counter[str] = Counter()
-    for topic, document, score, rank, second, tag in sources.rows(run, fields, required=3):
-        name = str(topic)
+    rows = enumerate(sources.rows(run, fields, required=3, name=NO_NAME), start=1)
+    for number, (topic, document, score, rank, second, tag) in rows:
+        # texts are checked as those of a file are
+        name, document = (
+            each if isinstance(each, str) else identifier(each, NO_NAME, number)
+            for each in (topic, document)
+        )
         ranks[name] += 1
         place = ranks[name] if rank is MISSING else rank
         word = UNSTANCED if second is MISSING else second
