@@ -244,9 +244,9 @@ def test_other_measures_on_the_list_that_a_rule_leaves():
             ("Judged@4", "official"): 1 / 2 / 2,
             ("Judged@4", "trec"): 1 / 2 / 2,
             ("Judged@4", "condensed"): 1 / 2 / 2,
-            ("NumRet", "official"): 5 / 2,
-            ("NumRet", "trec"): 5 / 2,
-            ("NumRet", "condensed"): 5 / 2,
+            ("NumRet", "official"): 5,
+            ("NumRet", "trec"): 5,
+            ("NumRet", "condensed"): 5,
         }
     )
 

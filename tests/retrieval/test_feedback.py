@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
+from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.feedback import RM3, Bo1, Feedback
-from sicetnon.retrieval.postings import PostingsReader
+from sicetnon.retrieval.postings import PostingsReader, postings_of
 from sicetnon.retrieval.scoring import Coverage, FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25, DirichletLM
@@ -147,3 +149,30 @@ def test_feedback_that_leaves_a_question_without_weight_finds_it_all_the_same() 
         score = Coverage(("title",))
         retriever = LocalRetriever(index, [score], RM3(original=0.0), threads=1)
         assert by_place(retriever.retrieve([Topic("1", "q")], 10)[0]) == {0: 0.0}
+
+
+def test_terms_of_too_many_documents_are_left_out() -> None:
+    texts = ["tenure protects teachers", "tenure costs schools", *["schools teachers money"] * 3]
+    index = Index.build(texts)
+    query, first = {"tenur": 1.0}, [{"tenur": 1.0, "protect": 1.0, "teacher": 2.0}]
+    statistics = postings_of(index, {})
+    counts = {term: statistics.read(term).documents for term in first[0]}
+    assert counts == {"tenur": 2, "protect": 1, "teacher": 4}
+
+    def expanded(feedback: RM3) -> dict[str, float]:
+        return feedback.expand(query, first, np.array([1.0]), statistics)
+
+    assert expanded(RM3()) == expanded(RM3(most=1)) == expanded(RM3(most=0.8))
+    assert set(expanded(RM3())) == {"tenur", "protect", "teacher"}
+    # "teacher" is in four of five documents
+    assert expanded(RM3(most=0.79)) == pytest.approx({"tenur": 0.85, "protect": 0.15})
+    assert expanded(RM3(most=0.2)) == pytest.approx({"tenur": 0.7, "protect": 0.3})
+    assert expanded(RM3(most=0.1)) == pytest.approx({"tenur": 0.7})
+    assert RM3(most=0.1).needs_statistics
+    assert not RM3().needs_statistics
+    assert index.retriever(feedback=RM3(most=0.1)).name == "BM25+RM3(most=0.1)"
+    (ranking,) = index.retriever(feedback=RM3(most=0.4)).retrieve([Topic("1", "tenure")], 9)
+    assert set(ranking.ids) == {"0", "1"}
+    for most in (0, -1, 1.1, float("nan"), "0.1"):
+        with pytest.raises(UsageError, match="most"):
+            RM3(most=most)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sicetnon.checks import check_number, check_retrieved
 from sicetnon.errors import UsageError, counted, needing
 from sicetnon.evaluation.intervals import SAMPLES, SEED
+from sicetnon.evaluation.qrels import load_qrels
 from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.scores import Score, evaluate
 from sicetnon.evaluation.sources import Source, Sources, each_source
@@ -99,7 +100,8 @@ def experiment(
     Args:
         systems: One system, several, or a mapping from names. A system is anything with
             `retrieve(topics, k)`, or a run in any form that `load_run` takes.
-        topics: In any form that `load_topics` takes; runs need none.
+        topics: In any form that `load_topics` takes; runs need none. If they are given, only they
+            are scored, whatever else is judged.
         qrels: Judgments in any form that `load_qrels` takes; one, several, or a mapping from names.
             Those of the dataset that gives the topics when left out.
         measures: In the notation of ir_measures (`nDCG@5`, `Judged@5`), or its objects.
@@ -114,13 +116,17 @@ def experiment(
 
     Raises:
         DataError: A file cannot be used.
-        UsageError: Topics or judgments are missing, or another argument is not known.
+        UsageError: Topics or judgments are missing, no topic is judged, or another argument is not
+            known.
 
     Warns:
         EvaluationWarning: A run leaves judged topics unanswered, or repeats documents.
     """
     judgments = _judgments(topics, qrels)
     asked = None if topics is None else load_topics(topics)
+    if asked is not None:
+        numbers = {topic.number for topic in asked}
+        judgments = [load_qrels(each, name).of(numbers) for name, each in each_source(judgments)]
     runs = _runs(systems, names, asked, k)
     chosen = None if baseline is None else _chosen(runs, baseline)
     scores = evaluate(

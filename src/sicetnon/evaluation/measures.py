@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sicetnon.errors import MissingExtraError, UsageError, needing
+from sicetnon.errors import DataError, MissingExtraError, UsageError, needing
 from sicetnon.evaluation.notation import (
     EXAMPLES,
     PlainMeasure,
@@ -25,7 +25,7 @@ from sicetnon.evaluation.notation import (
 )
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.evaluation.rules import ScoringRule, Shortened, check_rule, shorten_all
-from sicetnon.evaluation.trec_measures import UNJUDGED
+from sicetnon.evaluation.trec_measures import MEASURES, UNJUDGED
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Run
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 # These count what was retrieved: without the unjudged documents they would say nothing.
 _OF_THE_RETRIEVED = ("Judged", "NumRet")
+_OF_GDEVAL = ("ERR",)
+_HIGHEST_OF_GDEVAL = 4
 _NOT_GIVEN = re.compile("<object object at [^>]*>")
 
 
@@ -76,8 +78,18 @@ class Measure:
         """Whether it counts the retrieved documents, judged or unjudged."""
         return read_notation(self.text).name in _OF_THE_RETRIEVED
 
+    @property
+    def is_count(self) -> bool:
+        """Whether its values are added up over topics, as of NumQ, NumRel and NumRet."""
+        definition = MEASURES.get(read_notation(self.text).name)
+        return definition is not None and definition.is_count
+
     def __call__(self, run: Run, qrels: Qrels) -> MeasureValues:
-        """Compute it."""
+        """Compute it.
+
+        Raises:
+            DataError: The library that computes it refuses the labels.
+        """
         lists = shorten_all(run, qrels, self.rule, self.depth, self.of_the_retrieved)
         left_out: set[str] = set()
         if self.rule == "official" and not self.of_the_retrieved:
@@ -86,8 +98,13 @@ class Measure:
             values = self._plainly(plain, run, qrels, lists)
         else:
             values = self._by_library(run, qrels, lists)
-        counted = {topic: values[topic] for topic in qrels.grades if topic not in left_out}
-        return MeasureValues(counted, _mean([shortened.judged for shortened in lists.values()]))
+        counted = {
+            topic: values[topic]
+            for topic in qrels.grades
+            if topic not in left_out and not math.isnan(values[topic])
+        }
+        judged = _mean([shortened.judged for shortened in lists.values()])
+        return MeasureValues(counted, judged, self.is_count)
 
     def _plainly(
         self, plain: PlainMeasure, run: Run, qrels: Qrels, lists: Mapping[str, Shortened]
@@ -97,7 +114,7 @@ class Measure:
             lists = shorten_all(run, qrels, self.rule, None)
         elif self.rule == "trec" and plain.rising_ties:
             lists = _rising_ties(unordered(run) if qrels.pairs else run, lists)
-        values = dict.fromkeys(qrels.grades, 0.0)
+        values = dict.fromkeys(qrels.grades, MEASURES[plain.name].unanswered)
         for topic, left in lists.items():
             if left.documents:
                 labels = _labels(qrels.grades[topic], as_they_are=self.rule == "trec")
@@ -122,6 +139,8 @@ class Measure:
             topic: _labels(judged, as_they_are=self.rule == "trec")
             for topic, judged in qrels.grades.items()
         }
+        if read_notation(self.text).name in _OF_GDEVAL:
+            _check_grades(labels, self.text, qrels.name)
         measure = self.of_library
         values = dict.fromkeys(qrels.grades, float(measure.DEFAULT))
         for metric in measure.evaluator(labels).iter_calc(scored):
@@ -141,15 +160,18 @@ class MeasureValues:
         topics: Its value for each topic that counts.
         judged: The share of judged documents among those that it sees of a topic, as a mean over
             the judged topics that the run answers.
+        is_count: Whether the values are added up.
     """
 
     topics: dict[str, float]
     judged: float
+    is_count: bool = False
 
     @property
     def mean(self) -> float:
-        """The mean over the topics that count; NaN where there is none."""
-        return _mean(list(self.topics.values()))
+        """The mean over the topics that count, of counts the sum; NaN where there is none."""
+        mean = _mean(list(self.topics.values()))
+        return mean * len(self.topics) if self.is_count else mean
 
 
 def parse_measure(text: str | Measure | ir_measures.Measure, rule: str = "trec") -> Measure:
@@ -221,6 +243,17 @@ def _labels(judged: Mapping[str, int], as_they_are: bool) -> Mapping[str, int]:
     if as_they_are and max(judged.values()) >= 0:
         return judged
     return {document: max(label, 0) for document, label in judged.items()}
+
+
+def _check_grades(labels: Mapping[str, Mapping[str, int]], text: str, name: str) -> None:
+    """Refuse labels that gdeval, which computes ERR, has no probability for."""
+    highest = max(max(judged.values()) for judged in labels.values())
+    if highest > _HIGHEST_OF_GDEVAL:
+        raise DataError(
+            f"found the label {highest}; {text} takes labels up to {_HIGHEST_OF_GDEVAL}: map the "
+            "others to lower ones",
+            name,
+        )
 
 
 def _label(document: str, labels: Mapping[str, int]) -> int:

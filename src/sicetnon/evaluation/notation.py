@@ -18,7 +18,7 @@ _NAMES |= {"map": "AP", "mrr": "RR", "precision": "P", "recall": "R"}
 _AT = {"IPrec": "recall"}
 """The parameter behind `@` where it is not the cutoff."""
 RARE = (
-    *("AP_IA", "Accuracy", "alpha_DCG", "alpha_nDCG", "BPM", "Compat", "ERR", "ERR_IA", "infAP"),
+    *("AP_IA", "alpha_DCG", "alpha_nDCG", "BPM", "Compat", "ERR", "ERR_IA", "infAP"),
     *("INSQ", "INST", "NERR10", "NERR11", "NERR8", "NERR9", "nERR_IA", "nNRBP", "NRBP", "P_IA"),
     *("RBP", "SDCG", "SetRelP", "StRecall"),
 )
@@ -159,6 +159,8 @@ def plain_measure(notation: Notation) -> PlainMeasure | None:
             )
     if definition.needs and definition.takes[0] not in given:
         raise UsageError(f"found the measure {str(notation)!r}; expected one like {EXAMPLES}")
+    if given.get("gains") and given.get("dcg") == "exp-log2":
+        raise UsageError(f"found the measure {str(notation)!r}; give gains or exp-log2, not both")
     if given.get("rel") == 1 and notation.name != "NumRet":
         del given["rel"]
     return PlainMeasure(notation.name, Parameters(**given))
@@ -184,6 +186,8 @@ _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "judged_only": ("True or False", lambda value: isinstance(value, bool)),
     "beta": ("a number of at least 0", _number),
     "recall": ("a number from 0 to 1", lambda value: _number(value) and value <= 1),
+    "dcg": ("'log2' or 'exp-log2'", lambda value: value in ("log2", "exp-log2")),
+    "trec_eval": ("9 or 10", lambda value: value in (9, 10)),
     "gains": ("a gain of at least 0 for each label, like {1: 1, 2: 3}", _gains),
 }
 """For each parameter what it may be."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from sicetnon.contracts import CONTRACTS, Dimension
-from sicetnon.errors import DataError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.sources import Loaded, Source, identifier
 from sicetnon.formats.identifiers import all_pairs, one_order
@@ -43,6 +43,18 @@ class Qrels(Loaded):
     def topics(self) -> Iterable[str]:
         """The topics with a judgment."""
         return self.grades or self.stances
+
+    def of(self, topics: Collection[str]) -> Qrels:
+        """The judgments of some topics.
+
+        Raises:
+            UsageError: There is none.
+        """
+        grades = {topic: each for topic, each in self.grades.items() if topic in topics}
+        stances = {topic: each for topic, each in self.stances.items() if topic in topics}
+        if not grades and not stances:
+            raise UsageError(f"{self.name} judges none of the topics; give judgments of them")
+        return replace(self, grades=grades, stances=stances)
 
 
 def load_qrels(source: Source, name: str | None = None) -> Qrels:

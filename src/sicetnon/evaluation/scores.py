@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import SubprocessError
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +49,8 @@ class Score:
         dimension: The dimension of the judgments.
         rule: The rule of the measure; `official` for stances, which have no other.
         measure: The measure without its rule, as ir_measures prints it; `MacroF1` for stances.
-        mean: The mean over the topics that count; NaN where there is none.
+        mean: The mean over the topics that count; NaN where there is none. Of the counts NumQ,
+            NumRel and NumRet it is the sum.
         low: The lower bound of its 95% interval.
         high: The upper bound.
         topics: Number of topics that count.
@@ -208,9 +210,12 @@ def _graded_score(run: Run, qrels: Qrels, measure: Measure, settings: _Settings)
         ArithmeticError,
         RuntimeError,
         OSError,
+        SubprocessError,
     ) as error:  # what a library's provider raises
         raise DataError(f"{measure} cannot be computed: {error}", run.name) from None
     low, high = mean_interval(list(values.topics.values()), settings.samples, settings.seed)
+    if values.is_count:
+        low, high = low * len(values.topics), high * len(values.topics)
     return Score(
         run.name,
         run.tag,
@@ -267,7 +272,10 @@ def _compare(run: _Scored, baseline: _Scored, seed: int) -> PairedComparison:
     name = baseline.score.run
     if run.confusions is not None and baseline.confusions is not None:
         return compare_stances(run.confusions, baseline.confusions, name, seed)
-    return compare(run.score.values, baseline.score.values, name, seed)
+    found = compare(run.score.values, baseline.score.values, name, seed)
+    if parse_measure(run.score.measure).is_count:
+        found = dataclasses.replace(found, difference=found.difference * found.common)
+    return found
 
 
 def _warn_of(run: Run, judgments: Sequence[Qrels]) -> None:

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sicetnon.evaluation.measures import parse_measure
 from sicetnon.evaluation.notation import read_notation
 from sicetnon.evaluation.scores import Score
 from sicetnon.text.printable import PLAIN_WIDTH, BreakableName, decimals, print_paragraph, printable
@@ -73,7 +74,15 @@ def score_tables(scores: Sequence[Score]) -> Iterator[ScoreTable]:
 def _means(scores: Sequence[Score], names: dict[str, str], title: str, subtitle: str) -> ScoreTable:
     stances = any(score.lines is not None for score in scores)
     judged = _judged_name(scores[0])
-    columns = ("run", "mean", "95% interval", "topics", *[judged] * bool(judged), *["N"] * stances)
+    total = parse_measure(scores[0].measure).is_count if not stances else False
+    columns = (
+        "run",
+        "total" if total else "mean",
+        "95% interval",
+        "topics",
+        *[judged] * bool(judged),
+        *["N"] * stances,
+    )
     rows = [
         (
             names[score.run],

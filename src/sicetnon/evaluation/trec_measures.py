@@ -29,6 +29,8 @@ class Parameters:
         beta: Of SetF, the weight of recall.
         recall: Of IPrec, the level of recall.
         gains: Of nDCG, the gains of labels; a label that is not named is its own gain.
+        dcg: Of nDCG, `log2`, or `exp-log2` for gains of 2^label - 1 (Burges et al., 2005).
+        trec_eval: Of IPrec, the version whose rounding it follows, 9 or 10.
     """
 
     cutoff: int | None = None
@@ -37,6 +39,14 @@ class Parameters:
     beta: float = 1.0
     recall: float | None = None
     gains: Mapping[int, int] = field(default_factory=dict)
+    dcg: str = "log2"
+    trec_eval: int = 9
+
+    def gain(self, label: int) -> int:
+        """The gain of a document with a label."""
+        if self.dcg == "exp-log2":
+            return (1 << label) - 1 if label > 0 else 0
+        return self.gains.get(label, label)
 
 
 @dataclass(frozen=True)
@@ -66,9 +76,8 @@ Formula = Callable[[JudgedRanking, Parameters], float]
 
 def ndcg(ranking: JudgedRanking, parameters: Parameters) -> float:
     """Discounted gain, log2(rank + 1), as a share of that of the best order of the judged."""
-    gains = parameters.gains
-    ideal = sorted((gains.get(label, label) for label in ranking.judged), reverse=True)
-    found = (gains.get(label, label) for label in ranking.found[: parameters.cutoff])
+    ideal = sorted(map(parameters.gain, ranking.judged), reverse=True)
+    found = map(parameters.gain, ranking.found[: parameters.cutoff])
     return _ratio(_discounted(found), _discounted(ideal[: parameters.cutoff]))
 
 
@@ -137,15 +146,32 @@ def set_average_precision(ranking: JudgedRanking, parameters: Parameters) -> flo
 
 
 def interpolated_precision(ranking: JudgedRanking, parameters: Parameters) -> float:
-    """The best precision at any rank from where the recall is at least `recall`."""
-    # as trec_eval rounds
-    wanted = int(round(parameters.recall or 0, 2) * ranking.relevant(parameters) + 0.9)
+    """The best precision at any rank from where the recall is at least `recall`.
+
+    The number of relevant documents that this takes is rounded up from a tenth by trec_eval 9 and
+    before, and to the nearest number by trec_eval 10.
+    """
+    up = 0.9 if parameters.trec_eval == 9 else 0.5
+    wanted = int(round(parameters.recall or 0, 2) * ranking.relevant(parameters) + up)
     best, found = 0.0, 0
     for rank, hit in enumerate(ranking.hits(parameters), start=1):
         found += hit
         if found >= wanted:
             best = max(best, found / rank)
     return best
+
+
+def accuracy(ranking: JudgedRanking, parameters: Parameters) -> float:
+    """The share of pairs of a relevant and another document found, the relevant one first.
+
+    NaN where there is no such pair.
+    """
+    above, ordered, hits = 0, 0, ranking.hits(parameters)
+    for hit in hits:
+        ordered += 0 if hit else above
+        above += hit
+    pairs = above * (len(hits) - above)
+    return ordered / pairs if pairs else math.nan
 
 
 def judged(ranking: JudgedRanking, parameters: Parameters) -> float:
@@ -184,24 +210,29 @@ class Definition(NamedTuple):
         formula: Its value for a topic.
         takes: The parameters that it knows, that after `@` first.
         needs: Whether the parameter after `@` must be given.
+        unanswered: Its value for a topic without results.
+        is_count: Whether its values are added up over topics, instead of averaged.
     """
 
     formula: Formula
     takes: tuple[str, ...]
     needs: bool = False
+    unanswered: float = 0.0
+    is_count: bool = False
 
 
 _CUT = ("cutoff", "rel", "judged_only")
 _SET = ("rel", "judged_only")
 MEASURES = {
+    "Accuracy": Definition(accuracy, ("cutoff", "rel"), unanswered=math.nan),
     "AP": Definition(average_precision, _CUT),
     "Bpref": Definition(binary_preference, ("rel",)),
-    "IPrec": Definition(interpolated_precision, ("recall", *_SET), needs=True),
+    "IPrec": Definition(interpolated_precision, ("recall", *_SET, "trec_eval"), needs=True),
     "Judged": Definition(judged, ("cutoff",)),
-    "nDCG": Definition(ndcg, ("cutoff", "gains", "judged_only")),
-    "NumQ": Definition(queries, ()),
-    "NumRel": Definition(relevant, ("rel",)),
-    "NumRet": Definition(retrieved, ("rel",)),
+    "nDCG": Definition(ndcg, ("cutoff", "gains", "judged_only", "dcg")),
+    "NumQ": Definition(queries, (), is_count=True),
+    "NumRel": Definition(relevant, ("rel",), is_count=True),
+    "NumRet": Definition(retrieved, ("rel",), is_count=True),
     "P": Definition(precision, _CUT, needs=True),
     "R": Definition(recall, _CUT, needs=True),
     "Rprec": Definition(r_precision, _SET),
