@@ -115,3 +115,58 @@ def test_columns_of_the_queries_are_kept_and_missing_ones_named(
     assert set(transformer(queries)["query_0"]) == {"original"}
     with pytest.raises(DataError, match="with the columns qid; expected qid, query"):
         transformer(queries[["qid"]])
+
+
+def test_given_candidates_are_ranked_anew_and_no_others_found(
+    index: sicetnon.Index, queries: Any, pt: Any
+) -> None:
+    bm25, dirichlet = (index.system(name).as_pyterrier() for name in ("bm25", "dirichlet"))
+    alone = {(row.qid, row.docno): row.score for row in bm25(queries).itertuples()}
+    candidates = queries.assign(docno=[["0", "2"], ["0", "3", "1"], ["2", "9"]]).explode("docno")
+    candidates = candidates.assign(score=7.0, rank=0, text="kept " + candidates["docno"])
+    found = bm25(candidates)
+    assert list(found.columns) == ["qid", "query", "text", "docno", "score", "rank"]
+    ranked = {qid: list(rows["docno"]) for qid, rows in found.groupby("qid")}
+    assert ranked == {"1": ["0", "2"], "2": ["3", "1", "0"], "3": ["2", "9"]}
+    assert list(found["text"]) == [f"kept {docno}" for docno in found["docno"]]
+    assert list(found["rank"]) == [0, 1, 0, 1, 2, 0, 1]
+    scores = {(row.qid, row.docno): row.score for row in found.itertuples()}
+    shared = scores.keys() & alone.keys()
+    assert shared == {("1", "0"), ("2", "1"), ("2", "3")}
+    assert {key: scores[key] for key in shared} == {key: alone[key] for key in shared}
+    assert scores["2", "0"] < scores["2", "1"]
+    pipeline = (bm25 % 1) >> dirichlet
+    assert [len(rows) for _, rows in pipeline(queries).groupby("qid")] == [1, 1]
+    assert list(bm25(candidates.head(0)).columns) == list(found.columns)
+    with pytest.raises(DataError, match="row without qid, query, docno"):
+        bm25(candidates.assign(docno=None))
+    with pytest.raises(DataError, match="row without qid, query"):
+        bm25(queries.assign(query=[None, "a", "b"]))
+
+
+def test_stages_see_given_candidates_alone(index: sicetnon.Index) -> None:
+    seen: list[tuple[str, ...]] = []
+
+    class Backwards:
+        def apply(self, topic: sicetnon.Topic, ranking: sicetnon.Ranking) -> sicetnon.Ranking:
+            seen.append(ranking.ids)
+            return ranking.taken(range(len(ranking))[::-1], ranking.scores)
+
+    class Few:
+        """A retriever that gives its results in small helpings, and records their sizes."""
+
+        def __init__(self) -> None:
+            self.asked: list[int] = []
+
+        def retrieve(self, topics: Any, k: int) -> Any:
+            self.asked.append(k)
+            return index.system("bm25").retrieve(topics, max(k // 1000, 1))
+
+    system = sicetnon.System(index.system("bm25"), [Backwards()])
+    (ranking,) = system.rerank(TOPICS[1:2], {"2": ["1", "0", "3"]})
+    assert seen == [("3", "1", "0")]
+    assert ranking.ids == ("0", "1", "3")
+    assert system.rerank(TOPICS[:1], {})[0].ids == ()
+    few = Few()
+    assert sicetnon.System(few).rerank(TOPICS[1:2], {"2": ["1"]})[0].ids == ("1",)
+    assert few.asked == [1000]

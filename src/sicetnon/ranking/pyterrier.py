@@ -11,23 +11,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sicetnon.errors import DataError, needing
+from sicetnon.ranking.system import reranked
 from sicetnon.records import Ranking, Retriever, Topic
 
 if TYPE_CHECKING:
     import pyterrier
 
+_QUERY_COLUMNS = ("qid", "query")
 _RESULT_COLUMNS = ("docno", "score", "rank")
 
 
 def as_pyterrier(retriever: Retriever, k: int = 1000) -> pyterrier.Transformer:
     """A retriever as a transformer of PyTerrier.
 
-    It takes a frame of `qid, query` and gives one of `qid, query, docno, score, rank`. Other
-    columns of the queries are kept.
+    It takes a frame of `qid, query` and gives one of `qid, query, docno, score, rank`. Given a
+    frame with `docno` too, it re-ranks the documents of each query, all of them, and finds no
+    others: see `System.rerank`. Other columns are kept.
 
     Args:
         retriever: Any retriever; a system is one.
-        k: Number of results per topic.
+        k: Number of results per topic, if no documents are given.
 
     Raises:
         MissingExtraError: PyTerrier is not installed (extra `pyterrier`).
@@ -35,21 +38,47 @@ def as_pyterrier(retriever: Retriever, k: int = 1000) -> pyterrier.Transformer:
     pandas, pyterrier = _libraries()
 
     class Retrieval(pyterrier.Transformer):  # type: ignore[misc,name-defined]
-        def transform(self, queries: Any) -> Any:
-            _require_columns(queries, ("qid", "query"))
-            asked = queries.drop_duplicates("qid").assign(qid=lambda rows: rows["qid"].astype(str))
-            topics = list(map(Topic, asked["qid"], asked["query"].astype(str)))
-            found = retriever.retrieve(topics, k) if topics else []
+        def transform(self, frame: Any) -> Any:
+            keys = _QUERY_COLUMNS if "docno" not in frame.columns else (*_QUERY_COLUMNS, "docno")
+            _require_columns(frame, keys)
+            if frame[list(keys)].isna().any(axis=None):
+                raise DataError(f"found a row without {', '.join(keys)}; expected each of them")
+            rows = frame.assign(**{key: frame[key].astype(str) for key in keys})
+            rows = rows.drop_duplicates([key for key in keys if key != "query"])
+            firsts = rows.drop_duplicates("qid")
+            topics = list(map(Topic, firsts["qid"], firsts["query"]))
+            if "docno" in keys:
+                documents = rows.groupby("qid")["docno"].agg(list).to_dict()
+                rankings = reranked(retriever, topics, documents)
+            else:
+                rankings = retriever.retrieve(topics, k) if topics else []
+            return self._joined(rows, rankings, [key for key in keys if key != "query"])
+
+        def _joined(self, rows: Any, rankings: Sequence[Ranking], shared: list[str]) -> Any:
             lines = [
                 (ranking.topic.number, document, score, rank)
-                for ranking in found
+                for ranking in rankings
                 for rank, (document, score) in enumerate(ranking)
             ]
-            results = pandas.DataFrame(lines, columns=["qid", *_RESULT_COLUMNS]).astype(
-                {"score": "float64", "rank": "int64"}
-            )
-            kept = asked.drop(columns=list(_RESULT_COLUMNS), errors="ignore")
-            return kept.merge(results.astype({"qid": kept["qid"].dtype}), on="qid")
+            types = {key: rows[key].dtype for key in shared} | {"score": "float64", "rank": "int64"}
+            results = pandas.DataFrame(lines, columns=["qid", *_RESULT_COLUMNS]).astype(types)
+            kept = [name for name in rows.columns if name not in _RESULT_COLUMNS]
+            # in the order of the topics, and of each ranking
+            joined = results.merge(rows[list(dict.fromkeys((*kept, *shared)))], on=shared)
+            if len(joined) < len(results):
+                raise DataError(
+                    f"{self!r} gives documents that it was not given; it cannot re-rank"
+                )
+            return joined[[*kept, *_RESULT_COLUMNS]]
+
+        # PyTerrier asks these two instead of trying frames
+        def transform_inputs(self) -> list[list[str]]:
+            return [list(_QUERY_COLUMNS), [*_QUERY_COLUMNS, "docno"]]
+
+        def transform_outputs(self, columns: list[str]) -> list[str]:
+            pyterrier.validate.columns(columns, includes=list(_QUERY_COLUMNS), context=self)
+            kept = [name for name in columns if name not in _RESULT_COLUMNS]
+            return [*kept, *_RESULT_COLUMNS]
 
         def __repr__(self) -> str:
             return f"sicetnon({getattr(retriever, 'name', '') or type(retriever).__name__})"

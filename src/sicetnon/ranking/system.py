@@ -5,19 +5,24 @@ Two verbs: a retriever turns topics into rankings, a stage turns a ranking into 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
 
 from sicetnon.arguments.comparative.questions import understood
 from sicetnon.checks import check_number, check_order, check_retrieved, check_topics
 from sicetnon.errors import UsageError
-from sicetnon.records import Ranking, Retriever, Topic
+from sicetnon.records import UNSTANCED, Ranking, Retriever, Topic
 from sicetnon.stopping import check_wanted
 from sicetnon.values import check_text
 
 if TYPE_CHECKING:
     import pyterrier
+
+_FIRST_DEPTH, _DEEPER = 1000, 10
+"""Results that a retriever is asked for first, to score given documents; and times as many."""
 
 
 class Stage(Protocol):
@@ -101,15 +106,38 @@ class System:
         check_number(k, "k", 1)
         topics = [understood(topic) for topic in topics]
         found = self.retriever.retrieve(topics, max(k, self.depth))
-        rankings = check_retrieved(found, topics, _name_of(self.retriever))
+        return self._staged(check_retrieved(found, topics, _name_of(self.retriever)), k)
+
+    def rerank(
+        self, topics: Sequence[Topic], documents: Mapping[str, Sequence[str]]
+    ) -> list[Ranking]:
+        """Given documents of each topic in the order of this system.
+
+        The retriever scores them, then each stage is applied to them. Documents that the retriever
+        does not find, as they hold no word of the question, stand below the others in their order.
+
+        Args:
+            topics: The topics.
+            documents: The ids of the documents of each topic, by the topic's number.
+
+        Raises:
+            UsageError: As for `retrieve`.
+        """
+        check_topics(topics)
+        topics = [understood(topic) for topic in topics]
+        found = reranked(self.retriever, topics, documents)
+        return self._staged(check_retrieved(found, topics, _name_of(self.retriever)))
+
+    def _staged(self, rankings: Sequence[Ranking], k: int | None = None) -> list[Ranking]:
+        """Rankings after all stages, labelled."""
         for stage in self.stages:
             check_wanted()
             rankings = [
                 check_order(stage.apply(ranking.topic, ranking), ranking.topic, _name_of(stage))
                 for ranking in rankings
             ]
-        rankings = [ranking.best(k) for ranking in rankings]
-        return rankings if self.labelling is None else self._labelled(rankings, self.labelling)
+        best = [ranking if k is None else ranking.best(k) for ranking in rankings]
+        return best if self.labelling is None else self._labelled(best, self.labelling)
 
     def _labelled(self, rankings: Sequence[Ranking], labelling: Labelling) -> list[Ranking]:
         total, done = sum(map(len, rankings)), 0
@@ -133,6 +161,46 @@ class System:
         from sicetnon.ranking.pyterrier import as_pyterrier
 
         return as_pyterrier(self, k)
+
+
+def reranked(
+    retriever: Retriever, topics: Sequence[Topic], documents: Mapping[str, Sequence[str]]
+) -> list[Ranking]:
+    """Given documents of each topic in the order of a retriever, as in `System.rerank`.
+
+    A retriever is asked for more and more results, until it has given all or has no more.
+    """
+    if isinstance(retriever, System):
+        return retriever.rerank(topics, documents)
+    k, waiting, found = _FIRST_DEPTH, list(topics), dict[str, Ranking]()
+    while waiting:
+        rankings = check_retrieved(retriever.retrieve(waiting, k), waiting, _name_of(retriever))
+        found |= {ranking.topic.number: ranking for ranking in rankings}
+        waiting = [
+            ranking.topic
+            for ranking in rankings
+            if len(ranking) >= k
+            and not set(documents.get(ranking.topic.number, ())) <= set(ranking.ids)
+        ]
+        k *= _DEEPER
+    return [_only(found[t.number], documents.get(t.number, ())) for t in topics]
+
+
+def _only(ranking: Ranking, documents: Sequence[str]) -> Ranking:
+    """Some documents of a ranking; those that it lacks below, in their order."""
+    wanted = set(documents)
+    places = [place for place, each in enumerate(ranking.ids) if each in wanted]
+    held = ranking.taken(places, ranking.scores[places])
+    missing = [each for each in dict.fromkeys(documents) if each not in set(held.ids)]
+    below = held.scores.min(initial=0.0) - np.arange(1, len(missing) + 1)
+    stances, reasons = held.stances, held.reasons
+    return Ranking(
+        ranking.topic,
+        (*held.ids, *missing),
+        np.concatenate((held.scores, below)),
+        None if stances is None else (*stances, *[UNSTANCED] * len(missing)),
+        None if reasons is None else (*reasons, *[{}] * len(missing)),
+    )
 
 
 def _name_of(part: object) -> str:
