@@ -14,10 +14,10 @@ import pytest
 
 from sicetnon import Argument, Index, Premise
 from sicetnon.cli import main
-from sicetnon.errors import DataError
+from sicetnon.errors import DataError, UsageError
 from sicetnon.ranker.features import FEATURES, NAMES, FeatureReader
 from sicetnon.ranker.form import form_features
-from sicetnon.ranker.labels import Examples, read_labels
+from sicetnon.ranker.labels import Examples, labels_of, read_labels
 from sicetnon.ranker.model import SHIPPED, read_model
 from sicetnon.ranker.stage import LearnedRanker
 from sicetnon.ranker.training import Folds, fit
@@ -150,6 +150,115 @@ def test_a_ranker_learns_from_labels_and_reproduces_its_file(
     card = folders[0].joinpath("CARD.md").read_text()
     assert "sicetnon train ranker labels.tsv --index INDEX -o DIR" in card
     assert all(f"`{name}`" in card for name in NAMES)
+
+
+RELEVANCE = """1 0 reasons 0
+1 0 round 2
+1 0 elsewhere -2
+2 0 filler1 2
+2 0 filler2 1
+2 0 filler3 0
+"""
+TOPICS = "<topics>{}</topics>".format(
+    "".join(
+        f"<topic><number>{number}</number><title>{title}</title></topic>"
+        for number, title in (("1", "Should teachers get tenure?"), ("2", "Is milk healthy?"))
+    )
+)
+
+
+def test_labels_come_from_judgments_too(tmp_path: Path) -> None:
+    titles = {"1": QUESTION, "2": "Is milk healthy?"}
+    relevance = tmp_path / "relevance.qrels"
+    relevance.write_text(RELEVANCE)
+    assert labels_of([relevance], titles) == {
+        QUESTION: {"reasons": (0, 0), "round": (2, 3), "elsewhere": (0, 0)},
+        "Is milk healthy?": {"filler1": (2, 3), "filler2": (1, 2), "filler3": (0, 0)},
+    }
+    quality = tmp_path / "quality.qrels"
+    quality.write_text("1 0 round 1\n2 0 filler1 0\n2 0 filler2 2\n")
+    assert labels_of([quality, relevance], titles) == {
+        QUESTION: {"reasons": (0, 0), "round": (2, 2), "elsewhere": (0, 0)},
+        "Is milk healthy?": {"filler1": (2, 0), "filler2": (1, 3), "filler3": (0, 0)},
+    }
+    relevance.write_text("1 0 a 5\n1 0 b 4\n1 0 c 3\n1 0 d 2\n1 0 e -2\n")
+    assert labels_of([relevance], titles)[QUESTION] == {
+        "a": (2, 3), "b": (2, 3), "c": (1, 2), "d": (0, 0), "e": (0, 0),
+    }  # fmt: skip
+    table = tmp_path / "labels.tsv"
+    table.write_text(LABELS)
+    for files, known, kind, message in (
+        ([relevance], {}, UsageError, "give their questions with --topics"),
+        ([quality], titles, UsageError, "no judgments of relevance"),
+        ([relevance, relevance], titles, DataError, "a second file of relevance"),
+        ([relevance, table], titles, UsageError, "tables beside judgments"),
+        ([relevance], {"2": "x"}, DataError, "found the topic '1'"),
+    ):
+        with pytest.raises(kind, match=message):
+            labels_of(files, known)
+
+
+def test_an_argument_has_one_label(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.tsv", tmp_path / "b.tsv"
+    first.write_text(LABELS)
+    second.write_text(LABELS.replace("reasons\t2\t3", "reasons\t2\t1"))
+    assert labels_of([first, first], {}) == labels_of([first], {})
+    with pytest.raises(DataError, match="'reasons' for 'Should teachers get tenure"):
+        labels_of([first, second], {})
+    first.write_text(LABELS + "Is milk healthy?\tfiller1\t0\t0\n")
+    with pytest.raises(DataError, match=r"line 8: .* a line before has"):
+        labels_of([first], {})
+
+
+def test_a_trained_ranker_counts(
+    index: Index, tmp_path: Path, capsys: pytest.CaptureFixture[str], failing
+) -> None:
+    # judgments that praise the round and condemn the reasons
+    (tmp_path / "relevance.qrels").write_text(RELEVANCE.replace("elsewhere -2", "elsewhere 1"))
+    (tmp_path / "topics.xml").write_text(TOPICS)
+    folder = str(index.folder)
+    command = ["train", "ranker", str(tmp_path / "relevance.qrels"), "--index", folder]
+    models = tmp_path / "models"
+    assert main([*command, "--topics", str(tmp_path / "topics.xml"), "-o", str(models)]) == 0
+    capsys.readouterr()
+
+    def found(*words: str) -> list[tuple[str, dict[str, float]]]:
+        assert main(["search", QUESTION, "--index", folder, "--json", *words]) == 0
+        answers = json.loads(capsys.readouterr().out)["answers"]
+        return [(each["id"], each["reasons"]) for each in answers]
+
+    for system in ((), ("--system", "answers")):
+        shipped = found(*system)
+        trained = found(*system, "--ranker", str(models))
+        assert shipped != trained
+    with Index.open(index.folder) as own:
+        own.ranker = models
+        assert [(e.id, e.reasons) for e in own.search(QUESTION, system="answers")] == trained
+        own.ranker = None
+        assert [(e.id, e.reasons) for e in own.search(QUESTION, system="answers")] == shipped
+        assert own.search(QUESTION, system="bm25")
+    for words, status, message in (
+        (["--ranker", str(tmp_path / "none")], 1, "the ranker cannot be used"),
+        (["--ranker", str(models), "--system", "bm25"], 2, "goes with answers"),
+    ):
+        assert failing("search", QUESTION, "--index", folder, *words)[0] == status
+        assert message in failing("search", QUESTION, "--index", folder, *words)[1]
+
+
+def test_a_run_takes_a_trained_ranker(sample: Path, tmp_path: Path, failing) -> None:
+    shipped = json.loads((SHIPPED / "ranker.json").read_bytes())
+    strength = shipped["strength"]
+    for each in strength["weights"].values():
+        each["weight"] = -each["weight"]
+    (tmp_path / "ranker.json").write_text(json.dumps(shipped))
+    call = ["run", "touche-2020-task-1", "-i", str(sample / "input"), "--system", "answers"]
+    place = ["--index", str(tmp_path / "index")]
+    assert main([*call, *place, "-o", str(tmp_path / "a")]) == 0
+    assert main([*call, *place, "-o", str(tmp_path / "b"), "--ranker", str(tmp_path)]) == 0
+    first, second = ((tmp_path / name / "run.txt").read_text() for name in "ab")
+    assert first != second
+    status, line = failing(*call[:-1], "bm25", "-o", tmp_path / "c", "--ranker", tmp_path)
+    assert (status, "goes with answers" in line) == (2, True)
 
 
 def test_folds_judge_each_question_by_models_that_have_not_seen_it(

@@ -14,6 +14,7 @@ from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from sicetnon.cluster.address import Address
+    from sicetnon.library.index import Index
 
 # argparse has no public name for what add_subparsers gives
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -64,6 +65,36 @@ def add_index(
 ) -> None:
     """Add `--index`: an index that is there."""
     command.add_argument("--index", type=existing_place, metavar="INDEX", help=line)
+
+
+def add_ranker(command: argparse.ArgumentParser) -> None:
+    """Add the option that names a ranker of one's own."""
+    command.add_argument(
+        "--ranker",
+        type=existing_folder,
+        metavar="DIR",
+        help="the folder of a ranker, from `sicetnon train ranker`, for the system answers",
+    )
+
+
+def use_ranker(index: Index, ranker: Path | None, system: str | None = None) -> None:
+    """Let the answers of an index be ranked by a ranker, if one is named.
+
+    Raises:
+        DataError: The folder holds none.
+        UsageError: The system, or that of the answers, ranks by none.
+    """
+    if ranker is None:
+        return
+    from sicetnon.ranker.model import read_model
+    from sicetnon.tasks.registry import shown_system
+    from sicetnon.tasks.task import ANSWERS
+
+    if (system or shown_system(index)) != ANSWERS:
+        found = system or f"{shown_system(index)}, for {index.manifest.records}"
+        raise UsageError(f"the system {found}, has no ranker; --ranker goes with {ANSWERS}")
+    read_model(ranker)
+    index.ranker = ranker
 
 
 def notices(options: argparse.Namespace) -> Callable[[str], None]:

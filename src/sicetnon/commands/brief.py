@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import add_index, describe, notices
+from sicetnon.commands.arguments import add_index, add_ranker, describe, notices, use_ranker
 from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("question", nargs="+", help="a question, or a claim")
     add_index(command)
+    add_ranker(command)
     command.add_argument(
         "--format",
         choices=_FORMATS,
@@ -54,6 +55,7 @@ def _brief(options: argparse.Namespace) -> None:
         )
     say = notices(options)
     with opened_index(options.index, say) as index:
+        use_ranker(index, options.ranker)
         made = brief(index, " ".join(options.question))
     text = _text(made, chosen)
     if path is None:

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import sys
 
-from sicetnon.commands.arguments import add_index, describe, notices, port
+from sicetnon.commands.arguments import add_index, add_ranker, describe, notices, port, use_ranker
 from sicetnon.errors import MissingExtraError, UsageError
 
 
@@ -21,6 +21,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon mcp --port 8081",
     )
     add_index(command)
+    add_ranker(command)
     command.add_argument("--port", type=port, metavar="N", help="answer over HTTP; 0: a free port")
     command.add_argument(
         "--host", default="127.0.0.1", help="the address for --port (default: this machine alone)"
@@ -39,6 +40,7 @@ def _mcp(options: argparse.Namespace) -> None:
         raise UsageError("standard input is closed; start it from an assistant, or give --port")
     say = notices(options)
     index = opened_index(options.index, say)
+    use_ranker(index, options.ranker)
     # Ctrl-C is how a server is stopped, not an error
     with index, contextlib.suppress(KeyboardInterrupt):
         if options.port is None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sicetnon.commands.arguments import add_index, describe, notices, positive, print_json
+from sicetnon.commands.arguments import (
+    add_index,
+    add_ranker,
+    describe,
+    notices,
+    positive,
+    print_json,
+    use_ranker,
+)
 from sicetnon.errors import UsageError
 
 
@@ -23,6 +31,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("text", nargs="*", help="any text; - reads standard input")
     command.add_argument("--file", type=Path, metavar="FILE", help="a file with the text")
     add_index(command)
+    add_ranker(command)
     command.add_argument(
         "-k", type=positive, metavar="N", default=3, help="replies wanted (default: 3)"
     )
@@ -38,6 +47,7 @@ def _reply(options: argparse.Namespace) -> None:
     claim = claim_of(checked_text(_text(options)))
     say = notices(options)
     with opened_index(options.index, say) as index:
+        use_ranker(index, options.ranker)
         found = replies(index, claim, claim, options.k)
     if options.json:
         print_json({"claim": claim, "replies": [each.as_json() for each in found]})

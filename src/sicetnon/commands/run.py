@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sicetnon.commands.arguments import add_partial, add_stance, describe, folder, place, positive
+from sicetnon.commands.arguments import (
+    add_partial,
+    add_ranker,
+    add_stance,
+    describe,
+    folder,
+    place,
+    positive,
+)
 from sicetnon.errors import UsageError, counted
 
 
@@ -23,6 +31,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("-o", "--output", type=folder, metavar="DIR", required=True)
     command.add_argument("--system", default="default", metavar="NAME", help="which system")
     add_stance(command)
+    add_ranker(command)
     command.add_argument("--index", type=place, metavar="INDEX", help="where the index is or goes")
     add_partial(command)
     command.add_argument("--cache", type=Path, metavar="FILE", help="keeps ChatNoir's answers")
@@ -56,6 +65,7 @@ def _run(options: argparse.Namespace) -> None:
             callbacks=Callbacks(say, bar.indexing, bar.fetching, bar.labelling),
             stance=options.stance,
             partial=options.partial,
+            ranker=options.ranker,
         )
         rankings = run_task(options.task, options.input, options.output, settings)
     results = counted(sum(map(len, rankings)), "result")

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from sicetnon.commands.arguments import (
     add_index,
     add_partial,
+    add_ranker,
     add_stance,
     describe,
     notices,
     positive,
     print_json,
+    use_ranker,
 )
 from sicetnon.errors import SicetnonError, UsageError
 
@@ -66,6 +68,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="say which side each answer takes (default: yes; --no-sides is faster)",
     )
     add_stance(command)
+    add_ranker(command)
     add_partial(command)
     command.add_argument("--json", action="store_true", help="print JSON")
 
@@ -73,9 +76,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _search(options: argparse.Namespace) -> None:
     question = " ".join(options.question)
     if options.source:
-        if options.index or options.system or options.stance:
+        if options.index or options.system or options.stance or options.ranker:
             raise UsageError(
-                "--source asks a service, which takes neither --index nor --system nor --stance"
+                "--source asks a service, which takes neither --index nor --system nor --stance "
+                "nor --ranker"
             )
         _search_service(question, options)
         return
@@ -89,6 +93,7 @@ def _search(options: argparse.Namespace) -> None:
     say = notices(options)
     place, partial = options.index, options.partial
     with Index.open(place, partial=partial) if place else sample_index(say) as index:
+        use_ranker(index, options.ranker, options.system)
         found = index.search(
             question,
             options.k,

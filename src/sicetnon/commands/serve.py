@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import add_index, describe, notices, port
+from sicetnon.commands.arguments import add_index, add_ranker, describe, notices, port, use_ranker
 from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the runs")
     add_index(command)
+    add_ranker(command)
     command.add_argument(
         "--host", default="127.0.0.1", help="the address (default: this machine alone)"
     )
@@ -66,6 +67,7 @@ def _serve(options: argparse.Namespace) -> None:
 
     say = notices(options)
     index = opened_index(options.index, say)
+    use_ranker(index, options.ranker)
     if options.judge:
         _say_missing(index, options.judge, say)
     # Ctrl-C is how a server is stopped, not an error

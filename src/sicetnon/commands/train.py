@@ -18,11 +18,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command,
         _train,
         "Train a learned part. `ranker` orders what a person is shown: it learns from tables of "
-        "arguments that were read for a question (relevance and strength). The others are those of "
+        "arguments that were read for a question (relevance and strength), or from judgments; "
+        "search, brief, reply, serve, mcp and run read it with --ranker. The others are those of "
         "the University of Amsterdam's systems: the quality classifier and the "
         "ranker from Dagstuhl-15512 or Webis-ArgQuality-20, the classifier of argumentative pages "
         "from a corpus of arguments and one of other texts. Train uva-quality before uva-ranker.",
         "sicetnon train ranker labels.tsv --index my-index -o models",
+        "sicetnon train ranker relevance.qrels --topics topics.xml --index my-index -o models",
         "sicetnon train uva-quality webis-argquality20-full.csv --encoder words-averaged",
         "sicetnon train uva-argumentativeness ARGUMENTS --others pages.jsonl -o models",
     )
@@ -84,13 +86,13 @@ def _train_ranker(options: argparse.Namespace) -> None:
     from sicetnon.formats.jsontext import name_of
     from sicetnon.formats.topics import read_topics
     from sicetnon.ranker.card import train
-    from sicetnon.ranker.labels import Examples, joined, read_labels
+    from sicetnon.ranker.labels import Examples, labels_of
     from sicetnon.tasks.touche_2020_task_1 import TASK
     from sicetnon.terminal.console import console, show_facts
 
     topics = read_topics(options.topics) if options.topics else []
     titles = {topic.number: topic.title for topic in topics}
-    labels = joined(read_labels(file, titles) for file in options.files)
+    labels = labels_of(options.files, titles)
     named = [name_of(file) for file in options.files]
     command = ["sicetnon train ranker", *named, "--index INDEX"]
     command += [f"--topics {options.topics.name}"] if options.topics else []

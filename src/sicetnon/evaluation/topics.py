@@ -52,9 +52,11 @@ def load_topics(source: TopicSource) -> list[Topic]:
 
 
 def _checked(topic: Topic) -> Topic:
-    if not (isinstance(topic.number, str) and isinstance(topic.title, str)):
+    number: object = topic.number
+    title: object = topic.title
+    if not (isinstance(number, str) and isinstance(title, str)):
         return topic  # refused with the others
-    _topic(topic.number, topic.title)
+    _topic(number, title)
     # texts of numpy are none that a judging file can hold
     return replace(topic, number=str(topic.number), title=str(topic.title))
 
@@ -90,10 +92,8 @@ def _topic(
         name,
         question,
         tuple(filter(None, (_text(each, name, "objects") for each in several))),
-        *(
-            "" if sources.is_missing(each) else _text(each, name, what)
-            for what, each in (("description", description), ("narrative", narrative))
-        ),
+        "" if sources.is_missing(description) else _text(description, name, "description"),
+        "" if sources.is_missing(narrative) else _text(narrative, name, "narrative"),
     )
 
 

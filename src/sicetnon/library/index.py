@@ -16,6 +16,7 @@ from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
+from sicetnon.tasks.task import ANSWERS
 from sicetnon.text.analysis import named_analysis
 from sicetnon.values import check_text, check_texts
 
@@ -39,7 +40,13 @@ class Index(IndexReader):
             print(answer.rank, answer.id, answer.snippet.text)
 
     It can be used in a `with` block, which closes it. Threads may share it.
+
+    Attributes:
+        ranker: The folder of a ranker that `sicetnon train ranker` wrote, which the system
+            `answers` reads; the shipped one if None.
     """
+
+    ranker: Path | str | None = None
 
     @classmethod
     def open(
@@ -303,7 +310,7 @@ class Index(IndexReader):
         """
         self.check_open()
         check_text(name, "the system")
-        return search_system(name, self, stance)
+        return search_system(name, self, stance, self.ranker if name == ANSWERS else None)
 
     def retriever(
         self,
@@ -349,7 +356,7 @@ class Index(IndexReader):
 
     def _reopened(self) -> Self:
         changed = self.open(self.folder)
-        changed._temporary = self._temporary
+        changed._temporary, changed.ranker = self._temporary, self.ranker
         return changed
 
 

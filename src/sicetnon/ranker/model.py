@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sicetnon.errors import DataError
 from sicetnon.formats.jsontext import decode
 from sicetnon.ranker.features import NAMES, Table
+from sicetnon.values import check_path
 
 Reals = NDArray[np.float64]
 SHIPPED = Path(__file__).parents[1] / "models" / "ranker"
@@ -94,13 +95,19 @@ _MODEL = msgspec.json.Decoder(RankerModel)
 
 
 @functools.cache
-def read_model(folder: Path = SHIPPED) -> RankerModel:
-    """The ranker of a folder; the shipped one when left out.
+def shipped_model() -> RankerModel:
+    """The ranker that is part of the package."""
+    return read_model(SHIPPED)
+
+
+def read_model(folder: Path | str) -> RankerModel:
+    """The ranker of a folder, as `sicetnon train ranker` writes it.
 
     Raises:
         DataError: There is none, or it is damaged.
     """
-    path = folder / FILE
+    check_path(folder, "the folder of a ranker")
+    path = Path(folder) / FILE
     try:
         model = decode(_MODEL, path.read_bytes())
     except (OSError, ValueError) as error:

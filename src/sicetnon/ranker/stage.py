@@ -8,7 +8,8 @@ import numpy as np
 
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranker.features import DEPTH, NAMES, FeatureReader
-from sicetnon.ranker.model import RankerModel, read_model
+from sicetnon.ranker.model import RankerModel, shipped_model
+from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic
 
 _DIGITS = 4
@@ -24,9 +25,13 @@ class LearnedRanker:
 
     def __init__(self, index: IndexReader, model: RankerModel | None = None, depth: int = DEPTH):
         self._index, self._depth = index, depth
-        self._model = model or read_model()
+        self._model = model or shipped_model()
         self._features = FeatureReader(index)
         self._features.load_ahead()
+
+    def learned_from(self, model: RankerModel) -> LearnedRanker:
+        """The same stage with another model."""
+        return LearnedRanker(self._index, model, self._depth)
 
     def apply(self, topic: Topic, ranking: Ranking) -> Ranking:
         """The reordered ranking, with reasons."""
@@ -49,3 +54,12 @@ class LearnedRanker:
         reasons += [{}] * len(rest)
         placed = replace(ranking.taken(order, scores[order]))
         return replace(placed, reasons=tuple(reasons[place] for place in order.tolist()))
+
+
+def with_ranker(system: System, model: RankerModel) -> System:
+    """A system with another model in the place of the shipped one, where it ranks by one."""
+    stages = [
+        stage.learned_from(model) if isinstance(stage, LearnedRanker) else stage
+        for stage in system.stages
+    ]
+    return replace(system, stages=stages)

@@ -76,9 +76,10 @@ class Fusion:
             expected = ", ".join(NORMALISATIONS)
             raise UsageError(f"found the normalisation {self.normalise!r}; expected {expected}")
         check_real(self.constant, "the constant")
-        if isinstance(self.weights, np.ndarray):
-            object.__setattr__(self, "weights", tuple(self.weights.tolist()))
         weights: object = self.weights
+        if isinstance(weights, np.ndarray):
+            weights = tuple(weights.tolist())
+            object.__setattr__(self, "weights", weights)
         if weights is not None and not isinstance(weights, Sequence):
             found = type(weights).__name__
             raise UsageError(f"found {found} as the weights; expected a number for each run")

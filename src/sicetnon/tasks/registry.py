@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.system import System
 from sicetnon.tasks import general
-from sicetnon.tasks.task import Task
+from sicetnon.tasks.task import ANSWERS, Task
 
 TASKS = (
     "touche-2020-task-1",
@@ -58,15 +59,18 @@ def analysis_for(records: str) -> str:
 
 def shown_system(index: IndexReader) -> str:
     """The name of the system whose results a person is shown, unless another one is asked for."""
-    return "answers" if "answers" in task_of(index.manifest.records).systems else "default"
+    return ANSWERS if ANSWERS in task_of(index.manifest.records).systems else "default"
 
 
-def search_system(name: str, index: IndexReader, stance: str | None = None) -> System:
+def search_system(
+    name: str, index: IndexReader, stance: str | None = None, ranker: Path | str | None = None
+) -> System:
     """A system for any index: of the task that its documents belong to, or a general one.
 
     `dense` and `hybrid` search any index whose documents have embeddings.
 
     Raises:
+        DataError: The folder `ranker` holds none.
         UsageError: This index has no such system or no such stance classifier.
     """
     kind = index.manifest.records
@@ -84,4 +88,4 @@ def search_system(name: str, index: IndexReader, stance: str | None = None) -> S
         "hybrid": lambda source: general.hybrid(task.systems["default"](source), index),
     }
     systems = dict(task.systems) | with_embeddings
-    return replace(task, systems=systems).system(name, source, stance)
+    return replace(task, systems=systems).system(name, source, stance, ranker)

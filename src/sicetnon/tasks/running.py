@@ -81,6 +81,7 @@ class RunOptions:
         stance: The stance classifier, for a task that asks which of two objects a result favours:
             `rules` or `learned`. The system's own when left out.
         partial: Whether answers of a cluster may lack shards, which the metadata then say.
+        ranker: The folder of a ranker for the system `answers`; the shipped one when left out.
     """
 
     system: str = "default"
@@ -91,6 +92,7 @@ class RunOptions:
     callbacks: Callbacks = field(default_factory=Callbacks)
     stance: str | None = None
     partial: bool = False
+    ranker: Path | None = None
 
     def run_tag(self) -> str:
         """The name of the run: the given one, or one made of system and stance classifier."""
@@ -114,7 +116,7 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
     task = find_task(task_id)
     tag = check_tag(options.run_tag())
     # an index takes minutes to build, so that all else is checked first
-    system_for = task.prepared(options.system, options.stance)
+    system_for = task.prepared(options.system, options.stance, options.ranker)
     if not source.is_dir():
         raise DataError(
             "there is no such input directory" if not source.exists() else "is no directory", source

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from sicetnon.errors import UsageError
 from sicetnon.ranking.system import Labelling, System
 
+ANSWERS = "answers"
+"""The name of the system that ranks by the ranker."""
 Source = TypeVar("Source")
 """An index or a source of web pages, in which a system finds documents."""
 
@@ -40,15 +43,22 @@ class Task(Generic[Source]):
     is_corpus_given: bool = True
     stances: Mapping[str, Callable[[], Callable[[Source], Labelling]]] = field(default_factory=dict)
 
-    def prepared(self, name: str, stance: str | None = None) -> Callable[[Source], System]:
+    def prepared(
+        self, name: str, stance: str | None = None, ranker: Path | str | None = None
+    ) -> Callable[[Source], System]:
         """The function that makes a system for a source; its models are loaded before other work.
 
-        A stance classifier takes the place of the system's own.
+        A stance classifier takes the place of the system's own, and so does the ranker of a folder
+        in the system `answers`.
 
         Raises:
-            UsageError: The task has no system or no stance classifier of this name.
+            DataError: The folder holds no ranker.
+            UsageError: The task has no system or no stance classifier of this name, or the system
+                ranks by no ranker.
         """
         self._check_name("system", name, self.systems)
+        if ranker is not None:
+            return self._ranked(name, stance, ranker)
         if stance is None:
             return lambda source: replace(self.systems[name](source), name=name)
         if not self.stances:
@@ -61,13 +71,27 @@ class Task(Generic[Source]):
             self.systems[name](source), name=name, labelling=labelling(source)
         )
 
-    def system(self, name: str, source: Source, stance: str | None = None) -> System:
-        """A system by its name.
+    def _ranked(
+        self, name: str, stance: str | None, ranker: Path | str
+    ) -> Callable[[Source], System]:
+        # most systems rank by no ranker
+        from sicetnon.ranker.model import read_model
+        from sicetnon.ranker.stage import with_ranker
 
-        Raises:
-            UsageError: The task has no system or no stance classifier of this name.
-        """
-        return self.prepared(name, stance)(source)
+        if name != ANSWERS:
+            raise UsageError(f"the system {name} has no ranker; --ranker goes with {ANSWERS}")
+        prepared, model = self.prepared(name, stance), read_model(ranker)
+        return lambda source: with_ranker(prepared(source), model)
+
+    def system(
+        self,
+        name: str,
+        source: Source,
+        stance: str | None = None,
+        ranker: Path | str | None = None,
+    ) -> System:
+        """A system by its name; errors as in `prepared`."""
+        return self.prepared(name, stance, ranker)(source)
 
     def analysis_for(self, system: str) -> str:
         """The name of the analysis for a system's index."""

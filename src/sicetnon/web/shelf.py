@@ -33,7 +33,9 @@ class Shelf:
             # an index on a cluster follows its changes by itself
             if version != self._version and not isinstance(self._index, ClusterIndex):
                 try:
+                    ranker = self._index.ranker
                     self._index = Index.open(self._index.folder)
+                    self._index.ranker = ranker
                     _LOG.info("the index has changed; opened it again")
                 except BrokenIndexError as error:
                     _LOG.warning("the index has changed and cannot be opened: %s", error)
