@@ -281,6 +281,38 @@ def test_bad_topics_are_refused(data: str | bytes, part: str, write: Write) -> N
     assert caught.value.file == path
 
 
+QUERIES = """{"qid": "1", "query": "Tea or\\n coffee?", "original_query": {"objects": ["tea"]}}
+{"qid": 2, "query": "Zoos?", "original_query": {"objects": "a, b", "narrative": "why"}}
+
+{"qid": "q-3", "query": "Tenure?", "original_query": "Tenure?"}
+"""
+
+
+def test_topics_of_tirex(write: Write) -> None:
+    expected = [
+        Topic("1", "Tea or coffee?", ("tea",)),
+        Topic("2", "Zoos?", ("a", "b"), narrative="why"),
+        Topic("q-3", "Tenure?"),
+    ]
+    for text in (QUERIES, f"\n {QUERIES}", f"\ufeff{QUERIES}"):
+        assert read_topics(write(text)) == expected
+    assert read_topics(write(gzip.compress(QUERIES.encode()))) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ('{"qid": "8", "query": " "}', "line 5: the qid '8' has no query"),
+        ('{"qid": "2", "query": "x"}', "line 5: the qid '2' occurs more than once"),
+        ('{"qid": "a b", "query": "x"}', "line 5: .*white space"),
+        ('{"qid": "9", "query": null}', "line 5: the line cannot be used"),
+    ],
+)
+def test_bad_queries_are_named(line: str, part: str, write: Write) -> None:
+    with pytest.raises(DataError, match=part):
+        read_topics(write(QUERIES + line))
+
+
 def test_missing_topics_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"topics\.xml: cannot be read: No such file"):
         read_topics(tmp_path / "topics.xml")

@@ -59,7 +59,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--seed", type=natural, default=2022, help="the seed of intervals and tests (default: 2022)"
     )
     add_index(command, "the corpus that was searched")
-    command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the report")
+    command.add_argument(
+        "--topics", type=Path, metavar="FILE", help="topics.xml or queries.jsonl, for the report"
+    )
     command.add_argument("--report", type=folder, metavar="DIR", help="write a page to look at")
     command.add_argument("--json", action="store_true", help="print JSON")
 

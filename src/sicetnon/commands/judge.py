@@ -55,7 +55,7 @@ def _add_pool(verbs: Commands) -> None:
     verb.add_argument(
         "-o", "--output", type=Path, metavar="FILE", required=True, help="the judging file to make"
     )
-    verb.add_argument("--topics", metavar="FILE", required=True, help="topics.xml")
+    verb.add_argument("--topics", metavar="FILE", required=True, help="topics.xml or queries.jsonl")
     verb.add_argument("--task", metavar="TASK", default="", help="such as touche-2020-task-1")
     verb.add_argument(
         "--dimensions",

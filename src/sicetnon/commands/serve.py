@@ -42,7 +42,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--qrels", nargs="+", type=Path, default=[], metavar="FILE", help="judgments of the runs"
     )
-    command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml, for the runs")
+    command.add_argument(
+        "--topics", type=Path, metavar="FILE", help="topics.xml or queries.jsonl, for the runs"
+    )
     add_index(command)
     add_ranker(command)
     command.add_argument(

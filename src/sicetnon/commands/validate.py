@@ -25,7 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("run", metavar="RUN")
     command.add_argument("--task", required=True, metavar="TASK", help="such as touche-2020-task-1")
-    command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml")
+    command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml or queries.jsonl")
     add_index(command, "check that documents exist")
     command.add_argument("--json", action="store_true", help="print JSON")
 

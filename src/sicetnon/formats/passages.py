@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
@@ -46,18 +46,30 @@ def read_json_lines(
         identifier: Takes the id from a record; unusable ids make unusable lines.
     """
     reading = reading or Reading()
-    decoder = msgspec.json.Decoder(shape)
     with open_bytes(path, reading) as file:
-        for number, line in raw_lines(file, path, reading.limits):
-            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            if text.isspace() or not text:
-                continue
-            try:
-                record = decode(decoder, text)
-                if identifier is not None:
-                    check_identifier(identifier(record))
-            except ValueError as error:
-                what = f"the line cannot be used: {error}; expected {expected}"
-                reading.on_error(DataError(what, path, number))
-            else:
-                yield number, record
+        yield from json_lines_in(file, path, shape, expected, reading, identifier)
+
+
+def json_lines_in(
+    file: BinaryIO,
+    path: Path | str,
+    shape: type[Shape],
+    expected: str,
+    reading: Reading,
+    identifier: Callable[[Shape], str] | None = None,
+) -> Iterator[tuple[int, Shape]]:
+    """As `read_json_lines`, from an open file."""
+    decoder = msgspec.json.Decoder(shape)
+    for number, line in raw_lines(file, path, reading.limits):
+        text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+        if text.isspace() or not text:
+            continue
+        try:
+            record = decode(decoder, text)
+            if identifier is not None:
+                check_identifier(identifier(record))
+        except ValueError as error:
+            what = f"the line cannot be used: {error}; expected {expected}"
+            reading.on_error(DataError(what, path, number))
+        else:
+            yield number, record

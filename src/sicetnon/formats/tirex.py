@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import Reading
-from sicetnon.formats.passages import read_json_lines
+from sicetnon.formats.files import Reading, open_bytes
+from sicetnon.formats.passages import json_lines_in, read_json_lines
 from sicetnon.records import Entry, Topic
 
 DOCUMENTS = "documents.jsonl"
@@ -27,7 +27,7 @@ class _Document(msgspec.Struct):
 class _Query(msgspec.Struct):
     qid: str | int
     query: str
-    original_query: dict[str, Any] = {}
+    original_query: Any = None
 
 
 def read_documents(path: Path | str, reading: Reading | None = None) -> Iterator[Entry]:
@@ -41,25 +41,44 @@ def read_queries(path: Path | str) -> list[Topic]:
     """The queries of `queries.jsonl` as topics.
 
     Raises:
-        DataError: A line is no query, a qid occurs twice or could not stand in a run, or there is
-            no query.
+        DataError: A line is no query, has no text, a qid occurs twice or could not stand in a run,
+            or there is no query.
     """
+    reading = Reading()
+    with open_bytes(path, reading) as file:
+        return queries_in(file, path, reading)
+
+
+def queries_in(file: BinaryIO, path: Path | str, reading: Reading) -> list[Topic]:
+    """As `read_queries`, from an open file."""
     topics: list[Topic] = []
     known: set[str] = set()
-    lines = read_json_lines(path, _Query, EXPECTED_QUERY, None, lambda each: str(each.qid))
+    lines = json_lines_in(file, path, _Query, EXPECTED_QUERY, reading, lambda each: str(each.qid))
     for line, query in lines:
-        if str(query.qid) in known:
-            raise DataError(f"the qid {str(query.qid)!r} occurs more than once", path, line)
-        known.add(str(query.qid))
-        original = query.original_query
+        number, title = str(query.qid), " ".join(query.query.split())
+        if number in known:
+            raise DataError(f"the qid {number!r} occurs more than once", path, line)
+        if not title:
+            raise DataError(
+                f"the qid {number!r} has no query; expected {EXPECTED_QUERY}", path, line
+            )
+        known.add(number)
+        original = query.original_query if isinstance(query.original_query, dict) else {}
+        objects = original.get("objects") or ""
         topics.append(
             Topic(
-                str(query.qid),
-                " ".join(query.query.split()),
-                description=str(original.get("description") or ""),
-                narrative=str(original.get("narrative") or ""),
+                number,
+                title,
+                tuple(map(str, objects if isinstance(objects, list) else _named(str(objects)))),
+                str(original.get("description") or ""),
+                str(original.get("narrative") or ""),
             )
         )
     if not topics:
         raise DataError(f"found no query; expected lines like {EXPECTED_QUERY}", path)
     return topics
+
+
+def _named(objects: str) -> list[str]:
+    """Objects in a text, with commas between them, as in topics.xml."""
+    return [each.strip() for each in objects.split(",") if each.strip()]

@@ -1,7 +1,8 @@
-"""topics.xml: the questions of a task."""
+"""Topics: the questions of a task, in topics.xml or in queries.jsonl of TIREx."""
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,21 +15,43 @@ from defusedxml.ElementTree import iterparse
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading, open_bytes
 from sicetnon.formats.limits import Limits
+from sicetnon.formats.tirex import queries_in
 from sicetnon.records import Topic
 
 EXPECTED = "<topics><topic><number>1</number><title>…</title></topic>…</topics>"
+NAMES = ("topics.xml", "queries.jsonl")
+"""The names of files of topics in an input directory; either may be gzipped."""
 _DEEPEST = 100
+_HEAD = 64
+_BOM = b"\xef\xbb\xbf"
+
+
+def topics_in(folder: Path) -> Path | None:
+    """The file of topics in a folder, or None."""
+    names = (f"{name}{ending}" for name in NAMES for ending in ("", ".gz"))
+    return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 def read_topics(path: Path | str) -> list[Topic]:
     """The topics of a file, in its order; white space and line breaks in a text are folded.
 
+    The file is a topics.xml or, if it begins with a brace, queries.jsonl of TIREx.
+
     Raises:
         DataError: The XML is broken or hostile (its own entities, deep nesting and long topics are
             refused), a topic lacks its number or title, or a number occurs twice.
     """
+    reading = Reading()
+    with open_bytes(path, reading) as file:
+        head = cast(io.BufferedReader, file).peek(_HEAD)
+        if head.removeprefix(_BOM).lstrip().startswith(b"{"):
+            return queries_in(file, path, reading)
+        return _topics(file, path, reading)
+
+
+def _topics(file: BinaryIO, path: Path | str, reading: Reading) -> list[Topic]:
     try:
-        topics = list(_stream(path))
+        topics = list(_stream(file, path, reading))
     except ParseError as error:
         raise DataError(f"no well-formed XML: {error}; expected {EXPECTED}", path) from None
     except defusedxml.DefusedXmlException:
@@ -45,28 +68,26 @@ def read_topics(path: Path | str) -> list[Topic]:
     return topics
 
 
-def _stream(path: Path | str) -> Iterator[Topic]:
+def _stream(file: BinaryIO, path: Path | str, reading: Reading) -> Iterator[Topic]:
     """The topics of a file; what is read is forgotten before the next topic."""
-    reading = Reading()
-    with open_bytes(path, reading) as file:
-        source = _TopicBytes(file, path, reading.limits)
-        above: list[Element] = []
-        inside = place = 0
-        for event, element in iterparse(cast(IO[bytes], source), ("start", "end")):
-            if event == "start":
-                above.append(element)
-                inside += element.tag == "topic"
-                if len(above) > _DEEPEST:
-                    raise DataError(f"the XML is nested more than {_DEEPEST} deep", path)
-                continue
-            above.pop()
-            if element.tag == "topic":
-                inside, place, source.size = inside - 1, place + 1, 0
-                yield _topic(element, place, path)
-            if not inside:
-                (above or [element])[-1].clear()
-        if not place:
-            raise DataError(f"found no topic in <{element.tag}>; expected {EXPECTED}", path)
+    source = _TopicBytes(file, path, reading.limits)
+    above: list[Element] = []
+    inside = place = 0
+    for event, element in iterparse(cast(IO[bytes], source), ("start", "end")):
+        if event == "start":
+            above.append(element)
+            inside += element.tag == "topic"
+            if len(above) > _DEEPEST:
+                raise DataError(f"the XML is nested more than {_DEEPEST} deep", path)
+            continue
+        above.pop()
+        if element.tag == "topic":
+            inside, place, source.size = inside - 1, place + 1, 0
+            yield _topic(element, place, path)
+        if not inside:
+            (above or [element])[-1].clear()
+    if not place:
+        raise DataError(f"found no topic in <{element.tag}>; expected {EXPECTED}", path)
 
 
 class _TopicBytes:
@@ -85,7 +106,7 @@ class _TopicBytes:
 
 def _topic(element: Element, place: int, path: Path | str) -> Topic:
     number, title = _text(element, "number"), _text(element, "title")
-    if number.split() != [number]:
+    if number.split() != [number] or not number.isprintable():
         raise DataError(f"topic {place} in the file has no <number>; expected {EXPECTED}", path)
     if not title:
         raise DataError(f"topic {number} has no <title>; expected {EXPECTED}", path)

@@ -86,14 +86,14 @@ def _qrels_files(root: Path) -> dict[str, Path]:
 def _dataset(root: Path, qrels: Path | None) -> Any:
     library = _library()
     from sicetnon.formats.corpora import open_corpus
+    from sicetnon.formats.topics import topics_in
     from sicetnon.library import ir_handlers
 
     folder = _input(root)
     if not folder.is_dir():
         raise DataError("there is no such folder", folder)
     documents = ir_handlers.Documents(open_corpus([folder]))
-    names = ("topics.xml", "queries.jsonl")
-    topics = next((folder / name for name in names if (folder / name).is_file()), None)
+    topics = topics_in(folder)
     return library.Dataset(
         documents,
         None if topics is None else ir_handlers.Queries(topics),

@@ -17,7 +17,6 @@ from ir_datasets.indices import Docstore
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
 from sicetnon.formats.qrels import read_qrels
-from sicetnon.formats.tirex import read_queries
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Argument, Passage, ProcessedArgument, Record, Sentence, WebPage
 
@@ -202,8 +201,7 @@ class Queries(BaseQueries):  # type: ignore[misc]
 
     def queries_iter(self) -> Iterator[Query]:
         """The topics, in the order of the file."""
-        read = read_topics if self._path.suffix == ".xml" else read_queries
-        for topic in read(self._path):
+        for topic in read_topics(self._path):
             yield Query(
                 topic.number, topic.title, topic.objects, topic.description, topic.narrative
             )

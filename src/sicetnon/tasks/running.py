@@ -20,7 +20,7 @@ from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_text
-from sicetnon.formats.topics import read_topics
+from sicetnon.formats.topics import read_topics, topics_in
 from sicetnon.index.folder import refuse_inside_index
 from sicetnon.index.manifest import MANIFEST
 from sicetnon.index.reader import IndexReader
@@ -121,7 +121,7 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
         raise DataError(
             "there is no such input directory" if not source.exists() else "is no directory", source
         )
-    topics = read_topics(source / "topics.xml")
+    topics = read_topics(topics_in(source) or source / "topics.xml")
 
     def search(documents: Any, index: IndexReader | None) -> _Found:
         system = replace(system_for(documents), progress=options.callbacks.labelling)

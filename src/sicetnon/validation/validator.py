@@ -105,9 +105,9 @@ def validate(
             text, records with the fields of `RunLine`, or a data frame with such columns. Records
             without a rank, a second column or a tag are checked as if they had a right one.
         task: The id of the task-year.
-        topics: The topics that the run should answer: a topics.xml, or topics, or their numbers.
-            Left out, the official ones are taken; other and missing topics are warnings then, if
-            the run answers at least one of them.
+        topics: The topics that the run should answer: a topics.xml or queries.jsonl, or topics, or
+            their numbers. Left out, the official ones are taken; other and missing topics are
+            warnings then, if the run answers at least one of them.
         known_documents: The ids of the corpus, as anything that answers `in`, or as a function
             that takes a list of ids and returns those it knows. It is asked for sentence ids
             where the task is about pairs. Left out, ids are not checked.
