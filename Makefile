@@ -1,6 +1,7 @@
 # make run   sets everything up and does the main job on the sample
 # make serve  sets everything up and opens the pages in a browser; PORT=8080
 # make test  sets everything up and runs the tests; with COVERAGE=yes, also measures their coverage
+# make peers  downloads the peers' own suites, which make test then runs too
 # make results  prints all figures into docs/figures/results.md; takes an hour
 # make docs  builds the documentation's site in build/docs
 # make release VERSION=0.2.0  tries a release; with CONFIRM=yes, commits and tags it
@@ -14,7 +15,7 @@ MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=90
 # compiled kernels and the sample's index stay in this folder, which `make clean` removes
 export SICETNON_CACHE ?= $(CURDIR)/.cache/sicetnon
 
-.PHONY: run serve test results docs release clean
+.PHONY: run serve test peers results docs release clean
 
 run: .venv/ready
 	$(BIN)/sicetnon run touche-2020-task-1 -i $(SAMPLE)/input -o out --index .cache/sample
@@ -33,6 +34,11 @@ test: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2
+
+# source distributions alone carry tests
+peers: .venv/ready-dev
+	$(BIN)/python -m pip download --quiet --no-deps --no-binary :all: --dest build/peers \
+	  "$$($(BIN)/python -m pip freeze 2>/dev/null | grep '^ir.measures==')"
 
 results: .venv/ready-dev
 	$(BIN)/python -m benchmarks.results
