@@ -135,3 +135,17 @@ def test_an_experiment_scores_the_topics_that_it_was_given(rule: str) -> None:
     assert list(score.values) == ["2"]
     with pytest.raises(UsageError, match="judges none of the topics"):
         experiment([RUN], [Topic("9", "Tenure?")], LABELS, "P@1", rule=rule)
+
+
+def test_a_library_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+
+    class Broken:
+        def iter_calc(self, run: Any) -> Any:
+            raise KeyError("mine")
+
+    monkeypatch.setattr(
+        ir_measures.measures.base.Measure, "evaluator", lambda self, qrels: Broken(), raising=False
+    )
+    with pytest.raises(DataError, match=r"run: ERR@3 cannot be computed: 'mine'"):
+        scored("ERR@3", {"1": {"a": 1.0}}, {"1": {"a": 1}})

@@ -313,3 +313,18 @@ def test_a_run_that_could_not_be_read_again_is_not_written(
     with pytest.raises(UsageError):
         write_run(rankings, tmp_path / "run.txt", tag="t")
     assert not list(tmp_path.iterdir())
+
+
+def test_numbers_and_lists_of_numpy_are_options(tmp_path: Path) -> None:
+    run = {"1": {"a": 1.0}}
+    for measures in (np.array(["P@1"]), [np.str_("P@1")], iter(["P@1"])):
+        assert evaluate(run, {"1": {"a": 1}}, measures)[0].mean == 1.0
+    size = make_pool(
+        tmp_path / "p", [run], {"1": "Tenure?"}, depth=np.int64(2), votes=np.int32(1),
+        quota=np.int64(3), seed=np.int64(7),
+    )  # fmt: skip
+    assert size.documents == 1
+    assert Index.build([{"k": "a", "text": "x", "more": "y"}], fields=np.array(["text"]),
+                       id_field=np.str_("k")).fields == ("text",)  # fmt: skip
+    with pytest.raises(DataError, match="found None in the place of an id"):
+        validate(run, "touche-2020-task-1", topics=[None])

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sicetnon.errors import DataError, MissingExtraError, UsageError, needing
+from sicetnon.errors import DataError, MissingExtraError, SicetnonError, UsageError, needing
 from sicetnon.evaluation.notation import (
     EXAMPLES,
     PlainMeasure,
@@ -143,9 +143,15 @@ class Measure:
             _check_grades(labels, self.text, qrels.name)
         measure = self.of_library
         values = dict.fromkeys(qrels.grades, float(measure.DEFAULT))
-        for metric in measure.evaluator(labels).iter_calc(scored):
-            if metric.query_id in values:
-                values[metric.query_id] = float(metric.value)
+        try:
+            for metric in measure.evaluator(labels).iter_calc(scored):
+                if metric.query_id in values:
+                    values[metric.query_id] = float(metric.value)
+        except SicetnonError:
+            raise
+        except Exception as error:  # what a provider of the library raises, whatever it is
+            message = f"{self} cannot be computed: {str(error) or type(error).__name__}"
+            raise DataError(message, run.name) from None
         return values
 
 

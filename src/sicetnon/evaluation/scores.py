@@ -5,18 +5,17 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import SubprocessError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_number
 from sicetnon.contracts import Dimension
-from sicetnon.errors import DataError, UsageError, counted
+from sicetnon.errors import UsageError, counted
 from sicetnon.evaluation import stance
 from sicetnon.evaluation.baseline import PairedComparison, compare, compare_stances, correct
 from sicetnon.evaluation.intervals import SAMPLES, SEED, mean_interval
@@ -163,8 +162,9 @@ def evaluate(
 def _settings(
     measures: SomeMeasure | Sequence[SomeMeasure], rule: str, samples: int, seed: int
 ) -> _Settings:
+    is_one = isinstance(measures, str) or not isinstance(measures, Iterable)
     several = (
-        measures if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
+        [cast("SomeMeasure", measures)] if is_one else list(cast("Iterable[SomeMeasure]", measures))
     )
     if not several:
         raise UsageError("found no measure; give at least one, such as nDCG@5")
@@ -203,16 +203,7 @@ def _scores(run: Run, qrels: Qrels, settings: _Settings) -> list[_Scored]:
 
 
 def _graded_score(run: Run, qrels: Qrels, measure: Measure, settings: _Settings) -> Score:
-    try:
-        values = measure(run, qrels)
-    except (
-        ValueError,
-        ArithmeticError,
-        RuntimeError,
-        OSError,
-        SubprocessError,
-    ) as error:  # what a library's provider raises
-        raise DataError(f"{measure} cannot be computed: {error}", run.name) from None
+    values = measure(run, qrels)
     low, high = mean_interval(list(values.topics.values()), settings.samples, settings.seed)
     if values.is_count:
         low, high = low * len(values.topics), high * len(values.topics)

@@ -78,7 +78,9 @@ def make_pool(
     if not shuffled:
         raise UsageError("found no document in the runs; expected at least one")
     judged = tuple(scale.dimension for scale in scales)
-    plan = Plan(task, judged, depth, names, seed, votes, quota)
+    # as numbers of Python, which the file can hold
+    most = None if quota is None else int(quota)
+    plan = Plan(task, judged, int(depth), names, int(seed), int(votes), most)
     create(Path(path), plan, asked, shuffled)
     return PoolSize(len(shuffled), sum(map(len, shuffled.values())))
 

@@ -129,7 +129,9 @@ class Index(IndexReader):
         _check_names(id_field=id_field, stance_field=stance_field, claim_field=claim_field)
         if analysis is not None:
             check_text(analysis, "the analysis")
-        corpus = corpus_of(source, EntryFields(tuple(fields), id_field, stance_field, claim_field))
+        corpus = corpus_of(
+            source, EntryFields(tuple(map(str, fields)), id_field, stance_field, claim_field)
+        )
         chosen = named_analysis(analysis or analysis_for(corpus.records))
         options = BuildOptions(chosen, on_error=on_error or Reading().on_error)
         return cls._built(corpus, folder, options, cluster)

@@ -136,7 +136,11 @@ def validate(
 
 def _numbers(topics: Path | str | Iterable[Topic | str]) -> list[str]:
     given = read_topics(topics) if isinstance(topics, str | Path) else topics
-    return [topic.number if isinstance(topic, Topic) else str(topic) for topic in given]
+    # most topics are a file or texts
+    from sicetnon.evaluation.sources import identifier
+
+    numbers = (topic.number if isinstance(topic, Topic) else topic for topic in given)
+    return [each if isinstance(each, str) else identifier(each, "topics") for each in numbers]
 
 
 def _name_of(run: RunSource) -> str:
