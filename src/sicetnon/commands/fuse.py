@@ -41,7 +41,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="a weight of 0 or more for each run (default: 1)",
     )
     command.add_argument("--tag", metavar="TAG", help="the name of the run")
-    command.add_argument("--task", metavar="TASK", help="write only what this task would accept")
+    command.add_argument(
+        "--task",
+        metavar="TASK",
+        help="write only what this task accepts; tells whether ids are pairs",
+    )
     command.add_argument(
         "-k", type=positive, metavar="N", default=1000, help="results per topic (default: 1000)"
     )

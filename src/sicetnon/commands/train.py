@@ -23,7 +23,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "the University of Amsterdam's systems: the quality classifier and the "
         "ranker from Dagstuhl-15512 or Webis-ArgQuality-20, the classifier of argumentative pages "
         "from a corpus of arguments and one of other texts. Train uva-quality before uva-ranker.",
-        "sicetnon train ranker labels.tsv --index my-index -o models",
         "sicetnon train ranker relevance.qrels --topics topics.xml --index my-index -o models",
         "sicetnon train uva-quality webis-argquality20-full.csv --encoder words-averaged",
         "sicetnon train uva-argumentativeness ARGUMENTS --others pages.jsonl -o models",
