@@ -93,7 +93,7 @@ def _gathered(
     names = []
     for name, source in each_source(runs):
         run = load_run(source, name)
-        names.append(whole_text(name) if name else name_of(run.name))
+        names.append(whole_text(str(name)) if name else name_of(run.name))
         for number, documents in pooled(run, depth, task).items():
             if number not in pool:
                 message = f"found the topic {number}, which is not among the topics; give its file"
