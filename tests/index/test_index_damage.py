@@ -10,11 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from sicetnon import cli
+from sicetnon import Index, cli
 from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.index.manifest import FORMAT_VERSION, MANIFEST, read_manifest, write_manifest
 from sicetnon.index.reader import IndexReader, verify_index
-from sicetnon.index.writing import BuildOptions, build_index, delete_documents
+from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
+from sicetnon.text.analysis import Analysis
 from support.index_cases import (
     FORMS,
     PORTER,
@@ -193,6 +194,29 @@ def test_an_index_of_another_analysis_is_refused(old: Path, key: str, value: str
             act(old)
     write_manifest(old, manifest)
     assert content_of(old) == OLD_CONTENT
+
+
+@pytest.mark.parametrize("python", ["14.0.0", "15.1.0"])
+def test_an_index_of_the_tokeniser_before_keeps_its_rules(tmp_path: Path, python: str) -> None:
+    # U+200B joined words, vowel signs were left out
+    texts = {"joined": "climate\u200bchange", "gift": "दान", "day": "दिन"}
+    documents = {name: (text,) for name, text in texts.items()}
+    older = Analysis("plain", older_scanner=1)
+    build_index(entries(documents), tmp_path / "index", BuildOptions(older))
+    manifest = read_manifest(tmp_path / "index")
+    assert manifest.analysis["scanner"] == 1
+    recorded = {**manifest.analysis, "unicode": python}
+    write_manifest(tmp_path / "index", msgspec.structs.replace(manifest, analysis=recorded))
+    with Index.open(tmp_path / "index") as index:
+        for question, expected in (("climatechange", ["joined"]), ("दिन", ["day", "gift"])):
+            found = index.search(question, system="bm25", sides=False)
+            assert sorted(answer.id for answer in found) == expected
+    more = entries({"later": ("दिन",)})
+    with pytest.raises(UsageError, match="was made with the analysis 'plain'"):
+        add_documents(more, tmp_path / "index", BuildOptions(Analysis("porter")))
+    add_documents(more, tmp_path / "index", BuildOptions(Analysis("plain")))
+    with Index.open(tmp_path / "index") as index:
+        assert len(index.search("दिन", system="bm25", sides=False)) == 3
 
 
 @pytest.mark.parametrize("change", [{"stemmer": "lovins"}, {"stop_words": "mine"}, None])

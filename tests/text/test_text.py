@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -19,7 +20,18 @@ from sicetnon.text import analysis as analysis_module
 from sicetnon.text import stopwords
 from sicetnon.text import words as words_module
 from sicetnon.text.analysis import ANALYSES, DEFAULT_ANALYSIS, Analysis, encode, named_analysis
-from sicetnon.text.characters import fold
+from sicetnon.text.characters import (
+    IDEOGRAPH,
+    LAST_POINT,
+    LETTER,
+    MARK,
+    SCANNER_VERSION,
+    SYLLABLE,
+    UNICODE_VERSION,
+    character_class,
+    classify,
+    fold,
+)
 from sicetnon.text.compiled_words import CompiledWords
 from sicetnon.text.plain_words import PlainWords
 from sicetnon.text.stems import STEMMERS, stemmer, stemmer_version
@@ -35,25 +47,27 @@ each_table = pytest.mark.parametrize("kind", TABLES)
 # the tokeniser
 
 
-def plain_tokens(text: str) -> list[str]:
+def plain_tokens(text: str, scanner: int = SCANNER_VERSION) -> list[str]:
     """The rules of `text.words` and `text.characters`, a character at a time."""
     tokens: list[str] = []
-    word, apostrophe = "", False
+    word, apostrophe, syllable = "", False, False
 
     def end_word() -> None:
-        nonlocal word, apostrophe
+        nonlocal word, apostrophe, syllable
         if word and len(word.encode()) <= MAX_WORD_BYTES:
             tokens.append(word)
-        word, apostrophe = "", False
+        word, apostrophe, syllable = "", False, False
 
-    for character in text:
-        kind, folded = plain_kind(character)
-        if kind == "ignored":
+    for character in full_width(text) if scanner > 1 else text:
+        kind, folded = plain_kind(character, scanner)
+        if kind == "ignored" or (kind == "mark" and not word):
             continue
+        if kind == "syllable" or (syllable and kind != "mark"):
+            end_word()
         if kind == "apostrophe" and word and not apostrophe:
             apostrophe = True
-        elif kind == "word":
-            word, apostrophe = word + folded, False
+        elif kind in ("word", "mark", "syllable"):
+            word, apostrophe, syllable = word + folded, False, syllable or kind == "syllable"
         else:
             end_word()
             tokens.extend([character] if kind == "ideograph" else [])
@@ -61,26 +75,67 @@ def plain_tokens(text: str) -> list[str]:
     return tokens
 
 
-def plain_kind(character: str) -> tuple[str, str]:
-    point, category = ord(character), unicodedata.category(character)
+def full_width(text: str) -> str:
+    halves = {chr(point) for point in range(0xFF66, 0xFFDD)}
+    wide = (unicodedata.normalize("NFKC", c) if c in halves else c for c in text)
+    return unicodedata.normalize("NFC", "".join(wide))
+
+
+# Thaana, the scripts of India and its neighbours, and others with vowels above or below a letter
+VOWELS = (
+    "\u0780-\u07bf\u0900-\u109f\u1700-\u17b3\u17b6-\u17ff\u1900-\u1aaf\u1b00-\u1c7f\ua800-\uabff"
+    "\U00010a00-\U00010a3f\U00011000-\U00011fff\U00016f00-\U00016f9f"
+)
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\ua9ff"
+    "\uaa60-\uaadf\U00011700-\U0001174f"
+)
+IDEOGRAPHS = (
+    "\u3005-\u3007\u3021-\u3029\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff"
+    "\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
+)
+OLD_IDEOGRAPHS = "\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff"
+
+
+def plain_kind(character: str, scanner: int) -> tuple[str, str]:
+    point, category, is_new = ord(character), unicodedata.category(character), scanner > 1
     if character in "'’ʼ＇":
         return "apostrophe", ""
     if point >= 0x20000:
-        return "separator", ""
-    if category in ("Mn", "Mc", "Me", "Cf"):
+        kinds = {2: "ideograph", 3: "ideograph", 14: "ignored"} if is_new else {}
+        return kinds.get(point >> 16, "separator"), character
+    if is_new and category[0] == "M" and is_one_of(character, VOWELS):
+        return "mark", unicodedata.normalize("NFKD", character)
+    if category in ("Mn", "Mc", "Me", "Cf") and not (is_new and point == 0x200B):
         return "ignored", ""
     if category[0] not in "LN":
         return "separator", ""
-    if 0x3041 <= point <= 0x30FF or 0x3400 <= point <= 0x9FFF or 0xF900 <= point <= 0xFAFF:
+    if is_one_of(character, IDEOGRAPHS if is_new else OLD_IDEOGRAPHS):
         return "ideograph", ""
-    if 0xAC00 <= point <= 0xD7A3:
+    return plain_letter(character, is_new)
+
+
+def plain_letter(character: str, is_new: bool) -> tuple[str, str]:
+    if 0xAC00 <= ord(character) <= 0xD7A3:
         return "word", character
     folded = fold(character)
-    return ("word" if folded.isdecimal() or folded.isalpha() else "separator"), folded
+    if not is_new:
+        folded = "".join(c for c in folded if not unicodedata.combining(c))
+    marks = {c for c in folded if is_new and unicodedata.category(c)[0] == "M"}
+    letters = "".join(c for c in folded if c not in marks)
+    if not (letters.isdecimal() or letters.isalpha()):
+        return "separator", ""
+    is_syllable = is_new and not character.isnumeric() and is_one_of(character, UNSPACED)
+    return ("syllable" if is_syllable else "word"), folded
 
 
-def tokens_of(texts: list[str], table: Table) -> list[list[str]]:
-    numbers, ends = table.scan(*join([encode(text) for text in texts]))
+def is_one_of(character: str, ranges: str) -> bool:
+    return re.fullmatch(f"[{ranges}]", character) is not None
+
+
+def tokens_of(texts: list[str], table: Table, scanner: int = SCANNER_VERSION) -> list[list[str]]:
+    older = scanner if scanner < SCANNER_VERSION else None
+    numbers, ends = table.scan(*join(Analysis("x", older_scanner=older).encode(texts)))
     known = table.words()
     starts = [0, *ends.tolist()]
     return [
@@ -91,11 +146,12 @@ def tokens_of(texts: list[str], table: Table) -> list[list[str]]:
 
 RUNS = st.builds(
     lambda character, size: character * size,
-    st.sampled_from("aZ7é٣ßＡ한漢'-\u0301ŉ"),
+    st.sampled_from("aZ7é٣ßＡ한漢'-\u0301ŉนีद\u093f\U00020000"),
     st.sampled_from([1, 2, 31, 32, 42, 43, 63, 64, 65, 127, 128, 129, 200]),
 )
 MIXED = st.text(
-    alphabet="abZ 019٣２²½'’ʼ＇-_.éÉe\u0301\u200d\ufe0fß漢ア한ﾊ€😀𝔸𐐀\U00020000\U000e0101\x00"
+    alphabet="abZ 019٣２²½'’ʼ＇-_.éÉe\u0301\u200d\ufe0fß漢ア한ﾊﾟ€😀𝔸𐐀\U00020000\U000e0101\x00"
+    "\u200bदिक\u093c्कำนี่ກຳက္ខុ\u1112\u1161\u11abか\u3099々〇\ufa19\u0344"
 )
 TEXTS = st.one_of(
     st.text(),
@@ -106,22 +162,45 @@ TEXTS = st.one_of(
 )
 
 
+each_scanner = pytest.mark.parametrize("scanner", range(1, SCANNER_VERSION + 1))
+
+
 @each_table
+@each_scanner
 @modestly
 @given(texts=st.lists(TEXTS, max_size=5))
-def test_the_tokenisers_keep_the_rules(kind: type[Table], texts: list[str]) -> None:
-    assert tokens_of(texts, kind()) == [plain_tokens(text) for text in texts]
+def test_the_tokenisers_keep_the_rules(kind: type[Table], scanner: int, texts: list[str]) -> None:
+    expected = [plain_tokens(text, scanner) for text in texts]
+    assert tokens_of(texts, kind(scanner), scanner) == expected
 
 
+# the tables have the characters of this version
+of_these_characters = pytest.mark.skipif(
+    unicodedata.unidata_version != UNICODE_VERSION, reason="other Unicode data than the tables"
+)
+
+
+@of_these_characters
+def test_the_table_has_the_rules() -> None:
+    points = range(LAST_POINT)
+    for point in points:
+        kind, folded = classify(point)
+        expected = kind, folded if kind in (LETTER, IDEOGRAPH, MARK, SYLLABLE) else ""
+        found = character_class(point, SCANNER_VERSION)
+        assert (found[0], found[1] if expected[1] else "") == expected
+
+
+@of_these_characters
 @each_table
-def test_every_character_is_classified_by_the_rules(kind: type[Table]) -> None:
+@each_scanner
+def test_every_character_is_classified_by_the_rules(kind: type[Table], scanner: int) -> None:
     points = [*range(0xD800), *range(0xE000, 0x20100), *range(0xE0000, 0xE0200), 0x10FFFF]
     texts = [f"a{chr(point)}b" for point in points]
-    found = tokens_of(texts, kind())
+    found = tokens_of(texts, kind(scanner), scanner)
     assert [
         (hex(point), tokens)
         for point, text, tokens in zip(points, texts, found, strict=True)
-        if tokens != plain_tokens(text)
+        if tokens != plain_tokens(text, scanner)
     ] == []
 
 
@@ -134,7 +213,17 @@ def test_every_character_is_classified_by_the_rules(kind: type[Table]) -> None:
         ("b2b in 2020: ２０ and ٣٤", "b2b in 2020 20 and 34"),
         ("don'4t", "don4t"),
         ("under_score e-mail a.b", "under score e mail a b"),
-        ("cafe\u0301s, co\u00adoperate, zero\u200bwidth", "cafes cooperate zerowidth"),
+        ("cafe\u0301s, co\u00adoperate, zero\u200bwidth", "cafes cooperate zero width"),
+        ("दिन दान हिन्दी", "दिन दान हिन्दी"),
+        ("ประเทศไทย น้ำ", "ป ร ะ เ ท ศ ไ ท ย น้ ํา"),
+        ("ខ្មែរ2020 မြန်မာ", "ខ្ មែ រ 2020 မြ န် မာ"),
+        ("𠮷野家は二〇年 人々", "𠮷 野 家 は 二 〇 年 人 々"),
+        ("ｶﾞｿﾘﾝ ガ ﾊﾟ ｰ", "ガ ソ リ ン ガ パ ー"),
+        ("\u1112\u1161\u11ab국어 ﾡￂ", "한국어 가"),
+        ("か\u3099 \ufa19 \U0002f800", "が 神 丽"),
+        ("न\u093cक ऩक", "न\u093cक न\u093cक"),
+        ("\u093fक a'\u093fb", "क a\u093fb"),
+        ("क्‍ष क्ष", "क्ष क्ष"),
         ("日本語 text 한국어", "日 本 語 text 한국어"),
         ("x\ud83dy", "x y"),
         ("a" * 128 + " " + "b" * 129 + " é" + "é" * 128, "a" * 128),
@@ -161,12 +250,14 @@ def test_letters_are_folded(text: str, folded: str) -> None:
         assert tokens_of([text], kind()) == [[folded] if folded else []]
 
 
+@each_table
 @modestly
-@given(st.text(alphabet=st.characters(max_codepoint=0x24F, categories=["L", "Zs", "P"])))
-def test_composed_and_decomposed_texts_have_the_same_tokens(text: str) -> None:
+@given(text=TEXTS)
+def test_canonically_equivalent_texts_have_the_same_tokens(kind: type[Table], text: str) -> None:
+    text = encode(text).decode()
     forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
-    composed, decomposed = tokens_of(forms, PlainWords())
-    assert composed == decomposed
+    composed, decomposed, own = tokens_of([*forms, text], kind())
+    assert composed == decomposed == own
 
 
 # the table of words
@@ -339,7 +430,7 @@ def test_an_analyzer_equals_its_parts(texts: list[str], name: str) -> None:
     analysis = ANALYSES[name]
     analyzer, stem = analysis.analyzer(), stemmer(analysis.stemmer)
     stops = stop_list(analysis.stop_words)
-    words, ends = analyzer.word_numbers(*join([encode(text) for text in texts]))
+    words, ends = analyzer.word_numbers(*join(analysis.encode(texts)))
     terms = analyzer.terms.words()
     start = 0
     for text, end in zip(texts, ends.tolist(), strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -74,3 +75,17 @@ def test_marks_stand_on_wanted_words(text: str, length: int) -> None:
     if len(folded) <= length:
         assert found.text == folded
         assert bool(found.marks) == (not wanted.isdisjoint(analyzer.terms_of(folded)))
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "marked"),
+    [
+        ("स्कूल में दान दिन", "दान", ["दान"]),
+        ("climate\u200bchange", "climate", ["climate"]),
+        ("cafe\u0301 au lait", "café", ["cafe\u0301"]),
+    ],
+)
+def test_words_of_any_script_are_marked_whole(text: str, question: str, marked: list[str]) -> None:
+    analyzer = ANALYSES["plain"].analyzer()
+    found = snippet(text, analyzer.terms_of(question), analyzer.terms_of, 100)
+    assert [found.text[start:end] for start, end in found.marks] == marked

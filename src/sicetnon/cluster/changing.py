@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace as replaced_in
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -32,6 +32,7 @@ from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
 from sicetnon.index.annotation_writer import fitting
 from sicetnon.index.builder import Batch
+from sicetnon.index.manifest import recorded_analysis
 from sicetnon.index.writing import BuildOptions
 
 MOST_DELETED = 50_000
@@ -122,7 +123,7 @@ class _Change:
                 f"of {state.records} ({', '.join(state.fields)})",
                 str(corpus.files[0]),
             )
-        if options.analysis.signature() != state.analysis:
+        if not options.analysis.is_same_as(recorded_analysis(cast(Any, address), state.manifest())):
             raise UsageError(
                 f"{address} was made with the analysis {state.analysis['name']!r}, and what is "
                 f"added must be too; found {options.analysis.name!r}"
@@ -133,7 +134,8 @@ class _Change:
         state, loading = self._stored.state, self._loading
         place = str(self._connection.address)
         annotators = fitting(place, state.annotations, options.annotators)
-        options = replaced_in(options, annotators=annotators)
+        analysis = recorded_analysis(cast(Any, place), state.manifest())
+        options = replaced_in(options, analysis=analysis, annotators=annotators)
         change, replaced = state.change + 1, set[int]()
         preparation = Preparation(corpus, options, change, state.next_number, loading.batch_bytes)
         try:

@@ -15,6 +15,7 @@ from sicetnon.formats.files import write_whole
 from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.storage import REBUILD, StoredFile
 from sicetnon.text.analysis import Analysis
+from sicetnon.text.characters import SCANNER_VERSION
 from sicetnon.text.stems import STEMMERS
 
 MANIFEST = "manifest.json"
@@ -183,12 +184,17 @@ def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:
         BrokenIndexError: It does not: the same text would now give other terms.
     """
     recorded = manifest.analysis
+    # each version of the tokeniser is at hand; before version 2 its Unicode data was Python's, and
+    # versions of that differ in characters that Unicode did not have before
+    scanner = recorded.get("scanner")
+    older = scanner if isinstance(scanner, int) and 0 < scanner < SCANNER_VERSION else None
     try:
         analysis = Analysis(
             str(recorded["name"]),
             str(recorded["stemmer"]),
             str(recorded["stop_words"]),
             bool(recorded["forms"]),
+            older,
         )
         if analysis.stemmer not in STEMMERS:
             raise UsageError(f"unknown stemmer {analysis.stemmer!r}")

@@ -147,6 +147,7 @@ def add_documents(
             _compact(folder)
         _verify_deleted(folder)
         with IndexReader.open(folder) as index:
+            options = dataclasses.replace(options, analysis=index.analysis)
             return _add(corpus, index, options, replace)
 
 
@@ -188,7 +189,7 @@ def _of_same_kind(corpus: Corpus, index: IndexReader, analysis: Analysis) -> Cor
             f"of {manifest.records} ({', '.join(manifest.fields)})",
             str(corpus.files[0]),
         )
-    if analysis != index.analysis:
+    if not analysis.is_same_as(index.analysis):
         raise UsageError(
             f"{index.folder} was made with the analysis {index.analysis.name!r}, and what is "
             f"added must be too; found {analysis.name!r}"
@@ -271,7 +272,7 @@ def batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
                 yield batch
                 batch = Batch(file=str(file))
                 options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start))
-            _encode(corpus, records, texts, batch, options.on_error)
+            _encode(corpus, records, texts, batch, options)
         documents += len(batch.ids)
         yield batch
     options.progress(Progress(documents, reading.bytes_read, time.monotonic() - start, True))
@@ -298,7 +299,7 @@ def _encode(
     records: list[Record],
     texts: list[str],
     batch: Batch,
-    on_error: Callable[[DataError], None],
+    options: BuildOptions,
 ) -> None:
     """Add records and their texts to a batch; those that cannot be used are reported."""
     try:
@@ -306,11 +307,11 @@ def _encode(
         stored = encode_records(records)
     except ValueError:
         # a record cannot be used: one after the other, to say which
-        kept = [record for record in records if _is_usable(record, batch.file, on_error)]
+        kept = [record for record in records if _is_usable(record, batch.file, options.on_error)]
         records, stored = kept, encode_records(kept)
         texts = [text for record in kept for text in corpus.texts(record)]
     batch.ids.extend(encode_each(record.id for record in records))
-    batch.texts.extend(encode_each(texts))
+    batch.texts.extend(options.analysis.encode(texts))
     batch.records.extend(stored)
 
 

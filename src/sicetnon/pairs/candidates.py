@@ -15,7 +15,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.pairs import sentences
 from sicetnon.records import ProcessedArgument, Ranking, Topic
 from sicetnon.retrieval.postings import postings_of
-from sicetnon.text.analysis import STOPPED, encode
+from sicetnon.text.analysis import STOPPED
 from sicetnon.text.words import join
 
 _CONCLUSION, _PREMISE = "__CONC", "__PREMISE"
@@ -163,7 +163,7 @@ class CandidateReader:
         The weight is ln(1 + n/s), where s of the n texts hold the stem: most texts hold words of
         the topic, so that these say little about two of them.
         """
-        words, ends = self._analyzer.word_numbers(*join([encode(text) for text in texts]))
+        words, ends = self._analyzer.word_numbers(*join(self._index.analysis.encode(texts)))
         owners = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
         terms = self._analyzer.term_of_word[words]
         owners, terms = owners[terms != STOPPED], terms[terms != STOPPED]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,14 +15,19 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
 from sicetnon.stopping import check_wanted
+from sicetnon.text.characters import SCANNER_VERSION, UNICODE_VERSION
 from sicetnon.text.stems import StemWords, stemmer, stemmer_version
 from sicetnon.text.stopwords import stop_list
 from sicetnon.text.words import WordTable, join
 
-SCANNER_VERSION = 1
-"""Raised whenever the tokeniser would split or fold any text otherwise than before."""
-
 STOPPED = -1
+
+# most texts have no other characters beyond ASCII: neither can be part of another one. Bytes are
+# looked at since that takes a tenth of the time
+_GENERAL_PUNCTUATION, _BELOW_0300 = b"\xe2\x80", bytes(range(0xCC))
+_HALF_WIDTH = re.compile("[\uff66-\uffdc]+")
+# the bytes with which those begin in UTF-8
+_HALF_WIDTH_LEADS = (b"\xef\xbd", b"\xef\xbe", b"\xef\xbf")
 
 
 @dataclass(frozen=True)
@@ -33,16 +39,29 @@ class Analysis:
         stop_words: The name of a stop list; stop words are taken out before stemming.
         forms: Whether the forms of a stem stay terms of their own. A search can then prefer the
             form that was asked for to its relatives, which the index knows by their stem.
+        older_scanner: The version of the tokeniser that made an older index, or None for the
+            present one.
     """
 
     name: str
     stemmer: str = "none"
     stop_words: str = "none"
     forms: bool = False
+    older_scanner: int | None = None
+
+    @property
+    def scanner(self) -> int:
+        """The version of the tokeniser."""
+        return SCANNER_VERSION if self.older_scanner is None else self.older_scanner
+
+    def is_same_as(self, other: Analysis) -> bool:
+        """Whether two analyses are the same but for the version of the tokeniser."""
+        return replace(self, older_scanner=None) == replace(other, older_scanner=None)
 
     def signature(self) -> dict[str, str | bool | int]:
         """The settings and library versions that decide the terms of a text."""
         words = "\n".join(sorted(stop_list(self.stop_words)))
+        unicode: dict[str, str | bool | int] = {"unicode": UNICODE_VERSION}
         return {
             "name": self.name,
             "stemmer": self.stemmer,
@@ -50,9 +69,18 @@ class Analysis:
             "stop_words": self.stop_words,
             "stop_words_hash": hashlib.sha256(words.encode()).hexdigest()[:16],
             "forms": self.forms,
-            "scanner": SCANNER_VERSION,
-            "unicode": unicodedata.unidata_version,
-        }
+            "scanner": self.scanner,
+        } | (unicode if self.older_scanner is None else {})
+
+    def encode(self, texts: Iterable[str]) -> list[bytes]:
+        """Texts as UTF-8 for the tokeniser: canonically equivalent texts are the same bytes."""
+        encoded = encode_each(texts := list(texts))
+        if self.scanner == 1:
+            return encoded
+        return [
+            data if len(data) == len(text) else _canonical(text, data)
+            for text, data in zip(texts, encoded, strict=True)
+        ]
 
     def analyzer(self) -> Analyzer:
         """A new analyzer that works this way."""
@@ -100,7 +128,7 @@ class Analyzer:
     def __post_init__(self) -> None:
         # a word that one thread has numbered has no term before that thread has reduced it
         self._lock = threading.Lock()
-        self._words = WordTable()
+        self._words = WordTable(self.analysis.scanner)
         self._term_list: list[str] = []
         self.term_of_word = np.empty(0, dtype=np.int32)
         self._stop_words = stop_list(self.analysis.stop_words)
@@ -134,7 +162,7 @@ class Analyzer:
     def terms_of_each(self, texts: Sequence[str]) -> list[list[str]]:
         """The terms of each text, in order; many texts are read at once."""
         with self._lock:
-            words, ends = self.word_numbers(*join([encode(text) for text in texts]))
+            words, ends = self.word_numbers(*join(self.analysis.encode(texts)))
             numbers = self.term_of_word[words].tolist()
             if len(self.terms) > len(self._term_list):
                 self._term_list += self.terms.words(len(self._term_list))
@@ -152,7 +180,7 @@ class Analyzer:
     def stems_of_each(self, texts: Sequence[str]) -> list[list[str]]:
         """The stems of each text's terms, in order; many short texts are read at once."""
         with self._lock:
-            words, ends = self.word_numbers(*join([encode(text) for text in texts]))
+            words, ends = self.word_numbers(*join(self.analysis.encode(texts)))
             self._term_list += self.terms.words(len(self._term_list))
             stems = self.stem(self._term_list) if self.analysis.forms else self._term_list
             numbers = self.term_of_word[words].tolist()
@@ -170,6 +198,20 @@ class Analyzer:
             terms = self.stem(terms)
         numbers[kept] = self.terms.insert([term.encode("utf-8") for term in terms])
         return numbers
+
+
+def _canonical(text: str, data: bytes) -> bytes:
+    """The UTF-8 of a text in the normalisation form C, half-width kana and Hangul at full width."""
+    if not data.replace(_GENERAL_PUNCTUATION, b"").translate(None, _BELOW_0300):
+        return data
+    is_composed = unicodedata.is_normalized("NFC", text)
+    if any(lead in data for lead in _HALF_WIDTH_LEADS):
+        text, is_composed = _HALF_WIDTH.sub(_full_width, text), False
+    return data if is_composed else encode(unicodedata.normalize("NFC", text))
+
+
+def _full_width(run: re.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", run.group())
 
 
 def encode_each(texts: Iterable[str]) -> list[bytes]:

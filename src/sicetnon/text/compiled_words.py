@@ -18,9 +18,12 @@ from sicetnon.text.characters import (
     IDEOGRAPH,
     IGNORED,
     LETTER,
+    MARK,
     MAX_FOLDED_BYTES,
     OTHER,
+    SCANNER_VERSION,
     SEPARATOR,
+    SYLLABLE,
     CharacterTable,
     plain_letters,
     table_for,
@@ -164,6 +167,42 @@ def _scan_short(
 
 
 @inlined(allocates=False)
+def _in_word(kind: int, size: int, syllable: bool) -> tuple[int, bool, bool]:
+    """What a character does to the word before it, of some size, which may be a syllable.
+
+    Returns:
+        Its class there, whether the word ends before it, and whether the word is a syllable then.
+    """
+    if kind == MARK:
+        return (LETTER if size else IGNORED), False, syllable
+    if kind == SYLLABLE and size == 0:
+        return LETTER, False, True
+    return kind, kind != IGNORED and (syllable or kind == SYLLABLE), syllable
+
+
+@inlined(allocates=False)
+def _append_folded(
+    point: int,
+    data: NDArray[np.uint8],
+    begin: int,
+    end: int,
+    characters: CharacterTable,
+    letters: NDArray[np.uint8],
+    place: int,
+) -> int:
+    """Append the folded form of a letter, which is `data` from `begin` to `end`; its bytes."""
+    classes, offsets, folded, _ = characters
+    if point >= classes.size:
+        for source in range(begin, end):
+            letters[place + source - begin] = data[source]
+        return end - begin
+    first, last = offsets[point], offsets[point + 1]
+    for source in range(first, last):
+        letters[place + source - first] = folded[source]
+    return int(last - first)
+
+
+@inlined(allocates=False)
 def _scan_word(
     data: NDArray[np.uint8],
     position: int,
@@ -179,35 +218,38 @@ def _scan_word(
     Returns:
         Where the next word may begin, and how many words are written then.
     """
-    size, apostrophe = 0, False
-    classes, fold_offsets, folded = characters
+    size, apostrophe, syllable = 0, False, False
+    classes, _, _, planes = characters
     _, _, _, offsets, letters, counts = table
     begin, ended = offsets[counts[0]], False
     while not ended and position <= end:
-        start = position
-        position, kind = _take_plain(data, start, end, plain, letters, begin + size)
-        size += position - start
-        apostrophe = apostrophe and position == start
-        # a separator is imagined behind the text, to end its last word
-        point = 0
+        start, kind = position, OTHER
+        if not syllable:
+            position, kind = _take_plain(data, start, end, plain, letters, begin + size)
+            size += position - start
+            apostrophe = apostrophe and position == start
+        # a separator is imagined after the text, to end its last word
+        point, start = 0, position
         if kind == SEPARATOR:
             position += 1
         else:
             point, position = _decode(data, position, end)
-            kind = int(classes[point]) if point < classes.size else SEPARATOR
-        if kind == IGNORED or (kind == APOSTROPHE and size and not apostrophe):
+            kind = int(classes[point]) if point < classes.size else int(planes[point >> 16])
+        kind, is_after, syllable = _in_word(kind, size, syllable)
+        if kind == IGNORED or (kind == APOSTROPHE and size and not apostrophe and not is_after):
             apostrophe = apostrophe or kind == APOSTROPHE
             continue
-        apostrophe, ended = False, kind != LETTER
+        apostrophe, ended = False, is_after or kind != LETTER
         if ended and 0 < size <= MAX_WORD_BYTES:
             words[written] = number_last(size, table)
             written += 1
+        if is_after:
+            # what ends the word is read anew
+            return start, written
         if kind == IDEOGRAPH:
             begin, size = offsets[counts[0]], 0
         if kind in (LETTER, IDEOGRAPH):
-            for place in range(fold_offsets[point], fold_offsets[point + 1]):
-                letters[begin + size] = folded[place]
-                size += 1
+            size += _append_folded(point, data, start, position, characters, letters, begin + size)
         if kind == IDEOGRAPH:
             words[written] = number_last(size, table)
             written += 1
@@ -259,7 +301,8 @@ class CompiledWords:
     disk as they are.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, scanner: int = SCANNER_VERSION) -> None:
+        self._scanner = scanner
         self._table = WordArrays(
             np.full(1 << 10, EMPTY, dtype=np.int32),
             np.zeros(1 << 9, dtype=np.uint64),
@@ -285,7 +328,7 @@ class CompiledWords:
         self, data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """See `WordTable.scan`."""
-        characters, plain = table_for(data), plain_letters()
+        characters, plain = table_for(data, self._scanner), plain_letters()
         if self._words.size < data.size + 1:
             self._chunks = np.empty(data.size // 8 + 2, dtype=np.uint64)
             self._words = np.empty(data.size + 1, dtype=np.int32)

@@ -1,11 +1,13 @@
 """The tokeniser in plain Python: what it has to do, and the way that suits small pieces of work.
 
 A word is a run of letters and digits, case folded, without accents. An apostrophe inside a word is
-dropped, so that `don't` is `dont` and `teacher's` stems like `teachers`. An ideograph is a word.
+dropped, so that `don't` is `dont` and `teacher's` stems like `teachers`. An ideograph is a word; a
+letter of a script without spaces (Thai, Khmer) is one, with its vowel signs.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import string
 from collections.abc import Sequence
@@ -17,10 +19,12 @@ from numpy.typing import NDArray
 from sicetnon.text.characters import (
     APOSTROPHE,
     IDEOGRAPH,
-    LAST_POINT,
     LETTER,
+    MARK,
+    SCANNER_VERSION,
     SEPARATOR,
-    classify,
+    SYLLABLE,
+    character_class,
 )
 
 MAX_WORD_BYTES = 128
@@ -35,6 +39,10 @@ CompactWords = tuple[NDArray[np.int64], NDArray[np.uint8]]
 
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _INSIDE_WORD = re.compile(r"(?<=[^ '])'(?=[^ '])")
+# no text has these control characters once its ASCII is folded
+_SYLLABLE_SIGN, _MARK_SIGN = "\x01", "\x02"
+_SYLLABLE = re.compile(f"{_SYLLABLE_SIGN}(.(?:{_MARK_SIGN}.)*)")
+_MARKS_ALONE = re.compile(f"(?<![^ ])(?:{_MARK_SIGN}.)+")
 _LONGEST_CHARACTER = 4
 # of a word of some letters and its number: two objects of Python and their place in a dictionary
 _WORD_BYTES = 150
@@ -53,44 +61,54 @@ def _plain_bytes() -> bytes:
 _PLAIN_BYTES = _plain_bytes()
 
 
-def plain_words(data: bytes) -> list[str]:
-    """The words of a text in UTF-8, in order."""
+def plain_words(data: bytes, scanner: int = SCANNER_VERSION) -> list[str]:
+    """The words of a text in UTF-8, in order, by a version of the tokeniser."""
     text = data.translate(_PLAIN_BYTES).decode("utf-8", "replace")
+    has_signs = False
     if not text.isascii():
-        text = _BEYOND_ASCII.sub(_folded_run, text)
+        folded = _folded_characters(scanner)
+        text = _BEYOND_ASCII.sub(lambda run: "".join(map(folded.__getitem__, run.group())), text)
+        has_signs = _SYLLABLE_SIGN in text or _MARK_SIGN in text
+    if has_signs:
+        text = _SYLLABLE.sub(r" \1 ", text)
     if "'" in text:
         text = _INSIDE_WORD.sub("", text).replace("'", " ")
+    if has_signs:
+        text = _MARKS_ALONE.sub("", text).replace(_MARK_SIGN, "")
     words = text.split()
     if max(map(len, words), default=0) > MAX_WORD_BYTES // _LONGEST_CHARACTER:
         words = [word for word in words if len(word.encode()) <= MAX_WORD_BYTES]
     return words
 
 
-def _folded_run(run: re.Match[str]) -> str:
-    return "".join(map(_FOLDED.__getitem__, run.group()))
-
-
 class _Folded(dict[str, str]):
     """Replacement of each character: its folded form, or a blank between words."""
 
+    def __init__(self, scanner: int):
+        self._scanner = scanner
+
     def __missing__(self, character: str) -> str:
-        point = ord(character)
-        kind, folded = classify(point) if point < LAST_POINT else (SEPARATOR, "")
+        kind, folded = character_class(ord(character), self._scanner)
         if kind == IDEOGRAPH:
             folded = f" {folded} "
+        elif kind == MARK:
+            folded = "".join(_MARK_SIGN + mark for mark in folded)
+        elif kind == SYLLABLE:
+            folded = _SYLLABLE_SIGN + f"{_MARK_SIGN}".join(folded)
         elif kind != LETTER:
             folded = {APOSTROPHE: "'", SEPARATOR: " "}.get(kind, "")
         self[character] = folded
         return folded
 
 
-_FOLDED = _Folded()
+_folded_characters = functools.cache(_Folded)
 
 
 class PlainWords:
     """Distinct words, numbered from 0 in the order in which they were first met."""
 
-    def __init__(self) -> None:
+    def __init__(self, scanner: int = SCANNER_VERSION) -> None:
+        self._scanner = scanner
         self._numbers: dict[str, int] = {}
 
     def __len__(self) -> int:
@@ -108,7 +126,7 @@ class PlainWords:
         whole, start = data.tobytes(), 0
         texts: list[list[str]] = []
         for end in ends.tolist():
-            texts.append(plain_words(whole[start:end]))
+            texts.append(plain_words(whole[start:end], self._scanner))
             start = end
         counts = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         return self._number(list(chain.from_iterable(texts))), np.cumsum(counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -11,10 +12,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from sicetnon.stopping import check_wanted
+from sicetnon.text.characters import IGNORED, MARK, characters_of
 
-# accents set after their letter, soft hyphens and joiners belong to a word, as for the tokeniser
-_LETTER = r"[\w\u0300-\u036f\u00ad\u200b-\u200d\u2060]"
-_WORD = re.compile(rf"{_LETTER}+(?:['’＇]{_LETTER}+)*")
 _BREAK = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
 
 
@@ -45,9 +44,16 @@ class Snippet:
         return tuple(Piece(part, place % 2 == 1) for place, part in enumerate(parts) if part)
 
 
+@functools.cache
+def _word() -> re.Pattern[str]:
+    """A word: marks, soft hyphens and joiners belong to it, as for the tokeniser."""
+    letter = rf"[\w{characters_of(IGNORED, MARK)}]"
+    return re.compile(rf"{letter}+(?:['’＇]{letter}+)*")
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text, each as often as it occurs."""
-    return _WORD.findall(text)
+    return _word().findall(text)
 
 
 def snippet(
@@ -71,7 +77,7 @@ def snippet(
             known[word] = not set(terms_of(word)).isdisjoint(wanted)
         return known[word]
 
-    hits = [m.span() for m in _WORD.finditer(folded) if is_wanted(m.group())]
+    hits = [m.span() for m in _word().finditer(folded) if is_wanted(m.group())]
     start, end = _window(folded, hits, length)
     part = folded[start:end]
     before, after = "…\u00a0" if start else "", "\u00a0…" if end < len(folded) else ""

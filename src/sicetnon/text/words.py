@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import is_small
+from sicetnon.text.characters import SCANNER_VERSION
 from sicetnon.text.compiled_words import CompiledWords, join
 from sicetnon.text.plain_words import MAX_WORD_BYTES, CompactWords, PlainWords, hash_word
 
@@ -22,10 +23,14 @@ class WordTable:
 
     It begins as `PlainWords` and becomes `CompiledWords` when there is much to do: both give the
     same numbers and the same arrays.
+
+    Args:
+        scanner: The version of the tokeniser.
     """
 
-    def __init__(self) -> None:
-        self._table: PlainWords | CompiledWords = PlainWords()
+    def __init__(self, scanner: int = SCANNER_VERSION) -> None:
+        self._scanner = scanner
+        self._table: PlainWords | CompiledWords = PlainWords(scanner)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -68,7 +73,7 @@ class WordTable:
     def _for(self, seconds: float) -> PlainWords | CompiledWords:
         """The table for a piece of work that takes so long plainly."""
         if isinstance(self._table, PlainWords) and not is_small(seconds):
-            compiled = CompiledWords()
+            compiled = CompiledWords(self._scanner)
             compiled.insert(self._table.encoded())
             self._table = compiled
         return self._table
