@@ -16,6 +16,7 @@ import pytest
 
 import sicetnon
 from sicetnon.cli import main
+from sicetnon.errors import UsageError
 from sicetnon.web.settings import Settings
 from support.debates import FOR, QUESTION, both_sides
 from support.served import Client as Asker
@@ -142,6 +143,37 @@ def test_a_comparison_names_what_favours_each(tmp_path: Path) -> None:
     assert [each["id"] for each in sides["undecided"]] == ["c"]
 
 
+def test_objects_are_compared_as_they_are_named(tmp_path: Path) -> None:
+    passages = [
+        {"id": "t", "contents": "Trick or treat is better than candy, since it is more fun."},
+        {"id": "c", "contents": "Candy is better than trick or treat, because it is cheaper."},
+        {"id": "a", "contents": "AC/DC are better than Kiss, louder and faster."},
+    ]
+    path = tmp_path / "passages.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in passages))
+    index = sicetnon.Index.build(path)
+    named = (("trick or treat", "candy", ["t"], ["c"]), ("AC/DC", "Kiss", ["a"], []))
+    with served_tools(index) as url:
+        for first, second, *favoured in named:
+            (found,) = asked(client(url), ("compare", {"first": first, "second": second}))
+            sides = [found.structured_content[side] for side in ("first", "second")]
+            assert [side["object"] for side in sides] == [first, second]
+            assert [[each["id"] for each in side["favoured_by"]] for side in sides] == favoured
+    answers = index.search(
+        "Which is better, trick or treat or candy?", objects=("candy", "trick or treat")
+    )
+    assert {a.id: a.favours for a in answers if a.id != "a"} == {
+        "t": "trick or treat",
+        "c": "candy",
+    }
+
+
+@pytest.mark.parametrize("objects", [("one",), "ab", ("a", ""), ("a", "A"), ("a", 1)])
+def test_objects_that_are_not_two_names_are_refused(index: sicetnon.Index, objects: Any) -> None:
+    with pytest.raises(UsageError, match=r"objects?\b"):
+        index.search("Which is better?", objects=objects)
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "said"),
     [
@@ -151,7 +183,11 @@ def test_a_comparison_names_what_favours_each(tmp_path: Path) -> None:
         ("search", {}, "required"),
         ("compare", {"first": " ", "second": "b"}, "empty object"),
         ("document", {"identifier": "0", "start": -1}, "greater than or equal to 0"),
-        ("none", {}, "Unknown tool"),
+        ("none", {}, "Unknown tool: 'none'; expected one of search, compare"),
+        ("search", {"query": "tenure"}, "'query': an unknown argument; expected question, k"),
+        ("search", {"question": "tenure", "K": 3}, "'K': an unknown argument"),
+        ("search", {"question": 7, "k": 0}, "question: found 7; expected a valid string; k: found"),
+        ("compare", {"first": "a", "second": "A"}, "found the object 'a' twice"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(
@@ -160,6 +196,9 @@ def test_wrong_calls_say_what_is_wrong(
     (answer,) = asked(client(url), (tool, given))
     assert answer.is_error
     assert said in answer.content[0].text
+    assert len(answer.content[0].text.splitlines()) == 1
+    assert "http" not in answer.content[0].text
+    assert "type=" not in answer.content[0].text
 
 
 def test_a_fault_of_the_program_is_not_shown(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

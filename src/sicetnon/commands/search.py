@@ -46,6 +46,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "-k", type=positive, metavar="N", default=10, help="answers wanted (default: 10)"
     )
     command.add_argument(
+        "--objects",
+        nargs=2,
+        metavar=("FIRST", "SECOND"),
+        default=(),
+        help="the objects of a question that compares (default: those that it names)",
+    )
+    command.add_argument(
         "--system",
         metavar="NAME",
         help="the first results of this system as they are (default: answers for arguments, else "
@@ -76,10 +83,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _search(options: argparse.Namespace) -> None:
     question = " ".join(options.question)
     if options.source:
-        if options.index or options.system or options.stance or options.ranker:
+        named = (options.index, options.system, options.stance, options.ranker, options.objects)
+        if any(named):
             raise UsageError(
-                "--source asks a service, which takes neither --index nor --system nor --stance "
-                "nor --ranker"
+                "--source asks a service, which takes none of --index, --objects, --ranker, "
+                "--system and --stance"
             )
         _search_service(question, options)
         return
@@ -97,6 +105,7 @@ def _search(options: argparse.Namespace) -> None:
         found = index.search(
             question,
             options.k,
+            objects=options.objects,
             system=options.system,
             stance=options.stance,
             sides=options.sides,

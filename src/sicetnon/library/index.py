@@ -11,7 +11,12 @@ from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.library.answers import Answer, answers
-from sicetnon.library.searching import checked_question, nearest_headings, shown_answers
+from sicetnon.library.searching import (
+    checked_objects,
+    checked_question,
+    nearest_headings,
+    shown_answers,
+)
 from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
@@ -248,6 +253,7 @@ class Index(IndexReader):
         question: str,
         k: int = 10,
         *,
+        objects: Sequence[str] = (),
         system: str | System | None = None,
         stance: str | None = None,
         sides: bool = True,
@@ -264,6 +270,8 @@ class Index(IndexReader):
         Args:
             question: Any text; its first 10,000 characters are read.
             k: Number of answers.
+            objects: The two objects of a question that compares, as they are. Left out, the
+                question names them.
             system: The name of a system, as in `system`, or a system of this index, whose first
                 results are given as they are. Left out, it is `answers` for arguments, else
                 `default`.
@@ -274,15 +282,16 @@ class Index(IndexReader):
             snippets: Whether the answers have snippets, which take less than a millisecond each.
 
         Raises:
-            UsageError: The question is no text, k is below 1, or there is no such system or stance
-                classifier for this index.
+            UsageError: The question is no text, k is below 1, the objects are not two names, or
+                there is no such system or stance classifier for this index.
         """
         question = checked_question(question, k)
+        topic = Topic("1", question, checked_objects(objects))
         if system is None:
             chosen = self.system(shown_system(self), stance=stance)
-            return shown_answers(self, chosen, question, k, sides, balance, snippets)
+            return shown_answers(self, chosen, topic, k, sides, balance, snippets)
         chosen = system if isinstance(system, System) else self.system(system, stance=stance)
-        best = answers(self, chosen.retrieve([Topic("1", question)], k)[0], snippets)
+        best = answers(self, chosen.retrieve([topic], k)[0], snippets)
         return with_sides(question, best) if sides else best
 
     def nearest_topics(self, question: str, k: int = 5) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sicetnon.checks import check_number
+from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.library.answers import Answer, answers, with_snippets
 from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
@@ -31,17 +32,36 @@ def checked_question(question: str, k: int) -> str:
     return question[:LONGEST_QUESTION]
 
 
+def checked_objects(objects: Sequence[str]) -> tuple[str, ...]:
+    """The objects that are compared.
+
+    Raises:
+        UsageError: They are not two different names, or none.
+    """
+    if isinstance(objects, str) or len(objects) not in (0, 2):
+        raise UsageError(f"found the objects {objects!r}; expected two names, or none")
+    for each in objects:
+        check_text(each, "an object")
+    names = tuple(" ".join(each.split()) for each in objects)
+    if not all(names):
+        raise UsageError("found an empty object; expected two objects")
+    if len({name.casefold() for name in names}) < len(names):
+        raise UsageError(f"found the object {names[0]!r} twice; expected two objects")
+    return names
+
+
 def shown_answers(
     index: IndexReader,
     system: System,
-    question: str,
+    topic: Topic,
     k: int,
     sides: bool,
     balance: bool,
     snippets: bool,
 ) -> list[Answer]:
     """The best answers to a question; `Index.search` describes them and the arguments."""
-    ranking, records = _results(index, system, question, k)
+    question = topic.title
+    ranking, records = _results(index, system, topic, k)
     shown = _shown(system, ranking, records, k)
     found = shown.best(_BALANCED * k if balance else k).answers()
     first, rest = found[:k], found[k:]
@@ -54,11 +74,11 @@ def shown_answers(
 
 
 def _results(
-    index: IndexReader, system: System, question: str, k: int
+    index: IndexReader, system: System, topic: Topic, k: int
 ) -> tuple[Ranking, list[Record]]:
-    """The results for a question of which k are shown, without stances, and their records."""
+    """The results for a topic of which k are shown, without stances, and their records."""
     finder = replace(system, labelling=None)
-    ranking = finder.retrieve([Topic("1", question)], _MOST_FOLDED * k)[0]
+    ranking = finder.retrieve([topic], _MOST_FOLDED * k)[0]
     return ranking, index.records_of(ranking)
 
 

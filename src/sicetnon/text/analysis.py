@@ -61,8 +61,7 @@ class Analysis:
     def signature(self) -> dict[str, str | bool | int]:
         """The settings and library versions that decide the terms of a text."""
         words = "\n".join(sorted(stop_list(self.stop_words)))
-        unicode: dict[str, str | bool | int] = {"unicode": UNICODE_VERSION}
-        return {
+        signature: dict[str, str | bool | int] = {
             "name": self.name,
             "stemmer": self.stemmer,
             "stemmer_version": stemmer_version(self.stemmer),
@@ -70,7 +69,9 @@ class Analysis:
             "stop_words_hash": hashlib.sha256(words.encode()).hexdigest()[:16],
             "forms": self.forms,
             "scanner": self.scanner,
-        } | (unicode if self.older_scanner is None else {})
+        }
+        # of an older tokeniser any will do
+        return signature if self.older_scanner else signature | {"unicode": UNICODE_VERSION}
 
     def encode(self, texts: Iterable[str]) -> list[bytes]:
         """Texts as UTF-8 for the tokeniser: canonically equivalent texts are the same bytes."""

@@ -10,15 +10,17 @@ from typing import Annotated, Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 from starlette.applications import Starlette
 
 from sicetnon._version import VERSION
+from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.errors import SicetnonError
 from sicetnon.library.answers import Answer, as_json
 from sicetnon.library.brief import brief
 from sicetnon.library.index import Index
 from sicetnon.library.reasons import side_of
+from sicetnon.library.searching import checked_objects
 from sicetnon.text.printable import one_line, printable, shortened
 from sicetnon.web.assistant_route import PATH
 from sicetnon.web.problems import Problem
@@ -27,6 +29,7 @@ from sicetnon.web.state import State, known
 _LOG = logging.getLogger(__name__)
 _LONGEST_PART = 20_000
 _LONGEST_HEADING = 300
+_LONGEST_SAID = 60
 # what the JSON of an answer holds beside its texts, which the tool `document` gives
 _KEPT = ("rank", "score", "id", "side", "probability", "stance", "favours", "source", "snippet")
 _INSTRUCTIONS = (
@@ -47,13 +50,53 @@ def assistant(state: State) -> MCPServer:
     """The tools over an index; they have the limits of the HTTP API."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
-    server = MCPServer("sicetnon", title="Sic et Non", instructions=_INSTRUCTIONS, version=VERSION)
+    server = _Server("sicetnon", title="Sic et Non", instructions=_INSTRUCTIONS, version=VERSION)
     # the constructor sets the log of the whole process, which is the command's to set
     root.handlers[:] = handlers
     root.setLevel(level)
     for tool in (_search(state), _compare(state), _brief(state), _document(state)):
         server.add_tool(_with_plain_errors(tool), annotations=_READS, structured_output=True)
     return server
+
+
+class _Server(MCPServer):
+    """A server whose errors say in one line what was found and what was expected."""
+
+    async def call_tool(self, name: str, arguments: Json, context: Any = None) -> Any:
+        """Call a tool."""
+        expected = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
+        if name not in expected:
+            raise ToolError(f"Unknown tool: {_said(name)}; expected one of {', '.join(expected)}")
+        names = expected[name]
+        wrong = [
+            f"{_said(each)}: an unknown argument; expected {', '.join(names)}"
+            for each in arguments
+            if each not in names
+        ]
+        try:
+            found = None if wrong else await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = list(map(_wrong, error.__cause__.errors()))
+        if wrong:
+            raise ToolError(f"{name}: {'; '.join(wrong)}") from None
+        return found
+
+
+def _wrong(error: Any) -> str:
+    """What is wrong with an argument."""
+    place = ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
+        return f"{place}: found nothing; it is required"
+    expected = error["msg"].removeprefix("Input should be ")
+    if expected.startswith(("greater", "less")):
+        expected = f"a number {expected}"
+    return f"{place}: found {_said(error['input'])}; expected {expected}"
+
+
+def _said(value: Any) -> str:
+    return shortened(one_line(printable(repr(value))), _LONGEST_SAID)
 
 
 def assistant_over_http(state: State) -> Starlette:
@@ -89,12 +132,11 @@ def _compare(state: State) -> Tool:
     ) -> Json:
         """Passages for each of two objects, by the object that they favour."""
         one, other, respect = (" ".join(text.split()) for text in (first, second, aspect))
-        if not one or not other:
-            raise Problem(422, "found an empty object; expected two objects")
-        question = f"Which is better{f' for {respect}' if respect else ''}, {one} or {other}?"
-        checked = state.question(question)
+        objects = checked_objects((one, other))
+        checked = state.question(_comparing(one, other, f" for {respect}" if respect else ""))
         found = await state.on_index(
-            lambda index: index.search(checked, k), "assistant", checked, k
+            lambda index: index.search(checked, k, objects=objects),
+            *("assistant", checked, k, objects),
         )
         sided = [(side_of(answer), _short(answer)) for answer in found]
         return {
@@ -105,6 +147,15 @@ def _compare(state: State) -> Tool:
         }
 
     return compare
+
+
+def _comparing(first: str, second: str, respect: str) -> str:
+    """A question that names two objects, in a form from which they are parsed if there is one."""
+    forms = (
+        f"Which is better{respect}, {first} or {second}?",
+        f"{first} vs {second}{respect}",
+    )
+    return next((form for form in forms if choice_in(form) == (first, second)), forms[0])
 
 
 def _brief(state: State) -> Tool:
