@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import logging
 import re
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -67,6 +69,31 @@ class TestOwnRoutes:
         assert found["document"]["texts"]["text"] == FOR[0]
         is_problem(client.get("/api/v1/documents/none"), 404)
         is_problem(client.get("/api/v1/documents/..%2F..%2Fetc%2Fpasswd"), 404)
+
+    def test_documents_of_any_id(self, tmp_path: Path) -> None:
+        ids = ["10.1000/182", "a/../b", "/a//", "..", "a%2Fb", "a?b#c", "a\\b+é", "http://e.org/x"]
+        rows = (json.dumps({"id": each, "text": "tenure"}) + "\n" for each in ids)
+        (tmp_path / "documents.jsonl").write_text("".join(rows))
+        with (
+            sicetnon.Index.build(tmp_path / "documents.jsonl") as index,
+            served(index) as client,
+        ):
+            host = client.url.removeprefix("http://")
+            for identifier in ids:
+                for path in (
+                    f"/api/v1/documents/{quote(identifier, safe='')}",
+                    f"/api/v1/documents/{quote(identifier)}",
+                    f"/document?id={quote(identifier)}",
+                    f"/reply?id={quote(identifier)}",
+                ):
+                    # other clients resolve dots before they ask
+                    connection = http.client.HTTPConnection(host)
+                    connection.request("GET", path)
+                    answer = connection.getresponse()
+                    assert (path, answer.status) == (path, 200)
+                    text = answer.read()
+                    assert not path.startswith("/api") or json.loads(text)["id"] == identifier
+                    connection.close()
 
     def test_parse(self, client: Client) -> None:
         found = client.json("/api/v1/parse", q="Which is better, a laptop or a desktop?")

@@ -54,6 +54,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--port", type=port, metavar="N", default=8080, help="the port; 0: a free one"
     )
     command.add_argument(
+        "--root-path",
+        metavar="PATH",
+        default="",
+        help="the path below which a proxy shows the pages, such as /debates (default: that of "
+        "the header X-Forwarded-Prefix)",
+    )
+    command.add_argument(
         "--open", action="store_true", help="open the page in a browser, where there is a screen"
     )
     command.add_argument(
@@ -94,6 +101,7 @@ def _say_missing(index: Index, judging: Path, say: Callable[[str], None]) -> Non
 
 def _settings(options: argparse.Namespace) -> Settings:
     """The limits, and what is served; the token is that of the environment, or a new one."""
+    from sicetnon.web.prefix import is_prefix
     from sicetnon.web.settings import Settings
 
     if bool(options.runs) != bool(options.qrels):
@@ -103,8 +111,12 @@ def _settings(options: argparse.Namespace) -> Settings:
     for path in (*options.runs, *options.qrels, *filter(None, [options.topics])):
         if not path.is_file():
             raise UsageError(f"{path}: found no file")
+    root_path = options.root_path.rstrip("/")
+    if root_path and not is_prefix(root_path):
+        raise UsageError(f"--root-path: found {options.root_path!r}; expected one like /debates")
     settings = Settings(
         options.host,
+        root_path=root_path,
         logs_questions=options.log_questions,
         judging=options.judge,
         runs=tuple(options.runs),

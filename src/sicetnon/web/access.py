@@ -18,11 +18,13 @@ from urllib.parse import urlencode
 from fastapi import Depends, Request
 from fastapi.responses import Response
 
+from sicetnon.web.prefix import located
 from sicetnon.web.problems import Problem
 from sicetnon.web.settings import Settings
 
-TOKEN_COOKIE, SESSION_COOKIE = "sicetnon-token", "sicetnon-session"
+SESSION_COOKIE = "sicetnon-session"
 CSRF_HEADER = "x-csrf-token"
+_TOKEN_COOKIE = "sicetnon-token"
 _TOKEN_PAGE = "/token"
 _SESSION_BYTES = 16
 
@@ -38,10 +40,20 @@ def may_change(settings: Settings, headers: Mapping[str, str]) -> bool:
         return True
     given = headers.get("authorization", "").removeprefix("Bearer ").strip()
     try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(TOKEN_COOKIE)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(token_cookie(headers))
     except CookieError:
         cookie = None
     return is_token(settings, given) or (cookie is not None and is_token(settings, cookie.value))
+
+
+def token_cookie(headers: Mapping[str, str]) -> str:
+    """The name of the cookie with the token, by the headers of a request.
+
+    Browsers send a cookie to all ports of a host, so that servers beside each other need names of
+    their own.
+    """
+    _, _, port = headers.get("host", "").rpartition(":")
+    return f"{_TOKEN_COOKIE}-{port}" if port.isdecimal() else _TOKEN_COOKIE
 
 
 def is_token(settings: Settings, given: str) -> bool:
@@ -82,7 +94,9 @@ class Session:
     def keep(self, answer: Response) -> Response:
         """The answer, with the cookie of a new session."""
         if self.is_new:
-            answer.set_cookie(SESSION_COOKIE, self.id, httponly=True, samesite="strict")
+            answer.set_cookie(
+                SESSION_COOKIE, self.id, path=located("/"), httponly=True, samesite="strict"
+            )
         return answer
 
 

@@ -41,6 +41,7 @@ def application(index: Index, settings: Settings) -> FastAPI:
         # their pages load scripts from elsewhere
         docs_url=None,
         redoc_url=None,
+        servers=[{"url": settings.root_path}] if settings.root_path else None,
         lifespan=tools.lifespan,
     )
     app.state.served = state

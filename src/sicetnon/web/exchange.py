@@ -9,6 +9,8 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Send
 
+from sicetnon.web.prefix import located
+
 
 class UnreadError(Exception):
     """The client does not read its answer."""
@@ -47,6 +49,8 @@ class HttpReply:
             for name, value in self._headers.items():
                 # pages have a policy of their own
                 headers.setdefault(name, value)
+            if "location" in headers:
+                headers["location"] = located(headers["location"])
         elif not message.get("more_body"):
             self.is_whole = True
         try:

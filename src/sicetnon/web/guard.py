@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sicetnon.web.access import may_change
 from sicetnon.web.exchange import Body, HttpReply, UnreadError, longer_than
 from sicetnon.web.metrics import Metrics
+from sicetnon.web.prefix import PREFIX, prefix_of, without_prefix
 from sicetnon.web.problems import problem
 from sicetnon.web.settings import LOOPBACK, Settings
 from sicetnon.web.state import ASKED
@@ -50,6 +51,10 @@ class Guard:
             # the server sends no body where it was asked for the head alone
             scope = {**scope, "method": "GET"}
         headers, start = Headers(scope=scope), time.perf_counter()
+        prefix = prefix_of(headers, self._settings.root_path)
+        PREFIX.set(prefix)
+        if prefix:
+            scope = {**scope, "path": without_prefix(scope["path"], prefix)}
         given = headers.get("x-request-id", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id

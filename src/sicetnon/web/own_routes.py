@@ -67,7 +67,7 @@ async def search(
     return await json_answer(lambda: as_json(question, page) | following)
 
 
-@router.get("/documents/{identifier}", response_model=Json, responses=documented(404))
+@router.get("/documents/{identifier:path}", response_model=Json, responses=documented(404))
 async def document(served: Served, identifier: str) -> Response:
     """A document whole."""
     record = await served.on_index(lambda index: index.records([known(index, identifier)])[0])

@@ -23,6 +23,7 @@ from sicetnon.web.pages.forms import as_json, as_markdown
 from sicetnon.web.pages.paper import context_of, file_name, missing_of, today
 from sicetnon.web.pages.reference import operations
 from sicetnon.web.pages.replied import shown_replies
+from sicetnon.web.prefix import located
 from sicetnon.web.problems import Problem
 from sicetnon.web.rendering import page_answer
 from sicetnon.web.state import Served, State, known
@@ -123,7 +124,7 @@ async def write_brief(
     question = served.question(q)
     made = await served.on_index(lambda index: brief(index, question), "brief", question)
     address = address_of("/brief", q=question)
-    written = f"Written on {today()} at {str(request.base_url).rstrip('/')}{address}"
+    written = f"Written on {today()} at {str(request.base_url).rstrip('/')}{located(address)}"
     if form == "file":
         name = f'attachment; filename="{file_name(question)}.html"'
         return HTMLResponse(page_of(made, written), headers={"Content-Disposition": name})

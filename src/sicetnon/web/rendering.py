@@ -16,6 +16,7 @@ from sicetnon.errors import counted
 from sicetnon.formats.jsontext import mended
 from sicetnon.report.environment import environment
 from sicetnon.web.assets import assets
+from sicetnon.web.prefix import linked
 
 SECTIONS = (("Ask", "/"), ("Runs", "/runs"), ("Judge", "/judge"))
 """The sections of the site, each with its address; every page links them."""
@@ -43,13 +44,12 @@ def page(template: str, *, section: str, status: int = 200, **shown: Any) -> HTM
         status: The HTTP status.
         shown: Values for the template. Texts are escaped.
     """
-    text = _templates().get_template(template).render(section=section, **shown)
-    return HTMLResponse(text, status, HEADERS)
+    return HTMLResponse(fragment(template, section=section, **shown), status, HEADERS)
 
 
 def fragment(template: str, **shown: Any) -> str:
     """A part of a page, for a script that puts it in its place."""
-    return _templates().get_template(template).render(**shown)
+    return linked(_templates().get_template(template).render(**shown))
 
 
 async def page_answer(template: str, *, section: str, **shown: Any) -> Response:

@@ -31,6 +31,8 @@ class Settings:
         token: What a request must show to judge and to upload, unless the server is bound to this
             machine alone.
         logs_questions: Whether the log holds the questions and texts of requests.
+        root_path: The path below which a proxy shows the server, such as `/debates`; the header
+            `X-Forwarded-Prefix` of a request takes precedence.
         judging: The judging file of the page Judge.
         runs: Runs of the page Runs.
         qrels: The judgments that they are scored by.
@@ -51,6 +53,7 @@ class Settings:
     upload_bytes: int = 1 << 25
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     logs_questions: bool = False
+    root_path: str = ""
     judging: Path | None = None
     runs: tuple[Path, ...] = ()
     qrels: tuple[Path, ...] = ()

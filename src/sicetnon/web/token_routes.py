@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from sicetnon.web.access import TOKEN_COOKIE, is_token
+from sicetnon.web.access import is_token, token_cookie
+from sicetnon.web.prefix import located
 from sicetnon.web.rendering import page
 from sicetnon.web.state import Served
 
@@ -28,7 +29,8 @@ async def give_token(served: Served, request: Request) -> Response:
     if not is_token(served.settings, given):
         return page("token.html.jinja", section="", status=403, next=place, is_wrong=True)
     answer = RedirectResponse(place, 303)
-    answer.set_cookie(TOKEN_COOKIE, given, httponly=True, samesite="strict")
+    name = token_cookie(request.headers)
+    answer.set_cookie(name, given, path=located("/"), httponly=True, samesite="strict")
     return answer
 
 

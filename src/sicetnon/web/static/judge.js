@@ -191,7 +191,7 @@
       const part = actions.slice(0, BATCH);
       const body = JSON.stringify({ assessor, actions: part });
       const headers = { "Content-Type": "application/json", "X-CSRF-Token": csrf };
-      const said = await ask("/judge/actions", { method: "POST", body, headers });
+      const said = await ask(`${location.pathname}/actions`, { method: "POST", body, headers });
       const done = new Set(said.receipts.map((receipt) => receipt.key));
       const left = queue().filter((action) => !done.has(action.key));
       keep(left);
@@ -238,7 +238,7 @@
 
   let fetching = null;
   const fetchMore = () => {
-    fetching ??= ask(`/judge/next?${new URLSearchParams({ assessor, count: AHEAD })}`)
+    fetching ??= ask(`${location.pathname}/next?${new URLSearchParams({ assessor, count: AHEAD })}`)
       .then((said) => {
         csrf = said.csrf;
         isAway = false;
