@@ -1,6 +1,7 @@
 # Sic et Non for TIRA and for `docker run`. No step and no command needs the network once it is built.
 #   docker build -t sicetnon .
 #   docker run --rm sicetnon search "Should teachers get tenure?"
+# Without a command it does the task SICETNON_TASK, from $inputDataset to $outputDir, as on TIRA.
 #   docker run --rm -v "$PWD/in:/in:ro" -v "$PWD/out:/out" sicetnon run touche-2020-task-1 -i /in -o /out/run
 FROM python:3.11-slim AS builder
 WORKDIR /source
@@ -11,6 +12,8 @@ RUN python -m venv /opt/sicetnon \
 
 FROM python:3.11-slim
 ARG VERSION=0.1.0
+# for ir-metadata.yml: docker build --build-arg COMMIT="$(git rev-parse HEAD)" -t sicetnon .
+ARG COMMIT=
 LABEL org.opencontainers.image.title="Sic et Non" \
       org.opencontainers.image.description="Argument retrieval: strong arguments for and against" \
       org.opencontainers.image.version="${VERSION}" \
@@ -18,11 +21,11 @@ LABEL org.opencontainers.image.title="Sic et Non" \
 COPY --from=builder /opt/sicetnon /opt/sicetnon
 COPY run.sh /usr/local/bin/run.sh
 ENV PATH=/opt/sicetnon/bin:$PATH \
-    SICETNON_CACHE=/home/sicetnon/cache
+    SICETNON_CACHE=/home/sicetnon/cache \
+    SICETNON_COMMIT=$COMMIT
 RUN useradd --create-home --uid 1000 sicetnon
 USER 1000
 WORKDIR /home/sicetnon
 # compiles the kernels and indexes the sample, so that the first answer comes at once
 RUN sicetnon search "Should teachers get tenure?" > /dev/null
 ENTRYPOINT ["sicetnon"]
-CMD ["--help"]

@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         terminated.
     """
     _ready_streams()
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments) or _words_for_tira()
     if "_ARGCOMPLETE" in os.environ:
         import argcomplete
 
@@ -140,6 +140,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _fail(_described(error, stack=options is not None and options.verbose), 1)
     return 0
+
+
+def _words_for_tira() -> list[str]:
+    """The command of an image that TIRA runs by its entry point: the variables name directories."""
+    pairs = (("TIRA_INPUT_DATASET", "TIRA_OUTPUT_DIR"), ("inputDataset", "outputDir"))
+    if not any(all(map(os.environ.get, pair)) for pair in pairs):
+        return []
+    return ["run", os.environ.get("SICETNON_TASK", "touche-2020-task-1")]
 
 
 def parser(wanted: str | None = None) -> argparse.ArgumentParser:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -32,7 +33,41 @@ class TestRun:
         assert metadata["tag"] == "mine"
         assert metadata["data"]["test collection"]["name"] == TASK
         assert metadata["method"]["automatic"] is True
+        # what tira's check `run-with-metadata` demands
+        assert isinstance(metadata["actor"]["team"], str)
+        assert isinstance(metadata["implementation"]["source"]["repository"], str)
+        assert metadata["method"]["name"] == "sicetnon default"
+        assert metadata["method"]["description"]
+        command = shlex.split(metadata["implementation"]["executable"]["cmd"])
+        assert command[:3] == ["sicetnon", "run", TASK]
+        steps = metadata["method"]["retrieval"]
+        assert "DirichletLM(mu=3000" in steps[0]["parameters"]
+        shutil.move(out, tmp_path / "before")
+        assert main(command[1:]) == 0
+        assert (out / "run.txt").read_bytes() == (tmp_path / "before" / "run.txt").read_bytes()
         assert (tmp_path / "out.index" / "manifest.json").is_file()
+
+    @pytest.mark.parametrize(
+        "names", [("TIRA_INPUT_DATASET", "TIRA_OUTPUT_DIR"), ("inputDataset", "outputDir")]
+    )
+    @pytest.mark.parametrize("words", [[], ["run", TASK]])
+    def test_the_environment_names_the_directories(
+        self, sample: Path, tmp_path: Path, monkeypatch, names: tuple[str, str], words: list[str]
+    ) -> None:
+        out = tmp_path / "out"
+        for name, value in zip(names, (sample / "input", out), strict=True):
+            monkeypatch.setenv(name, str(value))
+        assert main(words) == 0
+        assert (out / "run.txt").stat().st_size
+
+    def test_directories_that_nobody_names_are_asked_for(
+        self, tmp_path: Path, capsys, monkeypatch
+    ) -> None:
+        monkeypatch.setenv("TIRA_INPUT_DATASET", str(tmp_path))
+        for words, option in ((["run", TASK], "-o"), (["run", TASK, "-o", "out"], "-i")):
+            assert main(words) == 2
+            assert f"expected {option} DIR" in capsys.readouterr().err
+            monkeypatch.delenv("TIRA_INPUT_DATASET", raising=False)
 
     def test_uses_its_index_again_until_the_input_changes(
         self, sample: Path, tmp_path: Path, capsys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from sicetnon.commands.arguments import (
@@ -27,8 +28,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon run touche-2022-task-2 -i INPUT_DIR -o out --stance learned --tag my-run",
     )
     command.add_argument("task", help="such as touche-2020-task-1")
-    command.add_argument("-i", "--input", type=Path, metavar="DIR", required=True)
-    command.add_argument("-o", "--output", type=folder, metavar="DIR", required=True)
+    command.add_argument(
+        "-i",
+        "--input",
+        type=Path,
+        metavar="DIR",
+        help="the input directory (default: TIRA_INPUT_DATASET of the environment)",
+    )
+    command.add_argument(
+        "-o",
+        "--output",
+        type=folder,
+        metavar="DIR",
+        help="the output directory (default: TIRA_OUTPUT_DIR of the environment)",
+    )
     command.add_argument("--system", default="default", metavar="NAME", help="which system")
     add_stance(command)
     add_ranker(command)
@@ -51,6 +64,8 @@ def _run(options: argparse.Namespace) -> None:
     from sicetnon.terminal.console import console, line_printer
     from sicetnon.terminal.progress import ProgressBar
 
+    source = options.input or _named_by("-i", "TIRA_INPUT_DATASET", "inputDataset")
+    target = options.output or folder(str(_named_by("-o", "TIRA_OUTPUT_DIR", "outputDir")))
     if options.k > MAX_RESULTS:
         raise UsageError(f"-k {options.k}: the tasks take at most {MAX_RESULTS} results per topic")
     screen = console(stderr=True, quiet=options.quiet)
@@ -67,6 +82,16 @@ def _run(options: argparse.Namespace) -> None:
             partial=options.partial,
             ranker=options.ranker,
         )
-        rankings = run_task(options.task, options.input, options.output, settings)
+        rankings = run_task(options.task, source, target, settings)
     results = counted(sum(map(len, rankings)), "result")
-    say(f"{options.output / RUN}: {results} for {counted(len(rankings), 'topic')}")
+    say(f"{target / RUN}: {results} for {counted(len(rankings), 'topic')}")
+
+
+def _named_by(option: str, *variables: str) -> Path:
+    """The directory that the environment names, as TIRA does for an image."""
+    found = next(filter(None, map(os.environ.get, variables)), None)
+    if found is None:
+        raise UsageError(
+            f"found no directory; expected {option} DIR, or the variable {variables[0]}"
+        )
+    return Path(found)

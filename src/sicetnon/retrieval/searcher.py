@@ -128,7 +128,7 @@ class LocalRetriever:
         threads: int | None = None,
     ):
         self.index, self.feedback = index, feedback
-        self._scores = tuple(scores)
+        self.scores = tuple(scores)
         self._analyzer = index.analysis.analyzer()
         self._analyzer_lock = threading.Lock()
         own = index.concurrency if isinstance(index, SearchesItself) else os.cpu_count()
@@ -139,7 +139,7 @@ class LocalRetriever:
     @property
     def name(self) -> str:
         """The name of the retriever in tables, such as `BM25(k1=0.9,b=0.4)` or `DPH+RM3`."""
-        models = [getattr(score, "model", score) for score in self._scores]
+        models = [getattr(score, "model", score) for score in self.scores]
         parts = [*models, *([self.feedback] if self.feedback is not None else [])]
         return "+".join(map(_described, parts))
 
@@ -158,7 +158,7 @@ class LocalRetriever:
             return self._retrieve_each(topics, k)
         with self.index.searching(min(len(topics), self._threads)):
             queries = [self.terms(topic.title) for topic in topics]
-            self.index.prepare_search(self._scores, queries)
+            self.index.prepare_search(self.scores, queries)
             if self.feedback is None:
                 return self._retrieve_batches(self.index, topics, queries, k)
             return self._retrieve_each(topics, k)
@@ -204,7 +204,7 @@ class LocalRetriever:
         k: int,
     ) -> list[Ranking]:
         """Search several topics in each thread, one behind the other."""
-        worker = index.search_worker(self._scores)
+        worker = index.search_worker(self.scores)
         size = min(max(len(topics) // self._threads, 1), _MOST_IN_BATCH)
         batches = [slice(first, first + size) for first in range(0, len(topics), size)]
 
@@ -242,8 +242,8 @@ class LocalRetriever:
 
     def _new_worker(self) -> SearchWorker:
         if isinstance(self.index, SearchesItself):
-            return self.index.search_worker(self._scores)
-        return _Worker(self.index, self._scores)
+            return self.index.search_worker(self.scores)
+        return _Worker(self.index, self.scores)
 
     def _free_worker(self) -> SearchWorker:
         """A worker for this thread alone, until it is put back: a free one, or else a new one."""

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import is_dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from sicetnon._version import VERSION
 from sicetnon.index.reader import IndexReader
+from sicetnon.ranking.system import System
 from sicetnon.tasks.task import Task
 
 _LIBRARIES = ("numpy", "numba", "PyStemmer", "msgspec")
@@ -23,11 +31,29 @@ def run_metadata(
     tag: str,
     index: IndexReader | None,
     seconds: float,
-    stance: str | None = None,
+    made: System,
+    command: Sequence[str],
 ) -> str:
-    """The metadata of a run, as YAML."""
+    """The metadata of a run, as YAML.
+
+    Args:
+        task: The task.
+        system: The name of the system.
+        tag: The name of the run.
+        index: The index, or None for ChatNoir.
+        seconds: The time that the run took.
+        made: The system.
+        command: The command that makes the run.
+    """
     description = (task.systems[system].__doc__ or "").strip().split("\n")[0]
-    method = {"system": system, "description": description, "indexing": _indexing(index)}
+    method = {
+        "name": f"sicetnon {system}",
+        "system": system,
+        "description": description,
+        "indexing": _indexing(index),
+        "retrieval": _parameters(made),
+    }
+    stance = None if made.labelling is None else made.labelling.method
     searched: dict[str, Any] = {"source": "ClueWeb12 by ChatNoir"}
     if index is not None:
         searched = {"documents": index.document_count}
@@ -39,8 +65,8 @@ def run_metadata(
             "tag": tag,
             "platform": _platform(),
             "implementation": {
-                "executable": {"cmd": "sicetnon run"},
-                "source": f"sicetnon {VERSION}",
+                "executable": {"cmd": shlex.join(command)},
+                "source": _source(),
             },
             "data": {"test collection": {"name": task.id} | searched, "topics": "titles"},
             "method": {"automatic": True} | method | ({"stance": stance} if stance else {}),
@@ -51,6 +77,57 @@ def run_metadata(
         sort_keys=False,
         allow_unicode=True,
     )
+
+
+def _parameters(system: System) -> list[dict[str, str]]:
+    """The steps of a system with their parameters."""
+    retriever = system.retriever
+    if isinstance(retriever, System):
+        return [*_parameters(retriever), *map(_step, system.stages)]
+    searched = getattr(retriever, "scores", None) or [retriever]
+    feedback = getattr(retriever, "feedback", None)
+    return list(map(_step, [*searched, *filter(None, [feedback]), *system.stages]))
+
+
+def _step(step: object) -> dict[str, str]:
+    said = repr(step) if is_dataclass(step) else ""
+    # others are written with their place in memory
+    is_whole = said and " at 0x" not in said
+    return {"name": type(step).__name__} | ({"parameters": said} if is_whole else {})
+
+
+def _source() -> dict[str, str]:
+    """The repository with its commit as far as they are known, and the version."""
+    repository, commit = _installed_from()
+    checkout = Path(__file__).parents[3]
+    if not commit and (checkout / ".git").exists():
+        commit = _git(checkout, "rev-parse", "HEAD")
+        repository = _git(checkout, "remote", "get-url", "origin") if commit else ""
+    commit = os.environ.get("SICETNON_COMMIT") or commit
+    # neither passwords nor paths of this machine
+    repository = re.sub(r"^(\w+://)[^/@]*@", r"\1", repository)
+    is_public = re.match(r"(?:https?|ssh|git)://|[\w.-]+@[\w.-]+:", repository)
+    found = {"repository": repository if is_public else "sicetnon", "version": VERSION}
+    return found | ({"commit": commit} if commit else {})
+
+
+def _installed_from() -> tuple[str, str]:
+    """The repository and the commit that pip installed from; empty for other origins."""
+    try:
+        origin = json.loads(distribution("sicetnon").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        return "", ""
+    commit = origin.get("vcs_info", {}).get("commit_id", "")
+    return (origin["url"], commit) if commit else ("", "")
+
+
+def _git(checkout: Path, *words: str) -> str:
+    try:
+        command = ["git", "-C", str(checkout), *words]
+        found = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""
 
 
 def _platform() -> dict[str, Any]:

@@ -94,6 +94,15 @@ class RunOptions:
     partial: bool = False
     ranker: Path | None = None
 
+    def command(self, task: str, source: Path, target: Path) -> list[str]:
+        """The command that makes the same run as `run_task` with these options."""
+        words = ["sicetnon", "run", task, "-i", str(source), "-o", str(target)]
+        words += ["--system", self.system, "-k", str(self.k)]
+        for name in ("index", "tag", "stance"):
+            if (value := getattr(self, name)) is not None:
+                words += [f"--{name}", str(value)]
+        return [*words, "--partial"] if self.partial else words
+
     def run_tag(self) -> str:
         """The name of the run: the given one, or one made of system and stance classifier."""
         return self.tag or "-".join(filter(None, ("sicetnon", self.system, self.stance)))
@@ -127,8 +136,8 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
         system = replace(system_for(documents), progress=options.callbacks.labelling)
         rankings = system.retrieve(topics, options.k)
         run, seconds = run_text(rankings, tag), time.monotonic() - start
-        stance_method = None if system.labelling is None else system.labelling.method
-        metadata = run_metadata(task, options.system, tag, index, seconds, stance_method)
+        command = options.command(task_id, source, target)
+        metadata = run_metadata(task, options.system, tag, index, seconds, system, command)
         return _Found(rankings, run, metadata, index.missing if index is not None else "")
 
     with _output(target):
