@@ -36,7 +36,7 @@ LAYERS = (
     ("formats", "text"),
     ("checks",),
     ("compiled", "contracts", "records"),
-    ("folders", "platforms", "stopping", "values"),
+    ("folders", "notebook", "platforms", "stopping", "values"),
     ("errors", "_version"),
 )
 # The front door names what people import and loads it on demand; it stands outside the layers.

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+_SHOWN = 100
+"""Results of a ranking that a notebook shows."""
 
 PremiseStance = Literal["PRO", "CON"]
 """The side of a premise towards its own conclusion."""
@@ -303,6 +307,21 @@ class Ranking:
             scores,
             None if stances is None else tuple([stances[place] for place in at]),
             None if reasons is None else tuple([reasons[place] for place in at]),
+        )
+
+    def _repr_html_(self) -> str:
+        from sicetnon.notebook import escaped, html_table
+
+        stances = [("stance", self.stances)] if self.stances is not None else []
+        columns = ["rank", "document", "score", *(name for name, _ in stances)]
+        shown = zip(self.ids, self.scores.tolist(), *(each for _, each in stances), strict=True)
+        rows = (
+            (str(rank), escaped(name), f"{score:.4f}", *map(escaped, more))
+            for rank, (name, score, *more) in enumerate(shown, start=1)
+        )
+        title = f"{self.topic.number} {self.topic.title}".strip()
+        return html_table(title, columns, islice(rows, _SHOWN), ("rank", "score")) + (
+            f"<p>{len(self) - _SHOWN:,} more</p>" if len(self) > _SHOWN else ""
         )
 
     def best(self, k: int) -> Ranking:

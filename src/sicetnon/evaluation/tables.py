@@ -158,7 +158,16 @@ def plain_text(scores: Sequence[Score]) -> str:
     from rich.console import Console
 
     text = io.StringIO()
-    screen = Console(file=text, width=PLAIN_WIDTH, highlight=False, emoji=False, markup=False)
+    screen = Console(
+        file=text,
+        width=PLAIN_WIDTH,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        # a notebook would get the table in its cell, and pretends to be a terminal
+        force_jupyter=False,
+        force_terminal=False,
+    )
     print_scores(scores, screen)
     return text.getvalue()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, SupportsIndex, get_args, overload
 
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.formats.entries import is_link
@@ -26,6 +26,7 @@ from sicetnon.text.snippets import Snippet, snippet, words_of
 from sicetnon.text.stopwords import content_of
 
 SNIPPET_LENGTH = 300
+_NUMBERS = ("rank", "score")
 NO_SNIPPET = Snippet("", ())
 _PASSAGE_STANCES: tuple[ComparativeStance, ...] = get_args(ComparativeStance)
 
@@ -78,6 +79,9 @@ class Answer:
             return None
         return self.objects[0 if self.stance == "FIRST" else 1]
 
+    def _repr_html_(self) -> str:
+        return Answers("", [self])._repr_html_()
+
     def as_json(self) -> dict[str, Any]:
         """The answer for programs.
 
@@ -108,6 +112,49 @@ class Answer:
             texts = {"title": record.title, "text": record.text or record.snippet}
             return fields | texts | {"page_rank": record.page_rank, "spam_rank": record.spam_rank}
         return fields | {"fields": dict(record.texts) | record.extra}
+
+
+class Answers(list[Answer]):
+    """Answers to a question, which a notebook shows as a table."""
+
+    def __init__(self, question: str, found: Iterable[Answer]):
+        super().__init__(found)
+        self._question = question
+
+    @overload
+    def __getitem__(self, place: SupportsIndex, /) -> Answer: ...
+
+    @overload
+    def __getitem__(self, place: slice, /) -> Answers: ...
+
+    def __getitem__(self, place: SupportsIndex | slice, /) -> Answer | Answers:
+        """An answer, or some of them."""
+        found = super().__getitem__(place)
+        return Answers(self._question, found) if isinstance(found, list) else found
+
+    def _repr_html_(self) -> str:
+        from sicetnon.notebook import html_table
+
+        rows = map(_cells, self)
+        return html_table(self._question, ("rank", "answer", "side", "score"), rows, _NUMBERS)
+
+
+def _cells(answer: Answer) -> tuple[str, str, str, str]:
+    """The cells of an answer in HTML."""
+    from sicetnon.notebook import escaped
+
+    side = answer.favours or answer.side or answer.stance or ""
+    sure = "" if answer.side_probability is None else f" ({answer.side_probability:.0%})"
+    source = escaped(answer.source or answer.id)
+    if is_link(answer.source):
+        source = f'<a href="{source}" rel="noopener noreferrer">{source}</a>'
+    part = "".join(
+        f"<mark>{escaped(text)}</mark>" if is_marked else escaped(text)
+        for text, is_marked in answer.snippet.pieces
+    )
+    heading = f"<b>{escaped(answer.heading)}</b><br>" if answer.heading else ""
+    said = f"{heading}{part}<br><small>{source}</small>"
+    return str(answer.rank), said, escaped(f"{side}{sure}"), f"{answer.score:.2f}"
 
 
 def answers(index: IndexReader, ranking: Ranking, snippets: bool = True) -> list[Answer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,6 +94,11 @@ class Brief:
         from sicetnon.library.brief_page import markdown
 
         return markdown(self)
+
+    def _repr_html_(self) -> str:
+        # a page of its own, whose style is not that of the notebook
+        page = html.escape(self.as_html())
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
     def as_html(self) -> str:
         """The brief as an HTML page in one file, which prints on one page."""

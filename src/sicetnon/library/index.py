@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING, Self, cast
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.answers import Answer, answers
-from sicetnon.library.searching import (
-    checked_objects,
-    checked_question,
-    nearest_headings,
-    shown_answers,
-)
+from sicetnon.library.answers import Answer, Answers, answers
+from sicetnon.library.searching import checked_topic, nearest_headings, shown_answers
 from sicetnon.library.sides import with_sides
+from sicetnon.notebook import shown_progress
 from sicetnon.ranking.system import System
-from sicetnon.records import Topic
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
 from sicetnon.tasks.task import ANSWERS
 from sicetnon.text.analysis import named_analysis
@@ -138,7 +133,8 @@ class Index(IndexReader):
             source, EntryFields(tuple(map(str, fields)), id_field, stance_field, claim_field)
         )
         chosen = named_analysis(analysis or analysis_for(corpus.records))
-        options = BuildOptions(chosen, on_error=on_error or Reading().on_error)
+        on_error = on_error or Reading().on_error
+        options = BuildOptions(chosen, on_error=on_error, progress=shown_progress(corpus.size))
         return cls._built(corpus, folder, options, cluster)
 
     _temporary: _TemporaryFolder | None = None
@@ -229,7 +225,8 @@ class Index(IndexReader):
         named = EntryFields(texts, id_field, stance_field, claim_field)
         free = (number for number in count(self.size) if self.number(str(number)) is None)
         corpus = corpus_of(source, named, free)
-        add_at(corpus, self.folder, BuildOptions(self.analysis), replace)
+        options = BuildOptions(self.analysis, progress=shown_progress(corpus.size))
+        add_at(corpus, self.folder, options, replace)
         return self._reopened()
 
     def delete(self, ids: Iterable[str]) -> Self:
@@ -285,14 +282,14 @@ class Index(IndexReader):
             UsageError: The question is no text, k is below 1, the objects are not two names, or
                 there is no such system or stance classifier for this index.
         """
-        question = checked_question(question, k)
-        topic = Topic("1", question, checked_objects(objects))
+        topic = checked_topic(question, k, objects)
         if system is None:
             chosen = self.system(shown_system(self), stance=stance)
-            return shown_answers(self, chosen, topic, k, sides, balance, snippets)
+            found = shown_answers(self, chosen, topic, k, sides, balance, snippets)
+            return Answers(topic.title, found)
         chosen = system if isinstance(system, System) else self.system(system, stance=stance)
         best = answers(self, chosen.retrieve([topic], k)[0], snippets)
-        return with_sides(question, best) if sides else best
+        return Answers(topic.title, with_sides(topic.title, best) if sides else best)
 
     def nearest_topics(self, question: str, k: int = 5) -> list[str]:
         """Headings of the documents nearest to a question, each once, the nearest first.
@@ -304,8 +301,8 @@ class Index(IndexReader):
         Raises:
             UsageError: The question is no text, or k is below 1.
         """
-        question = checked_question(question, k)
-        return nearest_headings(self, self.system(shown_system(self)), question, k)
+        topic = checked_topic(question, k)
+        return nearest_headings(self, self.system(shown_system(self)), topic, k)
 
     def system(self, name: str = "default", *, stance: str | None = None) -> System:
         """A system by its name, such as `default`, `bm25`, `dirichlet`, `dense` or `hybrid`.

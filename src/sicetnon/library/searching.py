@@ -32,6 +32,15 @@ def checked_question(question: str, k: int) -> str:
     return question[:LONGEST_QUESTION]
 
 
+def checked_topic(question: str, k: int, objects: Sequence[str] = ()) -> Topic:
+    """The part of a question that is read, with the objects that are given.
+
+    Raises:
+        UsageError: As `checked_question` and `checked_objects`.
+    """
+    return Topic("1", checked_question(question, k), checked_objects(objects))
+
+
 def checked_objects(objects: Sequence[str]) -> tuple[str, ...]:
     """The objects that are compared.
 
@@ -89,9 +98,9 @@ def _shown(system: System, ranking: Ranking, records: Sequence[Record], k: int) 
     return shown if system.labelling is None else shown.best(k).labelled(system.labelling)
 
 
-def nearest_headings(index: IndexReader, system: System, question: str, k: int) -> list[str]:
+def nearest_headings(index: IndexReader, system: System, topic: Topic, k: int) -> list[str]:
     """The k headings of the documents nearest to a question, each once, the nearest first."""
-    ranking = system.retrieve([Topic("1", question)], _MOST_FOLDED * k)[0]
+    ranking = system.retrieve([topic], _MOST_FOLDED * k)[0]
     found = answers(index, ranking, snippets=False)
     found.sort(key=lambda answer: -(answer.reasons or {}).get("on_topic", 0.0))
     headings = (answer.heading for answer in found if argues(answer.record))

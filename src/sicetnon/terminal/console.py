@@ -37,6 +37,9 @@ def console(stderr: bool = False, quiet: bool = False) -> Console:
         markup=False,
         width=width,
         no_color=None if is_terminal else True,
+        # commands print lines in a notebook, too, which pretends to be a terminal
+        force_jupyter=False,
+        force_terminal=None if is_terminal else False,
     )
 
 

@@ -136,7 +136,7 @@ def _compare(state: State) -> Tool:
         checked = state.question(_comparing(one, other, f" for {respect}" if respect else ""))
         found = await state.on_index(
             lambda index: index.search(checked, k, objects=objects),
-            *("assistant", checked, k, objects),
+            *("assistant", checked, k, *objects),
         )
         sided = [(side_of(answer), _short(answer)) for answer in found]
         return {
