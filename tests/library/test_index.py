@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import json
+import multiprocessing
+import pickle
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ import pytest
 import sicetnon
 from sicetnon import Index, System
 from sicetnon.errors import SicetnonError, UsageError
+from support.debates import both_sides
+from support.passages import boats
 
 TEXTS = [
     "Tenure protects academic freedom.",
@@ -279,3 +283,38 @@ def test_small_mistakes_get_one_line(tmp_path: Path) -> None:
             index.records("01")
         with pytest.raises(UsageError, match=r"found the fields \['text'\]; expected weights"):
             index.retriever(fields=["text"])  # type: ignore[arg-type]
+
+
+def retrieved(retriever: Any, question: str) -> tuple[str, ...]:
+    return retriever.retrieve([sicetnon.Topic("1", question)], 5)[0].ids
+
+
+def test_indexes_retrievers_and_systems_are_pickled_by_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    question = "Should teachers get tenure?"
+    with both_sides(Path("index")) as arguments, boats(tmp_path / "boats") as passages:
+        made: list[Any] = [
+            arguments.retriever(),
+            arguments.retriever(sicetnon.BM25(), feedback=sicetnon.RM3()),
+            *(arguments.system(name) for name in ("bm25", "dph")),
+            *(passages.system(name) for name in ("default", "bm25", "dirichlet")),
+        ]
+        asked = [question] * 4 + ["Which is better, a canoe or a kayak?"] * 3
+        expected = list(map(retrieved, made, asked))
+        assert all(expected)
+        calls = [
+            (each.retrieve, [sicetnon.Topic("1", q)], 5)
+            for each, q in zip(made, asked, strict=True)
+        ]
+        spawned = multiprocessing.get_context("spawn")
+        monkeypatch.chdir("/")
+        assert [pickle.loads(pickle.dumps(each)).name for each in made] == [m.name for m in made]
+        with ProcessPoolExecutor(1, mp_context=spawned) as pool:
+            assert [pool.submit(*each).result()[0].ids for each in calls] == expected
+        again = pickle.loads(pickle.dumps(arguments))
+        assert (type(again), len(again)) == (Index, len(arguments))
+        assert retrieved(pickle.loads(pickle.dumps(again.system())), question)
+    with pytest.raises(UsageError, match="the index is closed"):
+        pickle.dumps(arguments)

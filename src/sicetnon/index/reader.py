@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,8 @@ class IndexReader:
     ):
         self.folder, self.manifest, self.analysis = folder, manifest, analysis
         self.fields = manifest.fields
+        # where the process may go to another folder
+        self._place = folder.absolute()
         self.segments: list[Segment] = []
         self.size = 0
         self._is_closed = False
@@ -99,6 +101,11 @@ class IndexReader:
                 # files may be gone because a writer has put another manifest in place meanwhile
                 if read_manifest(folder) == manifest:
                     raise
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled is the place alone: another process opens the index as it is by then."""
+        self.check_open()
+        return type(self).open, (self._place,)
 
     def preload(self) -> None:
         """Unpack the postings of frequent terms, which else the first query with a term unpacks.

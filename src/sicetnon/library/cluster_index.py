@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from sicetnon.cluster.reader import ClusterReader
@@ -14,6 +15,11 @@ class ClusterIndex(ClusterReader, Index):  # type: ignore[misc]  # `open` of bot
 
     A search, the records of its answers included, waits for the cluster as long as one request may.
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled is the address alone; user and password are of the environment."""
+        self.check_open()
+        return functools.partial(ClusterIndex.open, partial=self._is_partial), (self.folder,)
 
     def search(self, question: str, k: int = 10, **options: Any) -> list[Answer]:
         """See `Index.search`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from typing import Any
 
 from sicetnon.arguments.argumentativeness import argumentativeness
 from sicetnon.arguments.comparative.comparer import (
@@ -37,6 +38,11 @@ class ComparativeEvidence:
         self._known: dict[tuple[str, str], dict[str, ObjectEvidence]] = {}
         self._lock = threading.Lock()
         self._read = functools.lru_cache(passages)(self._statements)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled is what it was made of, not what it remembers."""
+        passages = self._read.cache_parameters()["maxsize"]
+        return type(self), (self._index, self._capacity, passages)
 
     def comparer(self, topic: Topic) -> Comparer | None:
         """The comparer for the objects of a topic; None where it has no two."""

@@ -40,6 +40,10 @@ class Labelling(Stage, Protocol):
         """A few words on how it finds stances."""
 
 
+def _ignore(done: int, total: int) -> None:
+    """Tell nobody; unlike a lambda, it can be pickled."""
+
+
 @dataclass(frozen=True)
 class System:
     """Finds documents for topics, then applies each stage to what was found.
@@ -60,7 +64,7 @@ class System:
     depth: int = 0
     labelling: Labelling | None = None
     name: str = ""
-    progress: Callable[[int, int], None] = lambda _, __: None
+    progress: Callable[[int, int], None] = _ignore
 
     def __post_init__(self) -> None:
         """Check the parts, and name the system.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,10 @@ class Dense:
                 f"{_how(index, annotator.name)}"
             )
         self._index, self._annotator = index, annotator
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled is what it was made of; the index by its place."""
+        return type(self), (self._index, self._annotator)
 
     def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
         """The k best documents of each topic's title, scores from -1 to 1."""

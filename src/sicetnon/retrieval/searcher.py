@@ -136,6 +136,10 @@ class LocalRetriever:
         self._workers: queue.SimpleQueue[SearchWorker] = queue.SimpleQueue()
         self._workers.put(self._new_worker())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled is what it was made of; the index by its place."""
+        return type(self), (self.index, self.scores, self.feedback, self._threads)
+
     @property
     def name(self) -> str:
         """The name of the retriever in tables, such as `BM25(k1=0.9,b=0.4)` or `DPH+RM3`."""

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +135,10 @@ class Analyzer:
         self.term_of_word = np.empty(0, dtype=np.int32)
         self._stop_words = stop_list(self.analysis.stop_words)
         self.stem: StemWords = stemmer(self.analysis.stemmer)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled is the analysis, not the words that were met."""
+        return type(self), (self.analysis,)
 
     @property
     def memory(self) -> int:

@@ -6,6 +6,7 @@ language model, and no named entities.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -45,13 +46,15 @@ def task_1(index: IndexReader) -> System:
 
 def by_strength(index: IndexReader, ranker: StrengthRanker, depth: int = RERANKED) -> Stage:
     """Step 3 of UvATask1LTR: sorts the best arguments by the strength of their premises."""
+    return BoundedMoves(functools.partial(_strength, index, ranker), bound=None, depth=depth)
 
-    def strength(_: Topic, ranking: Ranking) -> list[float]:
-        texts = [said(record) for record in index.records(ranking.ids)]
-        scores: list[float] = ranker.score(texts).tolist()
-        return scores
 
-    return BoundedMoves(strength, bound=None, depth=depth)
+def _strength(
+    index: IndexReader, ranker: StrengthRanker, _: Topic, ranking: Ranking
+) -> list[float]:
+    texts = [said(record) for record in index.records(ranking.ids)]
+    scores: list[float] = ranker.score(texts).tolist()
+    return scores
 
 
 def task_2(pages: PageSource) -> System:

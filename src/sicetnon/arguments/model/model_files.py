@@ -93,6 +93,10 @@ class ModelFiles:
         self._checked: set[str] = set()
         self._opening = threading.Lock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled is the place alone."""
+        return model_files, (self.folder,)
+
     def identity(self) -> str:
         """Name, version and checksum, which no other model has."""
         crc = 0
