@@ -113,12 +113,14 @@ def test_the_tools_say_what_the_library_says(
     assert "no document" in wrong.content[0].text
 
 
-def test_what_is_offered(url: str) -> None:
+def test_what_is_offered(url: str, index: sicetnon.Index) -> None:
     async def offered() -> Any:
         async with client(url) as connected:
-            return await connected.list_tools()
+            return await connected.list_tools(), connected.instructions
 
-    tools = {tool.name: tool for tool in anyio.run(offered).tools}
+    listed, instructions = anyio.run(offered)
+    assert f"The index {index.folder.name} holds {len(index)} documents." in instructions
+    tools = {tool.name: tool for tool in listed.tools}
     assert set(tools) == {"search", "compare", "brief", "document"}
     for tool in tools.values():
         assert tool.description

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 
 from sicetnon._version import VERSION
 from sicetnon.arguments.comparative.questions import choice_in
-from sicetnon.errors import SicetnonError
+from sicetnon.errors import SicetnonError, counted
 from sicetnon.library.answers import Answer, as_json
 from sicetnon.library.brief import brief
 from sicetnon.library.index import Index
@@ -50,7 +50,12 @@ def assistant(state: State) -> MCPServer:
     """The tools over an index; they have the limits of the HTTP API."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
-    server = _Server("sicetnon", title="Sic et Non", instructions=_INSTRUCTIONS, version=VERSION)
+    index, _ = state.shelf.current()
+    # an assistant may have several of these servers
+    holds = f" The index {index.folder.name} holds {counted(len(index), 'document')}."
+    server = _Server(
+        "sicetnon", title="Sic et Non", instructions=_INSTRUCTIONS + holds, version=VERSION
+    )
     # the constructor sets the log of the whole process, which is the command's to set
     root.handlers[:] = handlers
     root.setLevel(level)
@@ -136,7 +141,7 @@ def _compare(state: State) -> Tool:
         checked = state.question(_comparing(one, other, f" for {respect}" if respect else ""))
         found = await state.on_index(
             lambda index: index.search(checked, k, objects=objects),
-            *("assistant", checked, k, *objects),
+            *("assistant", checked, k, one, other),
         )
         sided = [(side_of(answer), _short(answer)) for answer in found]
         return {
