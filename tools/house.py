@@ -35,7 +35,7 @@ LAYERS = (
     ("index",),
     ("formats", "text"),
     ("checks",),
-    ("compiled", "contracts", "records"),
+    ("compiled", "contracts", "databases", "records"),
     ("folders", "notebook", "platforms", "stopping", "values"),
     ("errors", "_version"),
 )

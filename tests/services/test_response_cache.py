@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zlib
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,7 @@ class TestCache:
     def test_others_cannot_read_it(self, older: bool, double, setting) -> None:
         if older:
             setting.cache.parent.mkdir()
-            rows_of(setting.cache, "CREATE TABLE old (x)")
+            ResponseCache(setting.cache).close()
             setting.cache.chmod(0o644)
         setting.chatnoir(double).retrieve([TEA], 10)
         assert setting.cache.stat().st_mode & 0o777 == 0o600
@@ -118,6 +119,52 @@ class TestCache:
         with pytest.raises(DataError, match="cannot be used"):
             ResponseCache(path)
         assert path.read_text().startswith("not a database")
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "CREATE TABLE more (x)",
+            "CREATE VIEW more AS SELECT 1",
+            "CREATE TRIGGER more AFTER INSERT ON answers BEGIN DELETE FROM answers; END",
+            "DROP TABLE answers; CREATE VIEW answers AS SELECT 1 AS key, 'x' AS body",
+        ],
+    )
+    def test_tables_of_others_are_refused(self, tmp_path: Path, statement: str) -> None:
+        path = tmp_path / "kept.sqlite"
+        ResponseCache(path).close()
+        with opened_database(path) as database:
+            database.executescript(statement)
+        with pytest.raises(DataError, match=r"it was changed; delete it to fetch all again"):
+            ResponseCache(path)
+
+    @pytest.mark.parametrize("size", [1, 40, 90])
+    def test_the_log_of_another_file_gives_no_wrong_answer(self, tmp_path: Path, size: int) -> None:
+        bodies = {f"{name} {n}": os.urandom(9000) for name in ("one", "other") for n in range(90)}
+        for name, most in (("one", size), ("other", 90)):
+            with closing(ResponseCache(tmp_path / name)) as cache:
+                for number in range(most):
+                    cache.put(f"{name} {number}", "{}", bodies[f"{name} {number}"])
+        with opened_database(tmp_path / "other") as database:
+            database.execute("PRAGMA cache_size = 1")
+            database.execute("UPDATE answers SET body = zeroblob(9000) WHERE key > 'other 50'")
+            log = (tmp_path / "other-journal").read_bytes()
+            database.rollback()
+        (tmp_path / "one-journal").write_bytes(log)
+        try:
+            cache = ResponseCache(tmp_path / "one")
+        except DataError as error:
+            assert "delete the file to fetch all again" in str(error)
+            return
+        with closing(cache):
+            for key, body in bodies.items():
+                assert cache.get(key) in (None, body)
+
+    def test_an_answer_that_is_cut_short_is_none(self, tmp_path: Path) -> None:
+        with closing(ResponseCache(tmp_path)) as cache:
+            cache.put("a", "{}", os.urandom(9000))
+            with opened_database(cache.path) as database:
+                database.execute("UPDATE answers SET body = substr(body, 1, 5000)")
+            assert cache.get("a") is None
 
     @pytest.mark.parametrize("damaged", ["x'00'", "'text'", "7"])
     def test_a_damaged_answer_is_fetched_again(self, damaged: str, double, setting) -> None:

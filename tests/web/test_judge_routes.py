@@ -11,7 +11,7 @@ import sys
 import uuid
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from sicetnon.judging.votes import events, progress, standing_votes
 from sicetnon.web.settings import Settings
 from support.databases import opened_database
 from support.debates import both_sides
-from support.judging_cases import key
+from support.judging_cases import GONE, key
 from support.judging_pages import TOPICS, Assessor, form_of, forms, sample_pool
 from support.served import served
 
@@ -232,7 +232,7 @@ class TestScripts:
         with served(index, Settings(judging=pool)) as client:
             anna = Assessor(client.url, "anna")
             found = anna.ahead(8)
-            for _ in range(200):
+            for _ in range(2000):
                 action = {"key": key(), "kind": "note", "item": 1, "note": "why? " * 390}
                 answer = anna.send([action] * 1, found["csrf"])
                 if answer.status != 200:
@@ -243,6 +243,28 @@ class TestScripts:
             assert anna.page()
         with JudgingFile(pool) as file:
             assert len(list(events(file))) == len(acknowledged) > 10
+
+
+@pytest.mark.parametrize("gone", GONE)
+def test_a_pool_that_is_gone_takes_no_votes(
+    index: sicetnon.Index, tmp_path: Path, gone: Callable[[Path], None]
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    pool = sample_pool(folder / "pool.sqlite", IDS, votes=9)
+    with served(index, Settings(judging=pool)) as client:
+        anna = Assessor(client.url, "anna")
+        found = anna.ahead(4)
+        action = {"key": key(), "kind": "skip", "item": 1}
+        assert anna.send([action], found["csrf"]).status == 200
+        gone(pool)
+        answer = anna.send([action | {"key": key(), "item": 2}], found["csrf"])
+        assert answer.status == 507
+        assert "nothing was saved" in answer.json()["detail"]
+        assert anna.ask("GET", "/judge?assessor=anna").status == 507
+    if pool.exists() and pool.stat().st_size > 4096:
+        with JudgingFile(pool) as file:
+            assert list(events(file)) == []
 
 
 def judge(assessor: Assessor, most: int) -> set[str]:

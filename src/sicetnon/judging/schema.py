@@ -1,4 +1,4 @@
-"""The judging file: its tables, how it is made, and how it is opened.
+"""The judging file: its tables, and how it is made.
 
 One SQLite file holds a pool and all that assessors do. Events are only ever added: triggers refuse
 to change or delete one. What stands follows from them: of the votes of an assessor for a document
@@ -11,24 +11,28 @@ import contextlib
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from sicetnon.errors import DataError, SicetnonError, UsageError
+from sicetnon.databases import has_content, log_of
+from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.judging.scales import Scale, scales_of
 from sicetnon.platforms import sync_folder
 from sicetnon.records import Topic
 
-VERSION = 1
-_APPLICATION = 0x5365744E
+VERSION = 2
+APPLICATION = 0x5365744E
 """The application id that marks a SQLite file as ours: "SetN"."""
-_WAIT_SECONDS = 30.0
-DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""Errors of a damaged file; SQLite quotes its bytes in messages, which may not be UTF-8."""
+TOKEN = 32
 
-_TABLES = """
+IDENTITY = """
+CREATE TABLE identity (pool TEXT NOT NULL, before TEXT NOT NULL, state TEXT NOT NULL) STRICT;
+"""
+"""Version 2 added it: the identity of a pool, and a token of its state and of the one before. A log
+must hold the state before the change that it undoes; SQLite itself would take any."""
+FIRST_TABLES = """
 CREATE TABLE plan (content TEXT NOT NULL) STRICT;
 CREATE TABLE topics (
     place INTEGER PRIMARY KEY,
@@ -119,20 +123,21 @@ def create(
         pool: The documents of each topic, by its number, in the order of their ids in the file.
 
     Raises:
-        UsageError: The file is there already: it may hold votes.
+        UsageError: The file is there already: it may hold votes. Or a log of another file is.
         OSError: It cannot be written.
     """
     if path.exists() or path.is_symlink():
         raise UsageError(f"{path}: is there already, and may hold votes; name another file")
     if not path.parent.is_dir():
         raise UsageError(f"{path.parent}: found no such folder; make it, or name another file")
+    _remove_logs(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with contextlib.closing(sqlite3.connect(temporary, isolation_level=None)) as database:
             database.execute("PRAGMA synchronous = FULL")
-            database.executescript(f"BEGIN; {_TABLES}")
+            database.executescript(f"BEGIN; {FIRST_TABLES} {IDENTITY}")
             _fill(database, plan, topics, pool)
-            database.execute(f"PRAGMA application_id = {_APPLICATION}")
+            database.execute(f"PRAGMA application_id = {APPLICATION}")
             database.execute(f"PRAGMA user_version = {VERSION}")
             database.execute("COMMIT")
         with temporary.open("rb+") as file:
@@ -149,12 +154,40 @@ def create(
     sync_folder(path.parent)
 
 
+def _remove_logs(path: Path) -> None:
+    """Remove logs of a file that was removed, which SQLite would play back into the new one.
+
+    Raises:
+        UsageError: One may hold votes.
+    """
+    for kind in ("wal", "journal"):
+        if has_content(log := log_of(path, kind)):
+            raise UsageError(
+                f"{log}: is the log of a judging file that is gone, and may hold votes; move it to "
+                "that file, or remove it, or name another file"
+            )
+    for kind in ("wal", "shm", "journal"):
+        log_of(path, kind).unlink(missing_ok=True)
+
+
+def add_identity(database: sqlite3.Connection) -> None:
+    """Give a new judging file an identity that no other has."""
+    tokens = [token() for _ in range(3)]
+    database.execute("INSERT INTO identity VALUES (?, ?, ?)", tokens)
+
+
+def token() -> str:
+    """A new token."""
+    return secrets.token_hex(TOKEN // 2)
+
+
 def _fill(
     database: sqlite3.Connection,
     plan: Plan,
     topics: Sequence[Topic],
     pool: Mapping[str, Sequence[str]],
 ) -> None:
+    add_identity(database)
     database.execute("INSERT INTO plan VALUES (?)", (msgspec.json.encode(plan).decode(),))
     rows = [
         (place, topic.number, msgspec.json.encode(topic).decode())
@@ -163,92 +196,3 @@ def _fill(
     database.executemany("INSERT INTO topics VALUES (?, ?, ?)", rows)
     items = [(topic, document) for topic, documents in pool.items() for document in documents]
     database.executemany("INSERT INTO items (topic, document) VALUES (?, ?)", items)
-
-
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a judging file.
-
-    Raises:
-        DataError: It is missing, of another version, or no sound judging file.
-        NotSavedError: It is there and cannot be written.
-    """
-    if not path.is_file():
-        raise DataError("found no judging file; make one with: sicetnon judge pool", path)
-    database = sqlite3.connect(
-        path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
-    )
-    # damaged bytes must not end in an error of decoding
-    database.text_factory = lambda data: data.decode("utf-8", "replace")
-    try:
-        _check(database, path)
-        # a commit is on the disk when it returns, and readers do not wait for writers
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = FULL")
-        database.execute("PRAGMA foreign_keys = ON")
-    except sqlite3.OperationalError as error:
-        database.close()
-        raise NotSavedError(f"{path}: cannot be opened for writing: {error}") from None
-    except DAMAGE as error:
-        database.close()
-        raise DataError(f"is no judging file, or damaged: {error}", path) from None
-    except DataError:
-        database.close()
-        raise
-    return database
-
-
-def _check(database: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is no judging file, of another version, or with tables of its own."""
-    database.execute("PRAGMA trusted_schema = OFF")
-    (application,) = database.execute("PRAGMA application_id").fetchone()
-    (version,) = database.execute("PRAGMA user_version").fetchone()
-    if application != _APPLICATION:
-        raise DataError("is no judging file; make one with: sicetnon judge pool", path)
-    if version != VERSION:
-        raise DataError(
-            f"found version {version} of the judging file; expected {VERSION}; use the version "
-            "of sicetnon that made it",
-            path,
-        )
-    if _schema(database) != _expected_schema():
-        raise DataError("found other tables than a judging file has; it was changed", path)
-    (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
-    if found != "ok":
-        raise DataError(f"is damaged: {found}; take it from a copy", path)
-
-
-def _schema(database: sqlite3.Connection) -> set[tuple[str, str, str | None]]:
-    rows = database.execute(
-        "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'"
-    )
-    return {(kind, name, sql) for kind, name, sql in rows}
-
-
-def _expected_schema() -> set[tuple[str, str, str | None]]:
-    with contextlib.closing(sqlite3.connect(":memory:")) as database:
-        database.executescript(_TABLES)
-        return _schema(database)
-
-
-@contextlib.contextmanager
-def transaction(database: sqlite3.Connection, path: Path) -> Iterator[None]:
-    """A transaction that writes: on the disk when it ends, undone as a whole by any error.
-
-    Raises:
-        NotSavedError: The disk is full, or another program keeps the file locked.
-        DataError: The file is damaged.
-    """
-    try:
-        database.execute("BEGIN IMMEDIATE")
-        yield
-        database.execute("COMMIT")
-    except sqlite3.OperationalError as error:
-        raise NotSavedError(
-            f"{path}: nothing was saved: {error}; free some space or try again"
-        ) from None
-    except DAMAGE as error:
-        raise DataError(f"is damaged: {error}; take it from a copy", path) from None
-    finally:
-        if database.in_transaction:
-            with contextlib.suppress(sqlite3.Error):
-                database.execute("ROLLBACK")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +12,12 @@ from pathlib import Path
 import msgspec
 
 from sicetnon.checks import check_number
+from sicetnon.databases import DAMAGE
 from sicetnon.errors import DataError, UsageError
 from sicetnon.judging.ledger import Action, Item, Ledger, Receipt
+from sicetnon.judging.opening import Opened
 from sicetnon.judging.pooling import place_of
-from sicetnon.judging.schema import DAMAGE, Plan, connect, transaction
+from sicetnon.judging.schema import Plan
 from sicetnon.records import Topic
 from sicetnon.values import check_path
 
@@ -40,8 +41,8 @@ class JudgingFile:
     def __init__(self, path: Path | str, hold_seconds: float = HOLD_SECONDS):
         check_path(path, "the judging file")
         self.path = Path(path)
-        self._database = connect(self.path)
-        self._lock = threading.RLock()
+        self._opened = Opened(self.path)
+        self._database = self._opened.database
         try:
             (content,) = self._database.execute("SELECT content FROM plan").fetchone()
             self.plan = msgspec.json.decode(content, type=Plan)
@@ -50,7 +51,7 @@ class JudgingFile:
             self.topics = {topic.number: topic for topic in topics}
             self._ledger = Ledger(self._database, self.plan, hold_seconds)
         except (*DAMAGE, TypeError, msgspec.MsgspecError, UsageError) as error:
-            self._database.close()
+            self._opened.close()
             raise DataError(f"is no sound judging file: {error}", self.path) from None
         self._orders: dict[str, list[int]] = {}
 
@@ -62,8 +63,7 @@ class JudgingFile:
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._database.close()
+        self._opened.close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -71,12 +71,10 @@ class JudgingFile:
 
         Raises:
             DataError: The file is damaged.
+            NotSavedError: Another one is in its place.
         """
-        with self._lock:
-            try:
-                yield self._database
-            except DAMAGE as error:
-                raise DataError(f"cannot be read: {error}", self.path) from None
+        with self._opened.reading():
+            yield self._database
 
     def assigned(self, name: str, count: int = 1) -> list[Item]:
         """The next documents of an assessor, which are kept for them for a while.
@@ -86,7 +84,7 @@ class JudgingFile:
             NotSavedError: The file cannot be written.
         """
         check_number(count, "count", 1)
-        with self._writing():
+        with self._opened.writing():
             assessor, now = self._assessor(name), time.time()
             self._ledger.release_lapsed(now)
             own = self._ledger.own(assessor)
@@ -153,7 +151,7 @@ class JudgingFile:
             UsageError: The name cannot be used.
             NotSavedError: The file cannot be written; no action was saved then.
         """
-        with self._writing():
+        with self._opened.writing():
             assessor, now = self._assessor(name), time.time()
             return [self._ledger.record(assessor, action, now) for action in actions]
 
@@ -195,7 +193,7 @@ class JudgingFile:
         """
         if topic is not None and topic not in self.topics:
             raise UsageError(f"found no topic {topic!r} in the pool")
-        with self._writing():
+        with self._opened.writing():
             found = self._database.execute("SELECT id FROM assessors WHERE name = ?", (name,))
             row = found.fetchone()
             if row is None:
@@ -223,7 +221,7 @@ class JudgingFile:
         Returns:
             How many there was room for.
         """
-        with self._writing():
+        with self._opened.writing():
             assessor, now = self._assessor(name), time.time()
             saved = 0
             for item, dimension, label in votes:
@@ -232,11 +230,6 @@ class JudgingFile:
                     self._ledger.add(assessor, action, now)
                     saved += 1
             return saved
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
-        with self._lock, transaction(self._database, self.path):
-            yield
 
     def _assessor(self, name: str) -> int:
         """The number of an assessor, who is enrolled where the name is new."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sicetnon.databases import DAMAGE, bounded, check_tables, has_content, log_of
 from sicetnon.errors import DataError
 from sicetnon.folders import keep_private
 
@@ -50,6 +51,8 @@ class ResponseCache:
                 "is no regular file; expected the file of kept answers, or none", self.path
             )
         with self._clear_errors():
+            # a log that SQLite plays back may be that of another file
+            is_unsure = any(has_content(log_of(self.path, kind)) for kind in ("wal", "journal"))
             # answers tell what was asked: others shall not read them at any time
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -59,19 +62,32 @@ class ResponseCache:
             )
             # a stage that has answers kept is not closed by anyone
             weakref.finalize(self, self._database.close)
-            self._database.execute(_SCHEMA)
+            with bounded(self._database):
+                if not self._database.execute("PRAGMA schema_version").fetchone()[0]:
+                    self._database.execute(_SCHEMA)
+                advice = "delete it to fetch all again"
+                check_tables(self._database, self.path, _SCHEMA, advice)
+                if is_unsure and self._database.execute("PRAGMA quick_check(1)").fetchone() != (
+                    "ok",
+                ):
+                    raise sqlite3.DatabaseError("its log belongs to another file")
             keep_private(self.path)
 
     def get(self, key: str) -> bytes | None:
         """The answer kept under a key, or None."""
-        with self._lock, self._clear_errors():
+        with self._lock, self._clear_errors(), bounded(self._database):
             row = self._database.execute(
                 "SELECT body FROM answers WHERE key = ?", (key,)
             ).fetchone()
+        if row is None:
+            return None
+        unpacking = zlib.decompressobj()
         try:
-            return zlib.decompressobj().decompress(row[0], LARGEST_ANSWER) if row else None
+            body = unpacking.decompress(row[0], LARGEST_ANSWER + 1)
         except (zlib.error, TypeError):  # a number or a text in place of bytes
             return None
+        # the checksum at its end tells that no page of another answer is in it
+        return body if unpacking.eof else None
 
     def put(self, key: str, request: str, body: bytes) -> None:
         """Keep an answer with today's date and time, in place of an older one.
@@ -82,7 +98,7 @@ class ResponseCache:
             body: The answer.
         """
         row = (key, request, datetime.now(UTC).isoformat(timespec="seconds"), zlib.compress(body))
-        with self._lock, self._clear_errors():
+        with self._lock, self._clear_errors(), bounded(self._database):
             self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
 
     def close(self) -> None:
@@ -93,7 +109,7 @@ class ResponseCache:
     def _clear_errors(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except (sqlite3.Error, *DAMAGE) as error:
             # damaged files can hold text that is no UTF-8, which Python decodes
             raise DataError(
                 f"the answers kept here cannot be used ({error}); make room or rights, or delete "

@@ -1,0 +1,108 @@
+"""SQLite files that anyone may have written: exact tables, bounded queries, logs of other files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from sicetnon.errors import DataError, StoppedError
+from sicetnon.stopping import current_stop
+
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""Errors of a damaged file; SQLite quotes its bytes in messages, which may not be UTF-8."""
+
+QUERY_SECONDS = 30.0
+"""Seconds after which queries are interrupted: no real file makes them take so long."""
+_INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock: about a millisecond
+# what ANALYZE and PRAGMA optimize write
+_STATISTICS = {
+    ("table", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+    ("table", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+}
+_WAL_VERSION = 2  # of bytes 18 and 19 of the header
+
+
+def check_tables(database: sqlite3.Connection, path: Path, tables: str, advice: str) -> None:
+    """Refuse a file with other tables, indexes, views or triggers than these, by any name.
+
+    Args:
+        database: The opened file.
+        path: Its path, for the error.
+        tables: The statements that make its tables.
+        advice: What to do with another file.
+
+    Raises:
+        DataError: It has others.
+    """
+    database.execute("PRAGMA trusted_schema = OFF")
+    with contextlib.closing(sqlite3.connect(":memory:")) as expected:
+        expected.executescript(tables)
+        wanted = _objects(expected)
+    if _objects(database) - _STATISTICS != wanted:
+        raise DataError(f"found other tables than expected; it was changed; {advice}", path)
+
+
+def _objects(database: sqlite3.Connection) -> set[tuple[str, str, str | None]]:
+    rows = database.execute("SELECT type, name, sql FROM sqlite_master")
+    return {(kind, name, sql) for kind, name, sql in rows}
+
+
+@contextlib.contextmanager
+def bounded(database: sqlite3.Connection) -> Iterator[None]:
+    """Interrupt queries after `QUERY_SECONDS`, or when nobody waits for them any more.
+
+    Raises:
+        StoppedError: Nobody waits.
+        sqlite3.OperationalError: They took too long.
+    """
+    stop, end = current_stop(), time.monotonic() + QUERY_SECONDS
+
+    def is_over() -> bool:
+        try:
+            stop.check()
+        except StoppedError:
+            return True
+        return time.monotonic() > end
+
+    database.set_progress_handler(is_over, _INSTRUCTIONS)
+    try:
+        yield
+    except sqlite3.OperationalError:
+        stop.check()
+        raise
+    finally:
+        database.set_progress_handler(None, 0)
+
+
+def has_content(log: Path) -> bool:
+    """Whether a file is a log that SQLite would play back: one that ended well is empty or zeroed.
+
+    Raises:
+        DataError: It is a link, a pipe, a folder or a device.
+    """
+    try:
+        found = log.lstat()
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(found.st_mode):
+        raise DataError("is no regular file; SQLite would write there; remove it", log)
+    with contextlib.suppress(FileNotFoundError), log.open("rb") as file:
+        return file.read(1).strip(b"\0") != b""
+    return False
+
+
+def log_of(path: Path, kind: str) -> Path:
+    """The log beside a SQLite file: `wal`, `shm` or `journal`; beside its target for a link."""
+    real = Path(os.path.realpath(path))
+    return real.with_name(f"{real.name}-{kind}")
+
+
+def is_write_ahead(path: Path) -> bool:
+    """Whether the header of a file says that a write-ahead log belongs to it."""
+    with path.open("rb") as file:
+        return file.read(20)[18:] == bytes([_WAL_VERSION] * 2)
