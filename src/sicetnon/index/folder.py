@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import shutil
 from collections.abc import Iterator
@@ -99,6 +100,7 @@ def _clean(folder: Path) -> None:
             counted = {entry.name: entry for entry in read_manifest(folder).segments}
         except BrokenIndexError:
             readable = False
+    _refuse_links(folder)
     for path in filter(_is_own, folder.iterdir()):
         if path.name in counted:
             _clean_segment(path, counted[path.name])
@@ -108,6 +110,19 @@ def _clean(folder: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         elif path.name.startswith(f".{MANIFEST}."):
             path.unlink()
+
+
+def _refuse_links(folder: Path) -> None:
+    """Refuse links among segments and their files: what is written or removed there lies elsewhere.
+
+    Raises:
+        BrokenIndexError: There is one; nothing was changed.
+    """
+    segments = [p for p in folder.iterdir() if p.name.startswith((SEGMENT_PREFIX, BUILDING_PREFIX))]
+    real = [path for path in segments if path.is_dir() and not path.is_symlink()]
+    for path in itertools.chain(segments, *(path.iterdir() for path in real)):
+        if path.is_symlink():
+            raise BrokenIndexError(f"{path}: found a link, which leads out of the index; remove it")
 
 
 def _clean_segment(folder: Path, entry: SegmentEntry) -> None:

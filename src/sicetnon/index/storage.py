@@ -161,15 +161,18 @@ class MappedArray:
 
 
 def check_size(path: Path, stored: StoredFile) -> None:
-    """Refuse a file that is missing or of another size than its manifest says.
+    """Refuse a file that is missing, a link, or of another size than its manifest says.
 
     Raises:
-        BrokenIndexError: It is.
+        BrokenIndexError: It is. So is the error for a folder of a segment that is a link.
     """
     try:
-        found = path.stat()
+        # a link leads out of the index, where nothing may be changed or removed
+        found, folder = path.lstat(), path.parent.lstat()
     except OSError as error:
         raise BrokenIndexError(f"{path}: cannot be read: {error.strerror}; {REBUILD}") from None
+    if not stat.S_ISDIR(folder.st_mode):
+        raise damaged(path.parent, "found a link; expected a folder")
     if not stat.S_ISREG(found.st_mode):
         raise damaged(path, "found no regular file")
     if found.st_size != stored.size:
