@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
+import pickle
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -105,7 +108,10 @@ def run_here(
     monkeypatch.syspath_prepend(tmp_path)
 
     def run(cache: str = "cache") -> str:
-        monkeypatch.setenv("SICETNON_CACHE", str(tmp_path / cache))
+        if cache:
+            monkeypatch.setenv("SICETNON_CACHE", str(tmp_path / cache))
+        else:
+            monkeypatch.delenv("SICETNON_CACHE", raising=False)
         for name in ("kernel", "part"):
             sys.modules.pop(name, None)
         importlib.invalidate_caches()
@@ -185,6 +191,96 @@ def test_damaged_machine_code_is_compiled_anew(
     assert run_here() == "1.5\n"
     assert kept.stat().st_size == whole
     assert kept.read_bytes() != damaged
+
+
+class _Payload:
+    """Runs code when it is unpickled."""
+
+    def __init__(self, marker: Path):
+        self._marker = marker
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self._marker,)
+
+
+def _plant(cache: Path, marker: Path) -> Path:
+    """Put code in the place of a kernel, with the digest that it needs."""
+    (kept,) = cache.rglob("*.nbc")
+    code = pickle.dumps(_Payload(marker))
+    file: Any = sys.modules["kernel"].half.dispatcher._cache._cache_file
+    kept.write_bytes(file._digest(code) + code)
+    return kept
+
+
+def _opened_to_all(path: Path) -> None:
+    path.chmod(0o777)
+
+
+def _opened_to_the_group(path: Path) -> None:
+    path.chmod(path.stat().st_mode | 0o020)
+
+
+def _given_away(path: Path) -> None:
+    if os.getuid():
+        pytest.skip("needs the right to give a file away")
+    os.chown(path, 12345, 12345)
+
+
+@pytest.mark.parametrize("part", ["file", "folder", "kernels", "cache"])
+@pytest.mark.parametrize("change", [_opened_to_all, _opened_to_the_group, _given_away])
+@pytest.mark.parametrize("variable", ["SICETNON_CACHE", "XDG_CACHE_HOME"])
+def test_what_others_can_write_is_not_loaded(
+    tmp_path: Path,
+    run_here: Here,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    change: Callable[[Path], None],
+    part: str,
+) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    named = "cache"
+    if variable != "SICETNON_CACHE":
+        monkeypatch.setenv(variable, str(tmp_path / "home"))
+        named = ""
+    run_here(named)
+    cache = tmp_path / (named or "home/sicetnon")
+    planted = _plant(cache, tmp_path / "marker")
+    places = {"file": planted, "folder": planted.parent, "kernels": cache / "kernels"}
+    if part == "cache" and not named and change is not _given_away:
+        pytest.skip("it is made private")
+    change(places.get(part, cache))
+    assert run_here(named) == "1.5\n"
+    assert not (tmp_path / "marker").exists()
+
+
+def test_what_the_user_alone_can_write_is_loaded(tmp_path: Path, run_here: Here) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    before = os.umask(0o002)
+    try:
+        run_here()
+        # as proof that it is loaded, and that the test above plants what would be
+        _plant(tmp_path / "cache", tmp_path / "marker")
+        with contextlib.suppress(Exception):
+            run_here()
+    finally:
+        os.umask(before)
+    assert (tmp_path / "marker").exists()
+
+
+@pytest.mark.parametrize("change", [_opened_to_all, _given_away])
+def test_numbas_own_folder_is_held_to_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    source, cache = tmp_path / "kernel.py", tmp_path / "numba"
+    source.write_text(KERNEL)
+    assert run(source, NUMBA_CACHE_DIR=str(cache)) == "1.5\n"
+    (kept,) = cache.rglob("*.nbc")
+    kept.write_bytes(b"x" * 99)
+    change(cache)
+    assert run(source, NUMBA_CACHE_DIR=str(cache)) == "1.5\n"
+    assert kept.read_bytes() == b"x" * 99
 
 
 @pytest.mark.parametrize("called_as", ["compiled", "inlined"])

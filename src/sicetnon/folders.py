@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sicetnon.errors import UsageError
 
-_OF_OTHERS = 0o077
+_OF_OTHERS, _WRITABLE, _ENTERED, _STICKY = 0o077, 0o022, 0o011, 0o1000
 
 
 def cache_folder() -> Path:
@@ -34,6 +34,64 @@ def cache_folder() -> Path:
             keep_private(folder)
         if os.access(folder, os.W_OK):
             return folder
+    return _temporary_folder()
+
+
+def code_folder(name: str) -> Path:
+    """A folder for code that is kept and run again: one that nobody else can write.
+
+    In `cache_folder()`, or in the temporary folder of this user if others can write there: a team
+    may share the folder that `SICETNON_CACHE` names, and sudo may keep the home of another user.
+    """
+    cache = cache_folder()
+    folder = cache / name
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if is_own_folder(folder, cache):
+            return folder
+    return _temporary_folder() / name
+
+
+def is_own_folder(folder: Path, top: Path) -> bool:
+    """Whether this user alone (and root) can change what lies in a folder.
+
+    Args:
+        folder: The folder.
+        top: A folder around it, or itself: from here on others may not write even where they cannot
+            come.
+    """
+    is_open, is_inside = False, True
+    top = Path(os.path.realpath(top))
+    for path in (real := Path(os.path.realpath(folder)), *real.parents):
+        found = path.stat()
+        if not _is_of_user(found):
+            return False
+        # in a folder like /tmp nobody can move what belongs to others
+        is_open |= bool(found.st_mode & _WRITABLE and (is_inside or not found.st_mode & _STICKY))
+        if is_inside and is_open:
+            return False
+        is_inside &= path != top
+        if not is_inside and not found.st_mode & _ENTERED:
+            return True
+    return not is_open
+
+
+def is_own_file(found: os.stat_result) -> bool:
+    """Whether a file is a plain one that this user alone (and root) can change."""
+    return (
+        stat.S_ISREG(found.st_mode)
+        and _is_of_user(found)
+        and not (hasattr(os, "getuid") and found.st_mode & _WRITABLE)
+    )
+
+
+def _is_of_user(found: os.stat_result) -> bool:
+    # Windows has no user numbers
+    return not hasattr(os, "getuid") or found.st_uid in (0, os.geteuid())
+
+
+def _temporary_folder() -> Path:
+    """A temporary folder that this user alone can enter."""
     # Windows has no user numbers, and a temporary folder for each user
     user = f"-{os.getuid()}" if hasattr(os, "getuid") else ""
     shared = Path(tempfile.gettempdir()) / f"sicetnon{user}"

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import inspect
 import logging
+import os
 import pickle
 import signal
 import threading
@@ -26,7 +27,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import nrt
 
 from sicetnon.compiled import Kernel
-from sicetnon.folders import cache_folder
+from sicetnon.folders import code_folder, is_own_file, is_own_folder
 from sicetnon.platforms import try_lock
 
 _LOG = logging.getLogger("sicetnon.compiled")
@@ -83,12 +84,20 @@ class _Locator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
     def __init__(self, function: Callable[..., Any], file: str):
         self._py_file, self._lineno = file, function.__code__.co_firstlineno
         named = config.CACHE_DIR  # type: ignore[attr-defined]  # set when numba is imported
-        folder = Path(named) if named else cache_folder() / "kernels"
+        folder = Path(named) if named else code_folder("kernels")
         self._folder = folder / self.get_suitable_cache_subpath(file)  # type: ignore[no-untyped-call]
+        self._top = folder
 
     def get_cache_path(self) -> str:
         """The folder for the kernels of one package folder."""
         return str(self._folder)
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder; an error where others can write: they could put code there."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not is_own_folder(self._folder, self._top):
+            raise PermissionError("others can write there")
+        super().ensure_cache_path()  # type: ignore[no-untyped-call]
 
 
 class _KernelFiles(caching.CompileResultCacheImpl):
@@ -107,14 +116,19 @@ class _KernelFile(caching.IndexDataCacheFile):
         code: bytes = self._dump(data)  # type: ignore[no-untyped-call]
         try:
             with self._open_for_write(self._path(key)) as file:
+                Path(file.name).chmod(0o600)
                 file.write(self._digest(code) + code)
         except OSError:
             _announce_loss()
 
     def load(self, key: object) -> Any:
-        """The machine code of a signature; None where there is none of this source and numba."""
+        """The machine code of a signature, or None if there is none of this source and numba.
+
+        It is a pickle, which can run code: one that others can write is not loaded.
+        """
         try:
-            kept = Path(self._path(key)).read_bytes()
+            with Path(self._path(key)).open("rb") as file:
+                kept = file.read() if is_own_file(os.fstat(file.fileno())) else b""
         except OSError:
             return None
         code = kept[_DIGEST_BYTES:]
@@ -231,14 +245,17 @@ def _written(code: CodeType) -> tuple[object, ...]:
 
 @functools.cache
 def _announce_loss() -> None:
-    _LOG.info("found no room to keep kernels: each process compiles for about 20 seconds")
+    _LOG.info(
+        "found no room for kernels in a folder that this user alone can write: each process "
+        "compiles for about 20 seconds"
+    )
 
 
 def dispatcher(function: Callable[..., Any], allocates: bool = True) -> Any:
     """Numba's dispatcher of a function: compiles it when it is first called, for each signature.
 
-    The machine code is kept in the folder `kernels` in `cache_folder()`, or in the one that
-    `NUMBA_CACHE_DIR` names. Where no folder can be written (a sandbox), the function is compiled
+    The machine code is kept in `code_folder("kernels")`, or in the folder that `NUMBA_CACHE_DIR`
+    names. Where none can be written (a sandbox), or others can write it, the function is compiled
     anew in each process.
 
     A division by zero gives infinity, as in numpy: a check before each division would cost a tenth
