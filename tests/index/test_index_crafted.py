@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from robustness.crafted import (
     read,
     seal,
     write_frame,
+    write_large,
     write_records,
 )
 from sicetnon.errors import BrokenIndexError, SicetnonError
@@ -277,6 +279,52 @@ def test_a_block_of_any_size_takes_no_more_memory_than_it_has(folder: Path, size
     write_frame(folder, manifest["segments"][0], endless_frame(size), size)
     seal(folder, manifest)
     unread(folder, "records: damaged")
+
+
+def test_records_larger_than_their_blocks_take_little_memory(folder: Path) -> None:
+    manifest = read(folder)
+    write_large(folder, manifest, 30 << 20)
+    seal(folder, manifest)
+    assert sum(path.stat().st_size for path in folder.rglob("*")) < 1 << 20
+    with Index.open(folder) as index:
+        every = list(range(index.size))
+        tracemalloc.start()
+        try:
+            with pytest.raises(BrokenIndexError, match="SICETNON_MAX_UNPACKED_RATIO"):
+                index.records_at(every)
+            assert tracemalloc.get_traced_memory()[1] < 160 << 20
+        finally:
+            tracemalloc.stop()
+        # one record alone is as large as a record may be
+        assert len(index.records_at([0])) == 1
+
+
+def test_the_limits_can_be_raised(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = read(folder)
+    write_large(folder, manifest, 5 << 20)
+    seal(folder, manifest)
+    monkeypatch.setenv("SICETNON_MAX_UNPACKED_RATIO", "100000")
+    with Index.open(folder) as index:
+        assert len(index.records_at(range(20))) == 20
+
+
+@pytest.mark.parametrize("system", ["bm25", "dirichlet", "bm25-rm3"])
+def test_records_of_terms_that_overlap_are_refused(tmp_path: Path, system: str) -> None:
+    texts = {f"d{n}": (f"school tenure {f'w{n}' if n < 40 else ''}",) for n in range(90)}
+    for analysis in (PORTER, FORMS):
+        folder = tmp_path / analysis.name
+        build_index(entries(texts), folder, BuildOptions(analysis))
+        manifest = read(folder)
+        # the first group of offsets, which stand in one file alone
+        offsets = array(folder, "posting_offsets")
+        first = int(np.argmax(offsets[1:32] - offsets[:31]))
+        offsets[:32:2], offsets[1:32:2] = offsets[first], offsets[first + 1]
+        offsets.flush()
+        seal(folder, manifest)
+        with Index.open(folder) as index:
+            words = " ".join(index.segments[0].terms.word(term) for term in range(0, 32, 2))
+            with pytest.raises(BrokenIndexError, match="damaged"):
+                index.search(words, system=system)
 
 
 @pytest.mark.parametrize(

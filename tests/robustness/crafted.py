@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import zstandard
 
 from sicetnon.index.manifest import MANIFEST
 from sicetnon.index.store import DocumentWriter
@@ -329,6 +330,41 @@ def endless_frame(size: int) -> bytes:
     return b"\x28\xb5\x2f\xfd\xe0" + size.to_bytes(8, "little") + one_block
 
 
+def write_large(folder: Path, manifest: Manifest, size: int) -> None:
+    """Make each record of so many bytes, which take some hundred in its block."""
+    for entry in manifest["segments"]:
+        count = entry["documents"]
+        record = b'{"id": "x", "texts": {"text": "' + b"a" * size + b'"}}'
+        frame = zstandard.ZstdCompressor(1).compress(record)
+        arrays: dict[str, Any] = {
+            "records": np.frombuffer(frame * count, np.uint8),
+            "records_blocks": np.arange(count + 1) * len(frame),
+            "records_firsts": np.arange(count + 1),
+            "records_offsets": np.arange(count + 1) * len(record),
+        }
+        entry["files"].pop("records_dictionary", None)
+        for name, values in arrays.items():
+            (folder / entry["name"] / name).write_bytes(values.tobytes())
+            entry["files"][name]["shape"] = [len(values)]
+
+
+def enlarge_records(folder: Path, manifest: Manifest, rng: Random) -> str:
+    """Write records that are much larger than their blocks."""
+    size = rng.choice((1 << 16, 1 << 20, 20 << 20, 100 << 20))
+    write_large(folder, manifest, size)
+    return f"records of {size:,} bytes"
+
+
+def overlap_postings(folder: Path, manifest: Manifest, rng: Random) -> str | None:
+    """Let the records of all terms be one long one."""
+
+    def change(values: np.ndarray[Any, Any]) -> None:
+        first = int(np.argmax(values[1:] - values[:-1]))
+        values[:-1:2], values[1:-1:2] = values[first], values[first + 1]
+
+    return _rewrite(folder, manifest, rng, ["posting_offsets"], change, lambda v: len(v) >= 3)
+
+
 def change_records(folder: Path, manifest: Manifest, rng: Random) -> str:
     """Write other records, or none."""
     record = rng.choice(
@@ -374,5 +410,6 @@ CRAFTS: tuple[Craft, ...] = (
     change_tables, change_postings, change_postings, change_letters, change_annotation,
     change_mask, change_description, change_description, change_documents, change_names,
     change_names, repeat_segment, leave_out, change_settings, change_settings, change_settings,
-    nest, change_fields, change_records, change_blocks, change_blocks,
+    nest, change_fields, change_records, change_blocks, change_blocks, enlarge_records,
+    overlap_postings,
 )  # fmt: skip

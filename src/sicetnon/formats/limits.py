@@ -67,9 +67,19 @@ class Limits:
             + _ADVICE.format("RECORD_BYTES")
         )
 
-    def unpacks_too_much(self, packed: int, unpacked: int, path: Path | str) -> DataError | None:
-        """The error of packed data that unpacks to more than the limits allow, or None."""
-        if unpacked <= max(self.unpacked_bytes, self.unpacked_ratio * packed):
+    def unpacks_too_much(
+        self, packed: int, unpacked: int, path: Path | str, free: int | None = None
+    ) -> DataError | None:
+        """The error of packed data that unpacks to more than the limits allow, or None.
+
+        Args:
+            packed: Bytes of the packed data.
+            unpacked: Bytes of its content so far.
+            path: The file, for the error.
+            free: Bytes up to which the ratio does not matter; `unpacked_bytes` when left out.
+        """
+        free = self.unpacked_bytes if free is None else free
+        if unpacked <= max(free, self.unpacked_ratio * packed):
             return None
         return DataError(
             f"{packed:,} packed bytes unpack to more than {unpacked:,}, over the limit of "

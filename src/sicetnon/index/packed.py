@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -149,6 +150,10 @@ class PackedPostings:
         )
         self._offsets = StoredOffsets(folder, arrays, POSTING_OFFSETS)
         self._headers_of: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        # the postings of these terms
+        self._known, self._lock = 0, threading.Lock()
+        # a posting takes a bit for its gap, and one for the number of its pattern
+        self._most = 64 * len(self._words) // 2
         if self._offsets.end // 64 + 2 != len(self._words):
             raise damaged(folder / POSTING_OFFSETS, "they do not fit the postings")
 
@@ -221,9 +226,16 @@ class PackedPostings:
             begin, end = self._offsets.between(term)
             ends = np.array([end])
             known = self._headers(np.array([begin]), ends), ends
-            if len(self._headers_of) >= _KNOWN_RECORDS:
-                self._headers_of.clear()
-            self._headers_of[term] = known
+            with self._lock:
+                if len(self._headers_of) >= _KNOWN_RECORDS:
+                    self._headers_of.clear()
+                    self._known = 0
+                if term not in self._headers_of:
+                    self._known += int(known[0][0, 0])
+                self._headers_of[term] = known
+                # records that overlap would take more memory than there are postings
+                if self._known > self._most:
+                    raise self.damaged()
         return known
 
     def _headers(self, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -238,7 +250,7 @@ class PackedPostings:
         offsets = np.zeros(len(headers) + 1, np.int64)
         np.cumsum(headers[:, 0], out=offsets[1:])
         # no memory for more than there can be, even where the records of damaged offsets overlap
-        if 2 * offsets[-1] > 64 * len(self._words):
+        if offsets[-1] > self._most:
             raise self.damaged()
         documents, numbers = (np.empty(offsets[-1], np.int32) for _ in range(2))
         self._unpack(headers, ends, offsets, documents, numbers)

@@ -135,6 +135,8 @@ class Segment:
         """The postings of some terms, such as the forms of a stem, with the numbers of patterns."""
 
         def unpack() -> Numbered:
+            for term in terms:
+                self.postings.count(term)  # refuses records that overlap
             return self.postings.unpack_each(np.array(terms, np.int32))
 
         return self._unpacked.lists((self.base, terms), unpack)

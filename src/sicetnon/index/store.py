@@ -23,6 +23,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
+from sicetnon.formats.limits import Limits
 from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.joined import Joined
 from sicetnon.index.storage import (
@@ -205,6 +206,7 @@ class DocumentReader:
         if DICTIONARY in mapped:
             shared = zstandard.ZstdCompressionDict(mapped[DICTIONARY].array.tobytes())
         self._decompressor = zstandard.ZstdDecompressor(dict_data=shared)
+        self._limits = Limits.from_environment()
         self._kept: OrderedDict[int, tuple[int, int, bytes]] = OrderedDict()
         # a decompressor serves one thread at a time
         self._lock = threading.Lock()
@@ -248,10 +250,17 @@ class DocumentReader:
             raise self._missing(int(wrong[0]))
         blocks = np.searchsorted(self._firsts, numbers, side="right") - 1
         begins, ends = self._offsets[numbers], self._offsets[numbers + 1]
-        found = []
+        found, last, packed, unpacked = [], -1, 0, 0
+        first, start, text = 0, 0, b""
         for place in zip(*(each.tolist() for each in (numbers, blocks, begins, ends)), strict=True):
             number, block, begin, end = place
-            first, start, text = self._block(block)
+            if block != last:
+                first, start, text = self._block(block)
+                last = block
+                if len(text) > _LARGEST_KEPT:
+                    packed += int(self._blocks[block + 1] - self._blocks[block])
+                    unpacked += len(text)
+                    self._check_unpacked(packed, unpacked)
             if first > number or not start <= begin <= end <= start + len(text):
                 raise self._missing(number)
             found.append(text[begin - start : end - start])
@@ -276,18 +285,34 @@ class DocumentReader:
         begin, end = self._blocks[block : block + 2].tolist()
         if not 0 <= first < after <= len(self) or not 0 <= begin < end <= len(self._data):
             raise damaged(self._folder / BLOCKS, f"found bytes {begin:,} to {end:,}")
-        start = int(self._offsets[first])
-        size = int(self._offsets[after]) - start
+        offsets = self._offsets[first : after + 1]
+        start = int(offsets[0])
+        size = int(offsets[-1]) - start
+        if size > _LARGEST_KEPT and (offsets[1:] < offsets[:-1]).any():
+            # records that overlap would take more memory than their block
+            raise damaged(self._folder / OFFSETS, f"those of block {block:,} are not in order")
         frame = self._data[begin:end].tobytes()
         try:
             # a frame that says another size must not take the memory for it
             fits = zstandard.frame_content_size(frame) == size <= _MOST_GROWTH * len(frame)
+            if fits:
+                self._check_unpacked(len(frame), size)
             text = self._decompressor.decompress(frame) if fits else b""
         except (zstandard.ZstdError, MemoryError) as error:
             raise self._damaged(error) from None
         if not fits or len(text) != size:
             raise damaged(self._folder / STORE, f"block {block:,} has another size")
         return first, start, text
+
+    def _check_unpacked(self, packed: int, unpacked: int) -> None:
+        """Refuse blocks that are much larger than any of real records, in all that one call reads.
+
+        A block is some kilobytes and one record.
+        """
+        free = 2 * self._limits.record_bytes
+        where = self._folder / STORE
+        if error := self._limits.unpacks_too_much(packed, unpacked, where, free):
+            raise BrokenIndexError(str(error))
 
     def _check(self) -> None:
         if self._is_closed:

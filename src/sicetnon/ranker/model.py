@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
+from sicetnon.formats.files import read_all
 from sicetnon.formats.jsontext import decode
 from sicetnon.ranker.features import NAMES, Table
 from sicetnon.values import check_path
@@ -109,8 +110,8 @@ def read_model(folder: Path | str) -> RankerModel:
     check_path(folder, "the folder of a ranker")
     path = Path(folder) / FILE
     try:
-        model = decode(_MODEL, path.read_bytes())
-    except (OSError, ValueError) as error:
+        model = decode(_MODEL, read_all(path))
+    except ValueError as error:
         raise _damaged(path, str(error)) from None
     weights = {**model.on_topic.weights, **model.strength.weights}
     if unknown := sorted(set(weights) - set(NAMES)):

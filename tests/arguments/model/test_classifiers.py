@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import subprocess
 import sys
+import tracemalloc
+import zlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robustness.bombs import gzip_bomb
 from sicetnon.arguments.model.classifiers import (
     Argumentativeness,
     Comparison,
@@ -23,7 +27,7 @@ from sicetnon.arguments.model.classifiers import (
     read_all,
 )
 from sicetnon.arguments.model.encoder import DebateEncoder, debate_encoder
-from sicetnon.arguments.model.model_files import FILES, SHIPPED
+from sicetnon.arguments.model.model_files import DESCRIPTION, FILES, SHIPPED, TOKENIZER
 from sicetnon.arguments.model.windows import Window, batches_of, pieces_of, tokens_of, windows_of
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 from support.shipped_model import described, with_file
@@ -264,6 +268,24 @@ class TestFolders:
             DebateEncoder(folder).answers(["a text"])
         assert "the model cannot be used" in str(caught.value)
         assert caught.value.file == folder / name
+
+    @pytest.mark.parametrize("name", [TOKENIZER, DESCRIPTION])
+    def test_no_file_is_read_beyond_the_limits(self, changed: Changed, name: str) -> None:
+        folder = changed(name, b"")
+        bomb = gzip_bomb(folder / name, b"a" * 1024, b'{"x": "', 512 << 20).read_bytes()
+        if name == TOKENIZER:
+            known = json.loads((folder / DESCRIPTION).read_text())
+            known["checksums"][TOKENIZER] = f"{zlib.crc32(bomb):08x}"
+            (folder / DESCRIPTION).unlink()
+            (folder / DESCRIPTION).write_text(json.dumps(known))
+        (folder / "config.json").touch()
+        tracemalloc.start()
+        try:
+            with pytest.raises(DataError, match="SICETNON_MAX_"):
+                DebateEncoder(folder).answers(["a text"])
+            assert tracemalloc.get_traced_memory()[1] < 128 << 20
+        finally:
+            tracemalloc.stop()
 
     def test_other_graphs_are_refused(self, changed: Changed) -> None:
         data = (

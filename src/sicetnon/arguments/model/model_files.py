@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gzip
 import os
 import threading
 import zlib
@@ -16,6 +15,7 @@ import msgspec
 
 from sicetnon.arguments.model.word_pieces import WordPieces
 from sicetnon.errors import DataError
+from sicetnon.formats.files import read_all
 from sicetnon.platforms import processor_cores
 
 SHIPPED = Path(__file__).parents[2] / "models" / "debate"
@@ -101,7 +101,7 @@ class ModelFiles:
         """Name, version and checksum, which no other model has."""
         crc = 0
         for name in FILES:
-            crc = _crc32(self.folder / name, crc)
+            crc = crc32(self.folder / name, crc)
         return f"{self.description.name} {self.description.version} {crc:08x}"
 
     def fingerprint(self, graph: str) -> str:
@@ -110,7 +110,7 @@ class ModelFiles:
         They are those of `model.json`, with which a file is compared when it is loaded.
         """
         named, files = self.description, (graph, WEIGHTS, TOKENIZER)
-        known = [named.checksums.get(name) or _crc32(self.folder / name) for name in files]
+        known = [named.checksums.get(name) or crc32(self.folder / name) for name in files]
         return f"{named.name} {named.version} {known} {_runtime().__version__}"
 
     def load_ahead(self, *graphs: str) -> None:
@@ -157,15 +157,15 @@ class ModelFiles:
         path = self.folder / TOKENIZER
         self._check(TOKENIZER)
         try:
-            return WordPieces(gzip.decompress(_bytes(path)))
-        except (OSError, EOFError, zlib.error, ValueError) as error:
+            return WordPieces(_content(path))
+        except ValueError as error:
             raise damaged(path, str(error)) from None
 
     def _check(self, name: str) -> None:
         """Compare the checksum of a file with that of `model.json`, once."""
         if name in self._checked:
             return
-        found, expected = _crc32(self.folder / name), self.description.checksums.get(name)
+        found, expected = crc32(self.folder / name), self.description.checksums.get(name)
         if expected is not None and f"{found:08x}" != expected:
             raise damaged(self.folder / name, f"its checksum is {found:08x}, not {expected}")
         self._checked.add(name)
@@ -216,7 +216,7 @@ def described(folder: Path) -> Description:
     """The content of `model.json`."""
     path = folder / DESCRIPTION
     try:
-        found = msgspec.json.decode(_bytes(path), type=Description)
+        found = msgspec.json.decode(_content(path), type=Description)
     except (ValueError, RecursionError) as error:
         raise damaged(path, str(error)) from None
     sizes = [(found.window, found.overlap), *found.narrow.values()]
@@ -230,7 +230,7 @@ def described(folder: Path) -> Description:
     return found
 
 
-def _crc32(path: Path, before: int = 0) -> int:
+def crc32(path: Path, before: int = 0) -> int:
     """The checksum of a file, read in parts; it continues a given checksum."""
     found = before
     try:
@@ -242,11 +242,12 @@ def _crc32(path: Path, before: int = 0) -> int:
     return found
 
 
-def _bytes(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
+    """The content of a file, plain or gzipped, within the limits of a record."""
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise damaged(path, f"cannot be read ({error.strerror})") from None
+        return read_all(path)
+    except DataError as error:
+        raise damaged(path, error.message) from None
 
 
 def _check_names(path: Path, what: str, found: Sequence[str], expected: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ other formats can run code.
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arguments.model.model_files import crc32
 from sicetnon.errors import DataError, UsageError, needing
 from sicetnon.formats.jsontext import name_of, whole_text
 
@@ -118,7 +118,7 @@ class NeuralClassifier:
         crc = 0
         for path in sorted(self._folder.iterdir()):
             if path.suffix in (".json", ".safetensors", ".txt"):
-                crc = zlib.crc32(path.read_bytes(), crc)
+                crc = crc32(path, crc)
         return f"{name_of(self._folder)} {crc:08x}"
 
     def read(

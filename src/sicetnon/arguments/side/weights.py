@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
+from sicetnon.formats.files import read_all
 
 Columns: TypeAlias = Mapping[str, NDArray[np.float64]]
 """Features by name, each of shape (rows,)."""
@@ -65,7 +66,7 @@ def side_weights(path: Path = SHIPPED) -> SideWeights:
         DataError: The file cannot be used.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=SideWeights)
-    except (OSError, ValueError) as error:
+        return msgspec.json.decode(read_all(path), type=SideWeights)
+    except ValueError as error:
         message = f"the weights of sides cannot be used: {error}; install sicetnon again"
         raise DataError(message, path) from None
