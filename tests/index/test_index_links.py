@@ -19,7 +19,7 @@ from support.index_faults import OLD
 
 SEGMENT = "segment-000001"
 CHANGES = {
-    "delete": ["index", "delete", "d1"],
+    "delete": ["index", "delete", "old3"],
     "add": ["index", "add", "{more}"],
     "annotate": ["index", "annotate", "{index}", "--with", "quality"],
     "build": ["index", "build", "{more}"],
@@ -102,6 +102,6 @@ def test_no_link_is_read(index: Path, tmp_path: Path, link) -> None:
 
 def test_an_index_may_be_named_by_a_link(index: Path, tmp_path: Path) -> None:
     (tmp_path / "named").symlink_to(index)
-    assert main(["index", "delete", "d1", "-o", str(tmp_path / "named"), "--quiet"]) == 0
+    assert main(["index", "delete", "old3", "-o", str(tmp_path / "named"), "--quiet"]) == 0
     shutil.copy(index / MANIFEST, tmp_path / MANIFEST)
     assert content_of(tmp_path / "named") == content_of(index)

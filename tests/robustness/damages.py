@@ -10,12 +10,14 @@ from random import Random
 
 from robustness.commands import command, contents
 from robustness.trials import Lost, Trial
+from sicetnon.compiled import PLAIN_SECONDS, expect
 from sicetnon.errors import SicetnonError
 from sicetnon.index.compaction import MAX_SEGMENTS
 from sicetnon.index.reader import verify_index
 from support.command_line import ROOT, TASK
 from support.corpus_files import lines, put
 from support.index_cases import Content, content_of
+from support.index_faults import forked
 
 SAMPLE = ROOT / "examples" / "touche-2020-task-1" / "input"
 FULL, OF_SAMPLE = "full", "sample"
@@ -23,13 +25,14 @@ FULL, OF_SAMPLE = "full", "sample"
 Change = Callable[[Path, Random], str]
 
 
-def prepare(change: Change, is_sealed: bool, folder: Path) -> Trial:
+def prepare(change: Change, is_sealed: bool, folder: Path, is_compiled: bool = False) -> Trial:
     """Indexes, and what is done to a copy of one after it was changed.
 
     Args:
         change: Damages or crafts an index.
         is_sealed: Whether all checksums fit after the change, so that it need not be noticed.
         folder: The place of the indexes.
+        is_compiled: Whether kernels are compiled, however small the work is.
     """
     words = Random(1).choices(
         ["school", "uniform", "tenure", "teacher", "zoo", "tea", "milk", "why"], k=900
@@ -43,10 +46,15 @@ def prepare(change: Change, is_sealed: bool, folder: Path) -> Trial:
     _well("run", TASK, "-i", SAMPLE, "-o", folder / "run", "--index", folder / OF_SAMPLE, "-k", 5)
     shutil.copytree(folder / FULL, folder / "expected")
     _well("index", "add", more, "-o", folder / "expected")
+    if is_compiled:
+        # a trial has no time to compile; and this process stays as it is
+        forked(functools.partial(_compile, folder), folder / "errors")
     expected = functools.cache(lambda name: content_of(folder / name))
 
     def trial(seed: int, own: Path) -> None:
         rng = Random(seed)
+        if is_compiled:
+            expect(2 * PLAIN_SECONDS)
         name = rng.choice((FULL, FULL, OF_SAMPLE))
         place = own / "around" / "index"
         shutil.copytree(folder / name, place)
@@ -65,6 +73,18 @@ def prepare(change: Change, is_sealed: bool, folder: Path) -> Trial:
             raise Lost(f"a file beside the index has changed after: {told}")
 
     return trial
+
+
+def _compile(folder: Path) -> None:
+    """Compile what the commands of a trial need."""
+    expect(2 * PLAIN_SECONDS)
+    for name in (FULL, OF_SAMPLE):
+        _well("search", "Should teachers get tenure?", "--index", folder / name, "-k", 3)
+    shutil.copytree(folder / FULL, folder / "compiled")
+    more = folder / "more.jsonl"
+    _well("index", "add", more, "-o", folder / "compiled")
+    out = folder / "compiled run"
+    _well("run", TASK, "-i", SAMPLE, "-o", out, "--index", folder / OF_SAMPLE, "-k", 5)
 
 
 def _well(*arguments: object) -> None:

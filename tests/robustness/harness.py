@@ -7,7 +7,18 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
-from robustness import bombs, damages, inputs, judgments, kills, power_cuts, questions
+from robustness import (
+    bombs,
+    damages,
+    inputs,
+    judging_days,
+    judgments,
+    kills,
+    links,
+    pools,
+    power_cuts,
+    questions,
+)
 from robustness.crafted import crafted
 from robustness.damage import damage
 from robustness.trials import OUTCOMES, Check, Tally, run_check, run_trial
@@ -17,9 +28,13 @@ CHECKS = {
     for check in (
         Check("kills", 1_000, kills.prepare),
         Check("judgments", 500, judgments.prepare),
+        Check("judging-days", 1, partial(judging_days.prepare, 20_000), seconds=1200),
+        Check("pools", 2_000, pools.prepare),
+        Check("links", 2_000, links.prepare),
         Check("power-cuts", 20_000, power_cuts.prepare),
         Check("damages", 2_000, partial(damages.prepare, damage, False)),
         Check("crafted", 200, partial(damages.prepare, crafted, True)),
+        Check("compiled", 2_000, partial(damages.prepare, crafted, True, is_compiled=True)),
         Check("inputs", 100_000, inputs.prepare),
         Check("bombs", len(bombs.BOMBS), bombs.prepare),
         Check("questions", 50_000, questions.prepare),
@@ -77,8 +92,8 @@ def _print_examples(name: str, tally: Tally) -> None:
 def print_table(tallies: dict[str, Tally]) -> None:
     """A line for each check: its trials, its failures by outcome, its time."""
     columns = ("check", "trials", *OUTCOMES, "seconds")
-    print("".join(f"{column:>12}" for column in columns))
+    print("".join(f"{column:>13}" for column in columns))
     for name, tally in tallies.items():
         counts = [tally.outcomes[outcome] for outcome in OUTCOMES]
         cells = (name, f"{tally.trials:,}", *counts, f"{tally.seconds:.0f}")
-        print("".join(f"{cell:>12}" for cell in cells), flush=True)
+        print("".join(f"{cell:>13}" for cell in cells), flush=True)

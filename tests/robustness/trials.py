@@ -48,12 +48,15 @@ class Check:
         trials: Number of trials of the long form.
         prepare: Makes what all trials share in a folder, and returns the trial.
         memory: Bytes that a child may take, besides those it starts with.
+        seconds: Processor seconds that a trial may take, and that it may wait; the usual ones when
+            left out.
     """
 
     name: str
     trials: int
     prepare: Callable[[Path], Trial]
     memory: int = MEMORY
+    seconds: int | None = None
 
 
 @dataclass
@@ -87,7 +90,7 @@ def run_check(check: Check, seeds: range) -> Tally:
         start = seeds.start
         while start < seeds.stop:
             part = range(start, min(start + BATCH, seeds.stop))
-            start = _batch(trial, part, check.memory, tally)
+            start = _batch(trial, part, check, tally)
     tally.seconds = time.monotonic() - begin
     return tally
 
@@ -98,18 +101,18 @@ def run_trial(check: Check, seed: int) -> None:
         check.prepare(shared)(seed, folder)
 
 
-def _batch(trial: Trial, seeds: range, memory: int, tally: Tally) -> int:
+def _batch(trial: Trial, seeds: range, check: Check, tally: Tally) -> int:
     """Do some trials in one child; the seed of the first one that is left."""
     reading, writing = os.pipe()
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _work(trial, seeds, memory, writing)
+        _work(trial, seeds, check.memory, writing)
     os.close(writing)
     current, ended, is_hanging = seeds.start, seeds.start, False
     with os.fdopen(reading, "rb") as told:
-        for line in _lines(told.fileno(), child):
+        for line in _lines(told.fileno(), child, check.seconds):
             if line is None:
                 is_hanging = True
                 os.killpg(child, signal.SIGKILL)
@@ -130,15 +133,15 @@ def _batch(trial: Trial, seeds: range, memory: int, tally: Tally) -> int:
     return current + 1
 
 
-def _lines(handle: int, child: int) -> Iterator[bytes | None]:
+def _lines(handle: int, child: int, seconds: int | None) -> Iterator[bytes | None]:
     """The lines that a child tells; None once it says nothing for too long."""
     rest, since, used = b"", time.monotonic(), 0.0
     while True:
         if not select.select([handle], [], [], 1.0)[0]:
-            if _processor_seconds(child) - used > SECONDS:
+            if _processor_seconds(child) - used > (seconds or SECONDS):
                 yield None
                 return
-            if time.monotonic() - since > IDLE_SECONDS:
+            if time.monotonic() - since > (seconds or IDLE_SECONDS):
                 yield None
                 return
             continue
