@@ -131,6 +131,14 @@ class TestGone:
             with pytest.raises(NotSavedError, match="another pool"):
                 progress(file)
 
+    def test_the_log_of_the_pool_in_its_place_stays(self, tmp_path: Path) -> None:
+        path = pool(tmp_path / "pool")
+        with JudgingFile(path):
+            path.rename(tmp_path / "away")
+            pool(path)
+            (tmp_path / "pool-journal").write_bytes(b"x" * 512)
+        assert (tmp_path / "pool-journal").exists()
+
     def test_copies_hold_all_that_was_acknowledged(self, tmp_path: Path) -> None:
         path = pool(tmp_path / "pool")
         with JudgingFile(path) as file:

@@ -7,13 +7,18 @@ seconds, in less than a gigabyte, with one line and the exit status.
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from robustness import crafted
 from robustness.commands import command
 from robustness.trials import Trial
+from sicetnon.arguments.model.model_files import DESCRIPTION, SHIPPED, TOKENIZER
+from sicetnon.library.index import Index
+from support.shipped_model import with_file
 
 MEGABYTE = 1 << 20
 # the size of a gzip member; a bomb has many, so that writing it takes no time
@@ -144,6 +149,28 @@ def processed(premises: str) -> Callable[[Path], Path]:
     return written("args_processed.csv", (f'{header}a,b,"{quoted}",{{}},[]\n', 1))
 
 
+def model(folder: Path) -> Path:
+    """Write a model whose tokenizer unpacks to gigabytes, with a text to annotate."""
+    place = with_file(folder / "model", TOKENIZER, b"")
+    data = gzip_bomb(place / TOKENIZER, b"a" * 1024, b'{"x": "').read_bytes()
+    known = json.loads((SHIPPED / DESCRIPTION).read_text())
+    known["checksums"][TOKENIZER] = f"{zlib.crc32(data):08x}"
+    (place / DESCRIPTION).unlink()
+    (place / DESCRIPTION).write_text(json.dumps(known))
+    (place / "x.jsonl").write_text('{"id": "a", "text": "tea"}\n')
+    return place
+
+
+def index(folder: Path) -> Path:
+    """Write an index of 50 KB whose documents are of 100 MB each."""
+    place = folder / "index"
+    Index.build([{"id": f"d{number}", "text": "tea"} for number in range(8)], place)
+    manifest = crafted.read(place)
+    crafted.write_large(place, manifest, 100 * MEGABYTE)
+    crafted.seal(place, manifest)
+    return place
+
+
 _INDEX = "index build {file} -o {out} --quiet"
 _SKIPPING = f"{_INDEX} --skip-invalid"
 _FUSE = "fuse {file} {file} -o {out}"
@@ -215,6 +242,8 @@ BOMBS = (
     ),
     Bomb("blanks", written("x.json", (" ", 250 * MEGABYTE)), _INDEX),
     Bomb("quotes", processed("'" + r"\'" * 200_000), _INDEX, message="no Python literal"),
+    Bomb("tokenizer.gz", model, "annotate quality {file}/x.jsonl -o {out} --model {file}"),
+    Bomb("index-blocks", index, "search tea --index {file}"),
     Bomb("literal", processed("[" + "0,r''," * 300_000 + "]"), _INDEX, message="literal"),
 )
 

@@ -78,8 +78,10 @@ class Opened:
         """Close the file, and remove its empty log."""
         with _PROCESS:
             with contextlib.suppress(sqlite3.Error):
-                self.database.execute("PRAGMA busy_timeout = 0")
-                self.database.execute("PRAGMA journal_mode = DELETE")
+                # SQLite would remove the log beside another file of this name
+                if self._found() == self._file:
+                    self.database.execute("PRAGMA busy_timeout = 0")
+                    self.database.execute("PRAGMA journal_mode = DELETE")
             self.database.close()
 
     @contextlib.contextmanager
@@ -228,9 +230,12 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
     if version == 1:
         # its own kind of log holds no state, and so a kill leaves none that would be refused
         database.execute("PRAGMA journal_mode = WAL")
-        database.executescript(f"BEGIN IMMEDIATE; {IDENTITY}")
-        add_identity(database)
-        database.execute(f"PRAGMA user_version = {VERSION}")
+        database.execute("BEGIN IMMEDIATE")
+        # another program may have done it meanwhile
+        if database.execute("PRAGMA user_version").fetchone() == (1,):
+            database.execute(IDENTITY)
+            add_identity(database)
+            database.execute(f"PRAGMA user_version = {VERSION}")
         database.execute("COMMIT")
 
 
