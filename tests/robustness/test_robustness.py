@@ -16,18 +16,18 @@ from robustness.harness import CHECKS
 from robustness.trials import Check, Lost, Trial, run_check
 
 SHORT = {
-    "kills": 12,
+    "kills": 8,
     "judgments": 8,
     "judging-days": 1,
     "pools": 40,
-    "links": 20,
-    "power-cuts": 30,
-    "damages": 8,
-    "crafted": 6,
-    "compiled": 6,
+    "links": 12,
+    "power-cuts": 24,
+    "damages": 6,
+    "crafted": 5,
+    "compiled": 5,
     "inputs": 1500,
     "bombs": 4,
-    "questions": 150,
+    "questions": 120,
 }
 
 
