@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.evaluation.intervals import SEED
+from sicetnon.evaluation.intervals import SEED, row_blocks
+from sicetnon.stopping import check_wanted
 
 EXACT_TOPICS = 16
 """Up to so many topics that differ, all 2^n assignments are tried; beyond, a sample of them."""
 ASSIGNMENTS = 100_000
 ROUNDING = 1e-9
 """Differences of scores below this are none."""
-_CHUNK = 4096
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -57,6 +57,7 @@ def randomised(statistic: Statistic, differ: NDArray[np.bool_], seed: int) -> fl
     threshold = observed - ROUNDING
     reached, tried = 0, 0
     for signs in _all_signs(differ) if exact else _random_signs(topics, seed):
+        check_wanted()
         reached += int((np.abs(statistic(signs)) >= threshold).sum())
         tried += len(signs)
     return reached / tried if exact else (reached + 1) / (tried + 1)
@@ -64,19 +65,19 @@ def randomised(statistic: Statistic, differ: NDArray[np.bool_], seed: int) -> fl
 
 def _all_signs(differ: NDArray[np.bool_]) -> Iterator[NDArray[np.float64]]:
     places = np.flatnonzero(differ)
-    numbers = np.arange(2 ** len(places), dtype=np.int64)
-    for first in range(0, len(numbers), _CHUNK):
-        chunk = numbers[first : first + _CHUNK]
-        signs = np.ones((len(chunk), len(differ)))
+    numbers, first = np.arange(2 ** len(places), dtype=np.int64), 0
+    for rows in row_blocks(len(numbers), len(differ)):
+        chunk = numbers[first : first + rows]
+        first += rows
+        signs = np.ones((rows, len(differ)))
         signs[:, places] -= 2.0 * ((chunk[:, None] >> np.arange(len(places))) & 1)
         yield signs
 
 
 def _random_signs(topics: int, seed: int) -> Iterator[NDArray[np.float64]]:
     random = np.random.default_rng(seed)
-    for first in range(0, ASSIGNMENTS, _CHUNK):
-        size = (min(_CHUNK, ASSIGNMENTS - first), topics)
-        tosses = random.integers(2, size=size, dtype=np.int8)
+    for rows in row_blocks(ASSIGNMENTS, topics):
+        tosses = random.integers(2, size=(rows, topics), dtype=np.int8)
         yield 2 * tosses.astype(np.float64) - 1
 
 

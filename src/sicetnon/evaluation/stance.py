@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.evaluation.intervals import SAMPLES, SEED, Interval, draws, percentiles
+from sicetnon.evaluation.intervals import SAMPLES, SEED, Interval, bootstrap, percentiles
 from sicetnon.evaluation.qrels import Qrels
 from sicetnon.formats.qrels import STANCES
 from sicetnon.records import Ranking, Run
@@ -50,10 +50,14 @@ class StanceScore:
         if not self.topics:
             return Interval(math.nan, math.nan)
         matrices = stack(self.topics).reshape(len(self.topics), -1)
-        drawn = draws(len(self.topics), samples, seed)
-        # how often each topic was drawn, so that a draw's matrix is a product, not a sum of picks
-        times = np.stack([np.bincount(draw, minlength=len(self.topics)) for draw in drawn])
-        return percentiles(macro_f1((times @ matrices).reshape(-1, len(STANCES), len(FOUND))))
+
+        def f1(drawn: NDArray[np.int64]) -> NDArray[np.float64]:
+            # how often each topic was drawn, so that a draw's matrix is a product, not a sum of
+            # picks
+            times = np.stack([np.bincount(draw, minlength=len(self.topics)) for draw in drawn])
+            return macro_f1((times @ matrices).reshape(-1, len(STANCES), len(FOUND)))
+
+        return percentiles(bootstrap(f1, len(self.topics), samples, seed))
 
     def correct(self) -> dict[str, float]:
         """For each topic the share of its labelled lines that have the judged stance."""
