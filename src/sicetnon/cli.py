@@ -51,7 +51,7 @@ _EPILOG = """\
 Every command shows an example with --help. Documentation: README.md and docs/.
 Completion in bash and zsh: eval "$(register-python-argcomplete sicetnon)"
 """
-_INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
+_INVALID_CHOICE = re.compile(r"[^']*invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
 _COUNTED_PACKAGES = ("numpy", "numba", "PyStemmer", "msgspec", "onnxruntime")
 
 
@@ -193,7 +193,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and leave with status 2."""
-        if found := _INVALID_CHOICE.search(message):
+        if found := _INVALID_CHOICE.match(message):
             message += _nearest(found[1], re.findall(r"'([^']+)'", found[2]))
         elif message.endswith(("required: COMMAND", "required: VERB")):
             message += f" ({self.prog} --help lists them)"

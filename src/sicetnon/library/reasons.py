@@ -49,7 +49,7 @@ _LEADING = re.compile(
     r"|(?:reason|point|argument|contention|[cpr]) ?\d{1,2} ?[-–—:.)])[\"”’):.]*\s*",
     re.IGNORECASE,
 )
-_TRAILING = re.compile(r"\s*\[\d{1,3}\]$")
+_TRAILING = re.compile(r"(?<!\s)\s*\[\d{1,3}\]$")
 _SIGN: dict[TakenSide, int] = {"FOR": 1, "AGAINST": -1}
 
 

@@ -17,7 +17,8 @@ _ASKS_FOR_ARGUMENTS = re.compile(
 _ASKS_FOR_ARGUMENTS_ON = re.compile(
     r"^\W*(?:(?:what|which)(?:['’]s|\s+(?:is|are))?\s+|give\s+me\s+|show\s+me\s+|find\s+)?(?:the\s+)?"
     r"(?:(?:best|strongest|main|top|good)\s+)?(?:arguments?|reasons|case)\s+"
-    r"(?:(?:both\s+)?for\s+and\s+against|for|against|in\s+favou?r\s+of)\s+(?P<matter>.*\w.*)$",
+    # possessive: what follows blanks does not begin with one, which is tried once alone
+    r"(?:(?:both\s+)?for\s+and\s+against|for|against|in\s+favou?r\s+of)\s++(?P<matter>.*\w.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 
