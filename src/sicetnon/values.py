@@ -59,3 +59,17 @@ def check_path(value: object, name: str) -> None:
             f"found {longest[:20]}… with {len(longest)} characters as {name}; expected names of up "
             f"to {_LONGEST_NAME}"
         )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine: `localhost`, or an address of the loopback.
+
+    A name such as `127.example.org` is another machine.
+    """
+    # it takes a millisecond to load, and is seldom needed
+    import ipaddress
+
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

@@ -16,6 +16,7 @@ import pytest
 from sicetnon.cluster.address import parse_address
 from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
 from sicetnon.cluster.request import Request
+from support.dripping import DRIPS, dripping
 
 pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
 
@@ -256,3 +257,16 @@ def test_limits_do_not_count_the_time_of_a_block_beyond_them() -> None:
         time.sleep(1.5)
         with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
             connection.ask("POST", "/index/_search", {}, time_limits=LIMITS)
+
+
+@pytest.mark.parametrize("is_hedged", [True, False])
+@pytest.mark.parametrize("name", DRIPS)
+def test_a_host_that_drips_is_given_up(name: str, is_hedged: bool) -> None:
+    with dripping(name) as url:
+        host = url.removeprefix("http://")
+        connection = Connection(parse_address(f"opensearch+http://{host}/a"))
+        begin = time.monotonic()
+        with pytest.raises(ClusterError):
+            connection.ask("POST", "/a/_search", {}, time_limits=TimeLimits(0.1, 0.4, is_hedged))
+        assert time.monotonic() - begin < 5
+        connection.close()

@@ -137,3 +137,20 @@ def test_credentials_come_from_a_file_and_the_environment(tmp_path: Path) -> Non
     with pytest.raises(SicetnonError, match="is no TOML") as error:
         read_credentials(address, environ)
     assert "Secret-9" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.evil.example", "127.0.0.1.evil.example", "localhost.a", "127."]
+)
+def test_no_password_goes_to_a_name_that_looks_like_this_machine(host: str) -> None:
+    address = parse_address(f"opensearch+http://{host}/a")
+    secrets = {"SICETNON_CLUSTER_USER": "me", "SICETNON_CLUSTER_PASSWORD": "Secret-Word"}
+    with pytest.raises(UsageError, match="in the clear"):
+        read_credentials(address, secrets)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "localhost", "[::1]", "LOCALHOST"])
+def test_this_machine_gets_a_password_without_tls(host: str) -> None:
+    address = parse_address(f"opensearch+http://{host}/a")
+    secrets = {"SICETNON_CLUSTER_USER": "me", "SICETNON_CLUSTER_PASSWORD": "Secret-Word"}
+    assert read_credentials(address, secrets).user == "me"

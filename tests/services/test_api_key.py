@@ -16,6 +16,8 @@ import pytest
 from sicetnon.errors import ServiceError, UsageError
 from sicetnon.services.api_key import ApiKey
 from sicetnon.services.chatnoir import ChatNoirRetriever
+from sicetnon.services.remote import Service
+from sicetnon.services.response_cache import ResponseCache
 from support.databases import rows_of
 from support.service_setting import IMPATIENT, KEY, MILK, TEA
 
@@ -117,3 +119,16 @@ def _frames(error: BaseException) -> list[str]:
     told = traceback.TracebackException.from_exception(error, capture_locals=True)
     told.stack[:] = [frame for frame in told.stack if "/sicetnon/" in frame.filename]
     return list(told.format())
+
+
+@pytest.mark.parametrize("url", ["http://example.org", "http://127.evil.example:80/v1"])
+def test_a_key_goes_to_no_other_machine_in_the_clear(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="in the clear"):
+        Service("the service", url, ResponseCache(tmp_path), "a-key-of-ours")
+    # without a key there is nothing to lose, and over TLS nobody reads it
+    Service("the service", url, ResponseCache(tmp_path))
+    Service("the service", url.replace("http:", "https:"), ResponseCache(tmp_path), "a-key-of-ours")
+    monkeypatch.setenv("SICETNON_KEYS_OVER_HTTP", "yes")
+    Service("the service", url, ResponseCache(tmp_path), "a-key-of-ours")

@@ -141,3 +141,12 @@ class TestFaults:
         for _ in range(9):
             pace.take()
         assert clock.slept == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("place", ["http://[", "http://a:b/", "//[::1", "http://[::1]x", "http:"])
+def test_a_redirect_to_no_address_is_one_clear_line(place: str, setting) -> None:
+    for ask in (setting.chatnoir, setting.argsme):
+        faults = [[f"redirect {place}"] * 9]
+        with ServiceDouble(faults=faults) as double, pytest.raises(ServiceError) as raised:
+            ask(double).retrieve([TEA], 10)
+        assert any(said in str(raised.value) for said in ("has moved to", "in a circle"))

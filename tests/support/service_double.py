@@ -19,6 +19,8 @@ from uuid import NAMESPACE_URL, uuid5
 from support.patience import HANGS
 
 Fault = str | bytes | dict[str, Any]
+# where a redirect leads: to the same address, and elsewhere
+_PLACES = {"here": "", "moved": "http://elsewhere.example/"}
 
 
 def trec_id(number: int) -> str:
@@ -223,10 +225,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(b'{"meta": {"total_results": 25}, "results": [{"sco')
         elif fault == "empty":
             self._send(b"")
-        elif fault == "here":
-            self._send(b"", 302, headers={"Location": self.path})
-        elif fault == "moved":
-            self._send(b"", 301, headers={"Location": "http://elsewhere.example/"})
+        elif fault in _PLACES or fault.startswith("redirect "):
+            place = _PLACES.get(fault, fault.partition(" ")[2])
+            self._send(b"", 302, headers={"Location": place or self.path})
         else:
             status, _, wait = fault.partition(" ")
             headers = {"Retry-After": wait} if wait else {}

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import TypeAlias
 
 from sicetnon.errors import UsageError
-from sicetnon.values import check_path
+from sicetnon.values import check_path, is_loopback
 
 _START = "opensearch+"
 _DEFAULT_PORT = 9200
@@ -21,7 +21,6 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _MISTAKEN = re.compile(r"(opensearch|https?)[a-z+]*:/", re.IGNORECASE)
 # what stands where a port does, and may be a password
 _NO_PORT = re.compile(r":(?!/|[0-9]{1,9}([,/]|$))[^,/]*")
-_LOOPBACK = ("localhost", "[::1]")
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Address:
     @property
     def is_local(self) -> bool:
         """Whether all hosts are this machine."""
-        return all(host in _LOOPBACK or host.startswith("127.") for host, _ in self.hosts)
+        return all(is_loopback(host) for host, _ in self.hosts)
 
 
 Place: TypeAlias = str | PathLike[str] | Address

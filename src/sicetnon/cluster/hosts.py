@@ -12,10 +12,18 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import urllib3
 
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.credentials import Credentials
 from sicetnon.errors import UsageError, needing
+from sicetnon.services.deadline import (
+    FloodError,
+    LimitedConnection,
+    LimitedSecureConnection,
+    has_cause,
+    within,
+)
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -245,12 +253,20 @@ def client(
 
 
 def _limit(pool: Any, most_bytes: int) -> None:
-    """Let no answer fill the memory; the client reads each one whole."""
+    """Let no answer fill the memory or come for ever; the client reads each one whole."""
     send = pool.urlopen
+    secure = isinstance(pool, urllib3.HTTPSConnectionPool)
+    pool.ConnectionCls = LimitedSecureConnection if secure else LimitedConnection
 
-    def limited(*arguments: Any, **options: Any) -> SimpleNamespace:
-        answer = send(*arguments, **{**options, "preload_content": False})
-        data = answer.read(most_bytes + 1)
+    def limited(*arguments: Any, timeout: float = 30.0, **options: Any) -> SimpleNamespace:
+        try:
+            with within(timeout, most_bytes):
+                answer = send(*arguments, **options, timeout=timeout, preload_content=False)
+                data = answer.read(most_bytes + 1)
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            if has_cause(error, FloodError):
+                raise AnswerTooLongError from None
+            raise
         if len(data) > most_bytes:
             answer.close()
             raise AnswerTooLongError

@@ -14,11 +14,12 @@ import contextlib
 import hashlib
 import json
 import logging
+import os
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import urllib3
 from urllib3 import exceptions
@@ -27,16 +28,21 @@ from urllib3.util.retry import RequestHistory
 from sicetnon._version import VERSION
 from sicetnon.errors import ServiceError, UsageError, counted
 from sicetnon.services.api_key import ApiKey
+from sicetnon.services.deadline import POOLS, FloodError, PassedError, has_cause, within
 from sicetnon.services.pace import Clock, Pace, Patience
 from sicetnon.services.response_cache import LARGEST_ANSWER, ResponseCache
+from sicetnon.values import is_loopback
 
 T = TypeVar("T")
 _LOG = logging.getLogger("sicetnon.services")
 
+PLAIN_VARIABLE = "SICETNON_KEYS_OVER_HTTP"
+"""The environment variable that lets keys go to other machines over plain HTTP."""
 _MISSING = frozenset({404, 410})
 _REFUSED = frozenset({401, 403})
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _PART = 1 << 16
+_MOST_REDIRECTS = 5
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,9 @@ class Fault:
     wait: float = 0.0
     is_final: bool = False
     is_end: bool = False
+
+
+_TOO_LONG = Fault(f"sent over {LARGEST_ANSWER:,} bytes", is_final=True)
 
 
 class UnusableAnswer(Exception):
@@ -134,6 +143,7 @@ class Service:
         self.say = say
         self._cache, self._key_help = cache, key_help
         self._key = ApiKey(name, key)
+        self._check_is_secret()
         self._patience, self._clock = patience or Patience(), clock or Clock()
         self._pace = Pace(self._clock, 1 / self._patience.per_second)
         self._pool = _pool(self.url, self._patience.timeout)
@@ -163,6 +173,15 @@ class Service:
         body, value = self._fetch(request, read)
         self._cache.put(name, self._key.hide(described), body)
         return value
+
+    def _check_is_secret(self) -> None:
+        parts = urlsplit(self.url)
+        is_clear = parts.scheme == "http" and not is_loopback(parts.hostname or "")
+        if self._key and is_clear and os.environ.get(PLAIN_VARIABLE, "no").lower() in ("no", ""):
+            raise UsageError(
+                f"{self.name} ({self.host}): would send the API key in the clear; use https://, or "
+                f"set {PLAIN_VARIABLE}=yes where nobody else reads the network"
+            )
 
     @contextlib.contextmanager
     def stopping(self) -> Iterator[None]:
@@ -215,10 +234,16 @@ class Service:
 
     def _try(self, request: Request) -> bytes | Fault:
         # faults are values, not exceptions: an exception would carry the request, and so the key
+        limit = self._patience.whole_timeout
         try:
-            return self._exchange(request)
+            with within(limit, LARGEST_ANSWER, self._clock.now):
+                return self._exchange(request)
         except (exceptions.HTTPError, OSError) as error:
             reason = error.reason if isinstance(error, exceptions.MaxRetryError) else error
+        if has_cause(reason, PassedError):
+            return Fault(f"took over {limit:g} s to answer")
+        if has_cause(reason, FloodError):
+            return _TOO_LONG
         if isinstance(reason, exceptions.SSLError):
             return Fault("has a certificate that cannot be trusted", is_final=True)
         if isinstance(reason, exceptions.TimeoutError) and not isinstance(
@@ -238,31 +263,52 @@ class Service:
             headers["Content-Type"] = "application/json"
             if self._is_bearer and self._key:
                 headers["Authorization"] = f"Bearer {self._key.reveal()}"
-        response = self._pool.request(
-            "POST" if data else "GET",
-            self.url + request.target(),
-            body=data,
-            headers=headers,
-            # a key must not follow a service to another host
-            retries=False if data else urllib3.Retry(None, 0, 0, redirect=5, status=0, other=0),
-            redirect=data is None,
-            preload_content=False,
-        )
-        # neither keys nor questions: the host alone
-        _LOG.info("asked %s: HTTP status %d", self.host, response.status)
-        try:
-            return self._read_whole(response) if response.status == 200 else self._refusal(response)
-        finally:
-            response.close()
+        url = self.url + request.target()
+        for _ in range(_MOST_REDIRECTS + 1):
+            response = self._pool.request(
+                "POST" if data else "GET",
+                url,
+                body=data,
+                headers=headers,
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+            # neither keys nor questions: the host alone
+            _LOG.info("asked %s: HTTP status %d", self.host, response.status)
+            try:
+                there = "" if data else self._same_host(url, response)
+                if not there:
+                    is_good = response.status == 200
+                    return self._body(response) if is_good else self._refusal(response)
+            finally:
+                response.close()
+            url = there
+        return Fault("redirects in a circle", is_final=True)
 
-    def _read_whole(self, response: urllib3.BaseHTTPResponse) -> bytes | Fault:
-        body, end = bytearray(), self._clock.now() + self._patience.whole_timeout
+    def _same_host(self, url: str, response: urllib3.BaseHTTPResponse) -> str:
+        """The address that a redirect leads to, if it is one of this service; else empty.
+
+        Another host, such as one in the network of this machine, is not asked.
+        """
+        where = response.get_redirect_location()
+        try:
+            found = urlsplit(urljoin(url, where or ""))
+            own, port = urlsplit(url), found.port
+        except ValueError:
+            return ""
+        is_same = (found.scheme, found.hostname, port) == (own.scheme, own.hostname, own.port)
+        is_secured = found.scheme == "https" and port in (None, 443) and own.port in (None, 80)
+        if not where or not (is_same or (is_secured and found.hostname == own.hostname)):
+            return ""
+        return found._replace(fragment="").geturl()
+
+    def _body(self, response: urllib3.BaseHTTPResponse) -> bytes | Fault:
+        body = bytearray()
         while part := response.read1(_PART):
             body += part
             if len(body) > LARGEST_ANSWER:
-                return Fault(f"sent over {LARGEST_ANSWER:,} bytes", is_final=True)
-            if self._clock.now() > end:
-                return Fault(f"took over {self._patience.whole_timeout:g} s to answer")
+                return _TOO_LONG
         return self._key.hide_bytes(bytes(body))
 
     def _refusal(self, response: urllib3.BaseHTTPResponse) -> Fault:
@@ -270,8 +316,12 @@ class Service:
         if status in _REFUSED and self._key:
             return Fault(f"refused the API key (status {status})", is_final=True)
         if 300 <= status < 400:
-            there = urlsplit(response.headers.get("Location", "")).hostname or "another address"
-            return Fault(f"has moved to {there} (status {status})", is_final=True)
+            try:
+                there = urlsplit(response.headers.get("Location", "")).hostname
+            except ValueError:  # no address at all
+                there = ""
+            said = f"has moved to {there or 'another address'} (status {status})"
+            return Fault(said, is_final=True)
         try:
             wait = self._retry.get_retry_after(response) or 0.0
         except (
@@ -318,5 +368,8 @@ def _pool(url: str, timeout: float) -> urllib3.PoolManager:
     }
     proxy = urllib.request.getproxies().get(parts.scheme)
     if proxy and not urllib.request.proxy_bypass(parts.hostname or ""):
-        return urllib3.ProxyManager(proxy, **settings)
-    return urllib3.PoolManager(**settings)
+        manager: urllib3.PoolManager = urllib3.ProxyManager(proxy, **settings)
+    else:
+        manager = urllib3.PoolManager(**settings)
+    manager.pool_classes_by_scheme = POOLS
+    return manager
