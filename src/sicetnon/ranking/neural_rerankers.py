@@ -121,6 +121,7 @@ class _NeuralReranker(ABC):
                 self._source,
                 device=device,
                 local_files_only=not download,
+                trust_remote_code=False,
                 model_kwargs={"use_safetensors": True},
             )
         except Exception as error:  # the library's errors have no common class

@@ -142,7 +142,8 @@ def _load_minilm() -> Any:
     with needing("The encoder minilm", "encoder"):
         package = importlib.import_module(_MODEL)
         from sentence_transformers import SentenceTransformer
-    model = SentenceTransformer(str(package.get_model_path()), device="cpu")
+    folder = str(package.get_model_path())
+    model = SentenceTransformer(folder, device="cpu", trust_remote_code=False)
     model.max_seq_length = WINDOW
     return model
 

@@ -151,3 +151,22 @@ def test_the_command_takes_it(classifier: Callable[[Sequence[str]], Path], tmp_p
     command = ["annotate", "stance", str(source), "-o", str(output), "--model", model]
     assert main([*command, "--threads", "1"]) == 0
     assert json.loads(output.read_text())["probabilities"]["NONE"] == 0
+
+
+def test_the_code_of_a_model_is_not_asked_for(
+    classifier: Callable[[Sequence[str]], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = classifier(["contradiction", "entailment", "neutral"])
+    mark = folder / "ran"
+    (folder / "own.py").write_text(f"open({str(mark)!r}, 'w')\nclass Own:\n    pass\n")
+    config = json.loads((folder / "config.json").read_text())
+    names = ("AutoConfig", "AutoTokenizer", "AutoModelForSequenceClassification")
+    hook = {"auto_map": dict.fromkeys(names, "own.Own"), "model_type": "own"}
+    (folder / "config.json").write_text(json.dumps(config | hook))
+    # at a terminal, the library asks whether to run it, and someone answers yes
+    asked: list[object] = []
+    monkeypatch.setattr("builtins.input", lambda *said: asked.append(said) or "y")
+    with pytest.raises(DataError, match="cannot be loaded"):
+        Stance(folder)
+    assert not asked
+    assert not mark.exists()

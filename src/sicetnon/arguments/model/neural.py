@@ -89,11 +89,11 @@ class NeuralClassifier:
         self._name, self._task = model, task
         where = str(self._folder) if is_local else model
         try:
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
-                where, local_files_only=is_local
-            )
+            # left out, the libraries ask at a terminal whether to run the code of a model
+            shared = {"local_files_only": is_local, "trust_remote_code": False}
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(where, **shared)
             self._model = transformers.AutoModelForSequenceClassification.from_pretrained(
-                where, local_files_only=is_local, use_safetensors=True
+                where, use_safetensors=True, **shared
             ).eval()
         except Exception as error:  # the library's errors have no common class
             raise DataError(f"the model {model} cannot be loaded: {first_line(error)}") from None
