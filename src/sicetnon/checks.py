@@ -10,20 +10,36 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.errors import UsageError, counted
+from sicetnon.errors import UsageError, counted, cut
 from sicetnon.records import Ranking, Topic
 
+_MOST = 1 << 53
+"""Whole numbers beyond it are no floating point numbers."""
+_SMALLEST, _LARGEST = 1e-100, 1e100
+"""Sizes of a real number that formulas can divide by and multiply."""
 
-def check_number(value: object, name: str, least: int | None = None) -> None:
-    """Refuse anything but a whole number that is large enough; any is where no least is given.
+
+def check_number(value: object, name: str, least: int | None = None, most: int = _MOST) -> None:
+    """Refuse anything but a whole number between bounds; where no least is given, any below.
 
     Raises:
-        UsageError: The value is no whole number, or too small.
+        UsageError: The value is no whole number, too small, or too large.
     """
     is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_number or (least is not None and cast(int, value) < least):
+    number = cast(int, value)
+    if not is_number or (least is not None and number < least):
         bound = "" if least is None else f" of {least} or more"
-        raise UsageError(f"found {name} = {value!r}; expected a whole number{bound}")
+        raise UsageError(f"found {name} = {shown(value)}; expected a whole number{bound}")
+    if not -most <= number <= most:
+        raise UsageError(f"found {name} = {shown(value)}; expected at most {most:,}")
+
+
+def shown(value: object) -> str:
+    """A value for a message, which has no room for a thousand digits."""
+    try:
+        return cut(repr(value), 60)
+    except ValueError:  # Python writes no more than 4,300
+        return "a number of thousands of digits"
 
 
 def check_places(numbers: object, size: int) -> NDArray[np.int64]:
@@ -49,13 +65,23 @@ def check_places(numbers: object, size: int) -> NDArray[np.int64]:
 
 
 def check_real(value: object, name: str) -> None:
-    """Refuse anything but a number.
+    """Refuse anything but a number that formulas can work with; infinity and NaN pass.
 
     Raises:
-        UsageError: The value is something else.
+        UsageError: The value is something else, beyond 1e100, or nearer to 0 than 1e-100.
     """
     if isinstance(value, bool) or not isinstance(value, float | int | np.floating | np.integer):
         raise UsageError(f"found {type(value).__name__} as {name}; expected a number")
+    try:
+        size = abs(float(value))
+        is_right = not math.isfinite(size) or size == 0 or _SMALLEST <= size <= _LARGEST
+    except OverflowError:  # a whole number beyond floating point
+        is_right = False
+    if not is_right:
+        raise UsageError(
+            f"found {name} = {shown(value)}; expected 0, or a number of a size from "
+            f"{_SMALLEST:g} to {_LARGEST:g}"
+        )
 
 
 def check_finite(value: object, name: str, least: float = -math.inf) -> None:

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LONGEST_MESSAGE = 1000
-_KEPT_END = 300
 
 
-def cut(message: str) -> str:
+def cut(message: str, most: int = LONGEST_MESSAGE) -> str:
     """A message of at most 1,000 characters: its begin and its end, which holds the advice."""
-    if len(message) <= LONGEST_MESSAGE:
+    if len(message) <= most:
         return message
-    begin = message[: LONGEST_MESSAGE - _KEPT_END - 1]
-    return f"{begin}…{message[-_KEPT_END:]}"
+    end = most * 3 // 10
+    return f"{message[: most - end - 1]}…{message[-end:]}"
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -183,3 +183,19 @@ def test_a_rare_measure_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     with pytest.raises(MissingExtraError, match=r"the measure ERR@7 needs.*sicetnon\[measures\]"):
         parse_measure("ERR@7")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("P@---1", "P@--1", "P(cutoff=---1)", "alpha_nDCG@---1", "numrelret@---1"),
+        *("P@" + "-" * 5000 + "1", "P@" + "(" * 500 + "1", "P@" + "9" * 5000, "P@1e999", "P@1j"),
+        *("nDCG(gains={[]:1})@5", "nDCG(gains={1:[]})@5", "P(rel=[1])@5", "P(rule=[1])@5", "@", ""),
+        *("SetF(beta=1e400)@---1", "infAP(rel=99999999999999)", "P@5\x00", "P@\ud800", "P@5@6"),
+    ],
+    ids=lambda text: ascii(text)[:30],
+)
+def test_odd_measures_are_one_line(text: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, text)
+    assert len(str(raised.value).splitlines()) == 1

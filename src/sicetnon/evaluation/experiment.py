@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sicetnon.checks import check_number, check_retrieved
+from sicetnon.checks import check_number, check_retrieved, shown
 from sicetnon.errors import UsageError, counted, needing
 from sicetnon.evaluation.intervals import SAMPLES, SEED
 from sicetnon.evaluation.qrels import load_qrels
@@ -178,6 +178,6 @@ def _chosen(runs: Sequence[Run], baseline: int | str) -> Run:
         if baseline in (place, run.name, place - len(runs)):
             return run
     raise UsageError(
-        f"found the baseline {baseline!r}; expected a place below {len(runs)}, or one of "
+        f"found the baseline {shown(baseline)}; expected a place below {len(runs)}, or one of "
         f"{', '.join(run.name for run in runs)}"
     )

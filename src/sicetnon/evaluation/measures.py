@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _OF_THE_RETRIEVED = ("Judged", "NumRet")
 _OF_GDEVAL = ("ERR",)
 _HIGHEST_OF_GDEVAL = 4
+# libraries count in 32 bits
+_MOST = (1 << 31) - 1
 _NOT_GIVEN = re.compile("<object object at [^>]*>")
 
 
@@ -224,6 +226,8 @@ def _library_measure(text: str) -> ir_measures.Measure:
     depth = measure.params.get("cutoff", 1)
     if isinstance(depth, bool) or depth < 1:
         raise UsageError(f"found the measure {text!r}; expected a depth of at least 1")
+    if any(isinstance(each, int) and abs(each) > _MOST for each in measure.params.values()):
+        raise UsageError(f"found the measure {text!r}; expected numbers up to {_MOST:,}")
     _check_provider(measure)
     return measure
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from sicetnon.errors import UsageError
 from sicetnon.evaluation.trec_measures import MEASURES, JudgedRanking, Parameters
+from sicetnon.text.printable import shortened
 
 EXAMPLES = "nDCG@5, P(rel=2)@10, AP, RR"
 _NAMES = {name.lower(): name for name in MEASURES}
@@ -24,6 +25,7 @@ RARE = (
 )
 """The other measures of ir_measures."""
 _OTHER_NAMES = {"map_ia": "AP_IA", "α_dcg": "alpha_DCG", "α_ndcg": "alpha_nDCG"}
+_LONGEST = 1000
 _OF_TREC_EVAL = re.compile(r"(\w+?)(?:_cut)?_([1-9]\d*)")
 
 
@@ -54,6 +56,8 @@ def read_notation(text: str) -> Notation:
         UsageError: It is not written as a measure.
     """
     try:
+        if len(text) > _LONGEST:
+            raise ValueError
         node: ast.expr = ast.parse(text.strip(), mode="eval").body
         at = None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
@@ -67,9 +71,9 @@ def read_notation(text: str) -> Notation:
             if node.id.lower() == "numrelret":
                 return Notation("NumRet", {"rel": 1})
             return Notation(_NAMES.get(node.id.lower(), node.id), given, at)
-    except (SyntaxError, ValueError):
-        pass
-    raise UsageError(f"found the measure {text!r}; expected one like {EXAMPLES}")
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        pass  # the parser says with the last that brackets are nested too deeply
+    raise UsageError(f"found the measure {shortened(repr(text), 80)}; expected one like {EXAMPLES}")
 
 
 def _value(node: ast.expr) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from sicetnon.checks import shown
 from sicetnon.contracts import CONTRACTS, Dimension
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
@@ -147,7 +148,7 @@ def _checked(source: Iterable[Any], name: str | None) -> Iterator[tuple[int, Jud
         labelled = str(label) if isinstance(label, str) and label in STANCES else _whole(label)
         if labelled is None:
             raise DataError(
-                f"found the label {label!r:.80}; expected a whole number or one of "
+                f"found the label {shown(label)}; expected a whole number or one of "
                 f"{', '.join(STANCES)}",
                 name,
                 number,

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_ranking
+from sicetnon.checks import check_ranking, shown
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import sources
 from sicetnon.evaluation.sources import MISSING, Source, identifier
@@ -131,7 +131,7 @@ def _real(score: Any, topic: object) -> float:
             return value
     except (TypeError, ValueError, OverflowError):
         pass
-    raise DataError(f"found the score {score!r} for topic {topic!r}; expected a number")
+    raise DataError(f"found the score {shown(score)} for topic {topic!r}; expected a number")
 
 
 def _checked(source: Iterable[Any], name: str | None) -> Iterator[_Row]:

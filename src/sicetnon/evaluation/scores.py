@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
     SomeMeasure = str | Measure | ir_measures.Measure
 
+# each keeps a number, and the draws of some topics take seconds
+_MOST_SAMPLES, _MOST_SEEDS = 10_000_000, 1 << 128
+
 
 class EvaluationWarning(UserWarning):
     """A score that can be computed, but that may mislead."""
@@ -168,8 +171,8 @@ def _settings(
     )
     if not several:
         raise UsageError("found no measure; give at least one, such as nDCG@5")
-    check_number(samples, "samples", 1)
-    check_number(seed, "seed", 0)
+    check_number(samples, "samples", 1, _MOST_SAMPLES)
+    check_number(seed, "seed", 0, _MOST_SEEDS)
     return _Settings(tuple(parse_measure(each, rule) for each in several), samples, seed)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_places, check_ranking
+from sicetnon.checks import check_number, check_places, check_ranking
 from sicetnon.compiled import expect
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.index.annotations import Annotation, read_annotations
@@ -61,6 +61,8 @@ class IndexReader:
         self.segments: list[Segment] = []
         self.size = 0
         self._is_closed = False
+        if postings_memory is not None:
+            check_number(postings_memory, "postings_memory", 0)
         self._unpacked = unpacked = UnpackedPostings(postings_memory)
         try:
             for entry in manifest.segments:

@@ -71,6 +71,7 @@ def make_pool(
     check_number(votes, "votes", 1)
     if quota is not None:
         check_number(quota, "quota", 1)
+    check_number(seed, "seed")
     scales = scales_of(task, dimensions)
     asked = load_topics(topics)
     names, pool = _gathered(runs, asked, depth, task)
@@ -78,9 +79,8 @@ def make_pool(
     if not shuffled:
         raise UsageError("found no document in the runs; expected at least one")
     judged = tuple(scale.dimension for scale in scales)
-    # as numbers of Python, which the file can hold
-    most = None if quota is None else int(quota)
-    plan = Plan(task, judged, int(depth), names, int(seed), int(votes), most)
+    numbers = int(depth), names, int(seed), int(votes), None if quota is None else int(quota)
+    plan = Plan(task, judged, *numbers)
     create(Path(path), plan, asked, shuffled)
     return PoolSize(len(shuffled), sum(map(len, shuffled.values())))
 

@@ -96,7 +96,7 @@ class Fusion:
         """The value of each document in a run's ranking, shape (n,), never rising, from 0."""
         count = len(ranking)
         if self.method == "rrf":
-            return 1 / (self.constant + np.arange(1, count + 1))
+            return 1 / (float(self.constant) + np.arange(1, count + 1))
         if self.normalise == "rank":
             return 1 - np.arange(count) / max(count, 1)
         return _normalised(ranking.scores, self.normalise)

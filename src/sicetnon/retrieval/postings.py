@@ -54,7 +54,7 @@ def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np
     for name, weight in fields.items():
         check_real(weight, f"the weight of the field {name}")
         # sums of others may be too large or too small for a number
-        if weight != 0 and not _LEAST_WEIGHT <= weight <= _MOST_WEIGHT:
+        if weight != 0 and not _LEAST_WEIGHT <= float(weight) <= _MOST_WEIGHT:
             raise UsageError(
                 f"found the weight {weight!r} of the field {name}; expected 0, or a number from "
                 f"{_LEAST_WEIGHT:g} to {_MOST_WEIGHT:g}"

@@ -72,7 +72,7 @@ class FieldScore:
 
     def bind(self, index: IndexReader) -> PartOf:
         """See `Scoring.bind`."""
-        model, reader = self.model, postings_of(index, self.fields, self.other_forms)
+        model, reader = self.model, postings_of(index, self.fields, float(self.other_forms))
         lengths = Lengths(index.segments, reader.weights)
         norms = DocumentValues(lengths, lambda some: model.norms(some, reader.collection))
         of_document = model.document_scores
@@ -95,7 +95,7 @@ class FieldScore:
             if document_scores:
                 weights = columns.weights if columns else [each.weight for each in clauses]
                 smoothing = DocumentScore(document_scores, sum(weights))
-            return Part(clauses, self.weight, smoothing, bounds, columns)
+            return Part(clauses, float(self.weight), smoothing, bounds, columns)
 
         return part
 
@@ -157,8 +157,8 @@ class BM25F:
                     )
                     for name, weight in weight_of.items()
                 )  # fmt: skip
-                terms.append(Saturated(tuple(clauses), query_weight * idf, self.k1))
-            return Part(tuple(terms), self.weight)
+                terms.append(Saturated(tuple(clauses), query_weight * idf, float(self.k1)))
+            return Part(tuple(terms), float(self.weight))
 
         return part
 
@@ -219,6 +219,6 @@ class Coverage:
                 Clause(reader.read(term), norms, 1.0, (weight / total, 0.0), formulas.presence)
                 for term, weight in weights.items()
             )
-            return Part(tuple(clauses), self.weight)
+            return Part(tuple(clauses), float(self.weight))
 
         return part

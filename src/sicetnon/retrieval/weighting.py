@@ -104,6 +104,15 @@ def _check(legal: bool, name: str, value: object) -> None:
         raise UsageError(f"{name} = {value!r} is not legal for this weighting model")
 
 
+def _take(model: WeightingModel, name: str, is_legal: Callable[[float], bool]) -> None:
+    """Check a parameter; a number of numpy becomes one of Python, which overflows later."""
+    value = getattr(model, name)
+    check_real(value, name)
+    _check(is_legal(value), name, value)
+    is_whole = isinstance(value, int) and abs(value) < 1 << 53
+    object.__setattr__(model, name, value if is_whole else float(value))
+
+
 @dataclass(frozen=True)
 class BM25(WeightingModel):
     """Okapi BM25 (Robertson, Walker, Jones, Hancock-Beaulieu and Gatford, TREC-3, 1994).
@@ -127,12 +136,9 @@ class BM25(WeightingModel):
 
     def __post_init__(self) -> None:
         _check(self.variant in get_args(BM25Variant), "variant", self.variant)
-        check_real(self.k1, "k1")
-        _check(self.k1 >= 0, "k1", self.k1)
-        check_real(self.b, "b")
-        _check(0 <= self.b <= 1, "b", self.b)
-        check_real(self.delta, "delta")
-        _check(0 <= self.delta < math.inf, "delta", self.delta)
+        _take(self, "k1", lambda value: 0 <= value < math.inf)
+        _take(self, "b", lambda value: 0 <= value <= 1)
+        _take(self, "delta", lambda value: 0 <= value < math.inf)
 
     @property
     def formula(self) -> Formula | OwnLoop:
@@ -180,8 +186,7 @@ class DirichletLM(WeightingModel):
 
     def __post_init__(self) -> None:
         _check(self.variant in get_args(DirichletVariant), "variant", self.variant)
-        check_real(self.mu, "mu")
-        _check(self.mu > 0, "mu", self.mu)
+        _take(self, "mu", lambda value: 0 < value < math.inf)
 
     @property
     def formula(self) -> Formula | OwnLoop:
@@ -217,8 +222,7 @@ class JelinekMercer(WeightingModel):
     lambda_: float = 0.4
 
     def __post_init__(self) -> None:
-        check_real(self.lambda_, "lambda_")
-        _check(0 < self.lambda_ < 1, "lambda_", self.lambda_)
+        _take(self, "lambda_", lambda value: 0 < value < 1)
 
     @property
     def formula(self) -> Formula | OwnLoop:
@@ -273,8 +277,7 @@ class PL2(WeightingModel):
     c: float = 1.0
 
     def __post_init__(self) -> None:
-        check_real(self.c, "c")
-        _check(self.c > 0, "c", self.c)
+        _take(self, "c", lambda value: 0 < value < math.inf)
 
     @property
     def formula(self) -> Formula | OwnLoop:
@@ -298,8 +301,7 @@ class TFIDF(WeightingModel):
     slope: float = 0.2
 
     def __post_init__(self) -> None:
-        check_real(self.slope, "slope")
-        _check(0 <= self.slope <= 1, "slope", self.slope)
+        _take(self, "slope", lambda value: 0 <= value <= 1)
 
     @property
     def formula(self) -> Formula | OwnLoop:
