@@ -26,6 +26,7 @@ from sicetnon.judging import (
     scales_of,
 )
 from sicetnon.judging.votes import agreement, disagreements, events, progress, standing_votes
+from sicetnon.records import Topic
 from support.databases import opened_database
 from support.judging_cases import TOPICS, judge_all, key, outcomes, pool, runs, undo, vote
 
@@ -505,3 +506,34 @@ class TestFiles:
                     list(events(opened))
             except (DataError, NotSavedError, UsageError):
                 pass
+
+
+@pytest.mark.parametrize("odd", ["a\nb", "a\r", "a b", "\t", "", "\x00", "\u2028", "\x1b[31m"])
+@pytest.mark.parametrize("column", ["document", "topic"])
+def test_a_pool_with_an_id_that_no_file_can_hold_is_refused(
+    odd: str, column: str, tmp_path: Path
+) -> None:
+    run, path = tmp_path / "run.txt", tmp_path / "pool.sqlite"
+    run.write_text("1 Q0 a 1 2.0 t\n")
+    make_pool(path, [run], [Topic("1", "Tea?")])
+    with opened_database(path) as database:
+        database.execute("PRAGMA foreign_keys = off")
+        if column == "topic":
+            content = json.dumps({"number": odd, "title": "Tea?"})
+            database.execute("UPDATE topics SET number = ?, content = ?", (odd, content))
+        database.execute(f"UPDATE items SET {column} = ?", (odd,))
+        database.commit()
+    with pytest.raises(DataError, match="no sound judging file"):
+        JudgingFile(path)
+
+
+def test_a_pool_whose_documents_have_no_topic_is_refused(tmp_path: Path) -> None:
+    run, path = tmp_path / "run.txt", tmp_path / "pool.sqlite"
+    run.write_text("1 Q0 a 1 2.0 t\n")
+    make_pool(path, [run], [Topic("1", "Tea?")])
+    with opened_database(path) as database:
+        database.execute("PRAGMA foreign_keys = off")
+        database.execute("UPDATE items SET topic = '2'")
+        database.commit()
+    with pytest.raises(DataError, match="the topic '2', which it lacks"):
+        JudgingFile(path)

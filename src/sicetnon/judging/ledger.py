@@ -19,7 +19,7 @@ Kind = Literal["vote", "skip", "note", "undo"]
 Outcome = Literal["saved", "repeated", "refused"]
 
 LONGEST_NOTE = 2_000
-_LARGEST = 2**63
+LARGEST = 2**63
 _KEY = re.compile(r"[A-Za-z0-9-]{8,64}")
 _OTHERS = (
     "SELECT COUNT(*) FROM ("
@@ -221,7 +221,7 @@ class Ledger:
         return None
 
     def _is_item(self, item: int) -> bool:
-        if not 0 < item < _LARGEST:
+        if not 0 < item < LARGEST:
             return False
         found = self._database.execute("SELECT 1 FROM items WHERE id = ?", (item,))
         return found.fetchone() is not None

@@ -14,7 +14,8 @@ import msgspec
 from sicetnon.checks import check_number
 from sicetnon.databases import DAMAGE
 from sicetnon.errors import DataError, UsageError
-from sicetnon.judging.ledger import Action, Item, Ledger, Receipt
+from sicetnon.formats.identifiers import check_identifiers
+from sicetnon.judging.ledger import LARGEST, Action, Item, Ledger, Receipt
 from sicetnon.judging.opening import Opened
 from sicetnon.judging.pooling import place_of
 from sicetnon.judging.schema import Plan
@@ -50,7 +51,12 @@ class JudgingFile:
             topics = [msgspec.json.decode(row[0], type=Topic) for row in rows]
             self.topics = {topic.number: topic for topic in topics}
             self._ledger = Ledger(self._database, self.plan, hold_seconds)
-        except (*DAMAGE, TypeError, msgspec.MsgspecError, UsageError) as error:
+            items = self._database.execute("SELECT topic, document FROM items").fetchall()
+            # no file of judgments can hold another id
+            check_identifiers([*self.topics, *{name for pair in items for name in pair}])
+            if unknown := {topic for topic, _ in items} - self.topics.keys():
+                raise ValueError(f"has documents of the topic {min(unknown)!r}, which it lacks")
+        except (*DAMAGE, TypeError, ValueError, UsageError) as error:
             self._opened.close()
             raise DataError(f"is no sound judging file: {error}", self.path) from None
         self._orders: dict[str, list[int]] = {}
@@ -109,6 +115,8 @@ class JudgingFile:
 
     def item(self, name: str, number: int) -> Item | None:
         """A document of the pool as an assessor has judged it; None where there is none."""
+        if not 0 < number < LARGEST:
+            return None
         with self.reading() as database:
             found = database.execute(
                 "SELECT items.id, assessors.id FROM items LEFT JOIN assessors ON name = ? "
