@@ -97,6 +97,25 @@ def use_ranker(index: Index, ranker: Path | None, system: str | None = None) -> 
     index.ranker = ranker
 
 
+def add_address(command: argparse.ArgumentParser, line: str, default: int | None) -> None:
+    """Add `--host`, `--allow-host` and `--port` of a server."""
+    command.add_argument(
+        "--host",
+        type=host,
+        default="127.0.0.1",
+        help="the address to bind (default: this machine alone)",
+    )
+    command.add_argument(
+        "--allow-host",
+        nargs="+",
+        type=host,
+        default=[],
+        metavar="NAME",
+        help="names of the server in the network, beside its addresses and this machine's name",
+    )
+    command.add_argument("--port", type=port, metavar="N", default=default, help=line)
+
+
 def notices(options: argparse.Namespace) -> Callable[[str], None]:
     """A function that prints a line on standard error, unless `--quiet` is given."""
 
@@ -151,6 +170,20 @@ def port(text: str) -> int:
     found = natural(text)
     if found > _MOST_PORTS:
         raise argparse.ArgumentTypeError(f"found {found}; expected a port up to {_MOST_PORTS}")
+    return found
+
+
+def host(text: str) -> str:
+    """An address or a name of a machine, without a port."""
+    found = text.removeprefix("[").removesuffix("]")
+    try:
+        # an address of IP version 6 has colons, a name with its port has one
+        is_right = found.encode("idna") and found.isprintable() and found.count(":") != 1
+    except UnicodeError:
+        is_right = False
+    if not is_right or not set(found).isdisjoint(" /@?#,"):
+        message = f"found {text[:40]!r}; expected an address or a name, like 0.0.0.0, without port"
+        raise argparse.ArgumentTypeError(message)
     return found
 
 

@@ -6,7 +6,14 @@ import argparse
 import contextlib
 import sys
 
-from sicetnon.commands.arguments import add_index, add_ranker, describe, notices, port, use_ranker
+from sicetnon.commands.arguments import (
+    add_address,
+    add_index,
+    add_ranker,
+    describe,
+    notices,
+    use_ranker,
+)
 from sicetnon.errors import MissingExtraError, UsageError
 
 
@@ -22,10 +29,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add_index(command)
     add_ranker(command)
-    command.add_argument("--port", type=port, metavar="N", help="answer over HTTP; 0: a free port")
-    command.add_argument(
-        "--host", default="127.0.0.1", help="the address for --port (default: this machine alone)"
-    )
+    add_address(command, "answer over HTTP; 0: a free port", None)
 
 
 def _mcp(options: argparse.Namespace) -> None:
@@ -46,4 +50,5 @@ def _mcp(options: argparse.Namespace) -> None:
         if options.port is None:
             serve_pipe(index, Settings())
         else:
-            serve_assistants(index, Settings(options.host), options.port, say)
+            settings = Settings(options.host, allowed_hosts=tuple(options.allow_host))
+            serve_assistants(index, settings, options.port, say)

@@ -10,7 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sicetnon.commands.arguments import add_index, add_ranker, describe, notices, port, use_ranker
+from sicetnon.commands.arguments import (
+    add_address,
+    add_index,
+    add_ranker,
+    describe,
+    notices,
+    use_ranker,
+)
 from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
 
 _LOOKED_UP = 500
 """Documents of a pool that are looked up in the index at the start."""
+_SHORTEST_TOKEN = 16
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -47,12 +55,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add_index(command)
     add_ranker(command)
-    command.add_argument(
-        "--host", default="127.0.0.1", help="the address (default: this machine alone)"
-    )
-    command.add_argument(
-        "--port", type=port, metavar="N", default=8080, help="the port; 0: a free one"
-    )
+    add_address(command, "the port; 0: a free one", 8080)
     command.add_argument(
         "--root-path",
         metavar="PATH",
@@ -117,11 +120,20 @@ def _settings(options: argparse.Namespace) -> Settings:
     settings = Settings(
         options.host,
         root_path=root_path,
+        allowed_hosts=tuple(options.allow_host),
         logs_questions=options.log_questions,
         judging=options.judge,
         runs=tuple(options.runs),
         qrels=tuple(options.qrels),
         topics=options.topics,
     )
-    token = os.environ.get("SICETNON_TOKEN", "")
-    return replace(settings, token=token) if token else settings
+    token = os.environ.get("SICETNON_TOKEN", "").strip()
+    if not token or settings.is_local:
+        return settings
+    if len(token) < _SHORTEST_TOKEN:
+        # nobody else's business, not even on the screen
+        raise UsageError(
+            f"SICETNON_TOKEN has {counted(len(token), 'character')}; expected at least "
+            f"{_SHORTEST_TOKEN}, which nobody guesses"
+        )
+    return replace(settings, token=token, shows_token=False)

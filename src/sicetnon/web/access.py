@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import Depends, Request
 from fastapi.responses import Response
+from starlette.datastructures import Headers
+from starlette.types import Scope
 
 from sicetnon.web.prefix import located
 from sicetnon.web.problems import Problem
@@ -39,11 +40,46 @@ def may_change(settings: Settings, headers: Mapping[str, str]) -> bool:
     if settings.is_local:
         return True
     given = headers.get("authorization", "").removeprefix("Bearer ").strip()
-    try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(token_cookie(headers))
-    except CookieError:
-        cookie = None
-    return is_token(settings, given) or (cookie is not None and is_token(settings, cookie.value))
+    cookie = dict(own_cookies(headers.get("cookie", ""))).get(token_cookie(headers), "")
+    return is_token(settings, given) or hmac.compare_digest(
+        cookie.encode(), token_digest(settings).encode()
+    )
+
+
+def token_digest(settings: Settings) -> str:
+    """What the cookie of a browser with the token holds: not the token itself."""
+    return hmac.new(b"cookie", settings.token.encode(), hashlib.sha256).hexdigest()
+
+
+def set_cookie(request: Request, answer: Response, name: str, value: str) -> None:
+    """Set a cookie that no script and no other site can read, nor anybody who reads plain HTTP.
+
+    After a proxy that speaks HTTPS, browsers send it by HTTPS alone.
+    """
+    scheme = request.headers.get("x-forwarded-proto", request.url.scheme)
+    is_secure = scheme.partition(",")[0].strip().lower() == "https"
+    answer.set_cookie(
+        name, value, path=located("/"), httponly=True, samesite="strict", secure=is_secure
+    )
+
+
+def own_cookies(header: str) -> Iterator[tuple[str, str]]:
+    """The cookies of this server and of its neighbours in a header, by name.
+
+    Python 3.11 takes quadratic time to unquote a cookie; ours hold nothing that is quoted.
+    """
+    for part in header.split(";"):
+        name, _, value = part.partition("=")
+        if name.strip().startswith((_TOKEN_COOKIE, SESSION_COOKIE)) and '"' not in value:
+            yield name.strip(), value.strip()
+
+
+def with_own_cookies(scope: Scope) -> Scope:
+    """A request without the cookies of others, which the framework would read."""
+    cookies = Headers(scope=scope).getlist("cookie")
+    others = [(name, value) for name, value in scope["headers"] if name != b"cookie"]
+    own = "; ".join(f"{name}={value}" for name, value in own_cookies("; ".join(cookies)))
+    return {**scope, "headers": [*others, (b"cookie", own.encode("latin-1"))]}
 
 
 def token_cookie(headers: Mapping[str, str]) -> str:
@@ -70,7 +106,7 @@ def _check_token(request: Request) -> None:
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         where = f"{_TOKEN_PAGE}?{urlencode({'next': path})}"
         raise Problem(303, "this page needs the token of the server", {"Location": where})
-    raise Problem(401, "this needs the token that the server printed when it started")
+    raise Problem(401, "this needs the token of the server")
 
 
 NEEDS_TOKEN = Depends(_check_token)
@@ -91,12 +127,10 @@ class Session:
     csrf: str
     is_new: bool
 
-    def keep(self, answer: Response) -> Response:
+    def keep(self, request: Request, answer: Response) -> Response:
         """The answer, with the cookie of a new session."""
         if self.is_new:
-            answer.set_cookie(
-                SESSION_COOKIE, self.id, path=located("/"), httponly=True, samesite="strict"
-            )
+            set_cookie(request, answer, SESSION_COOKIE, self.id)
         return answer
 
 

@@ -60,7 +60,7 @@ def assistant(state: State) -> MCPServer:
     root.handlers[:] = handlers
     root.setLevel(level)
     for tool in (_search(state), _compare(state), _brief(state), _document(state)):
-        server.add_tool(_with_plain_errors(tool), annotations=_READS, structured_output=True)
+        server.add_tool(_with_plain_errors(tool, state), annotations=_READS, structured_output=True)
     return server
 
 
@@ -215,7 +215,7 @@ def _of_side(sided: list[tuple[Any, Json]], wanted: str | None) -> list[Json]:
     return [answer for side, answer in sided if side == wanted]
 
 
-def _with_plain_errors(tool: Tool) -> Tool:
+def _with_plain_errors(tool: Tool, state: State) -> Tool:
     """A tool whose errors are one line, and whose texts steer no terminal."""
 
     @functools.wraps(tool)
@@ -223,10 +223,8 @@ def _with_plain_errors(tool: Tool) -> Tool:
         try:
             cleaned: Json = _cleaned(await tool(*arguments, **named))
             return cleaned
-        except Problem as error:
-            raise ToolError(one_line(error.detail)) from None
-        except SicetnonError as error:
-            raise ToolError(one_line(str(error))) from None
+        except (Problem, SicetnonError) as error:
+            raise ToolError(state.public(error)) from None
         except Exception:
             _LOG.exception("the tool %s: a fault of the program", tool.__name__)
             raise ToolError("this is a fault of the program; please report it") from None

@@ -60,10 +60,31 @@ class HttpReply:
             raise UnreadError from None
 
 
+class Held:
+    """The bytes of bodies that all requests hold together.
+
+    Args:
+        most: Bytes at most.
+    """
+
+    def __init__(self, most: int):
+        self._most, self._held = most, 0
+
+    def take(self, count: int) -> bool:
+        """Hold more bytes; whether they are within the limit."""
+        self._held += count
+        return self._held <= self._most
+
+    def give_back(self, count: int) -> None:
+        """Hold so many bytes less."""
+        self._held -= count
+
+
 class Body:
     """The body of a request, up to a limit of bytes and time. Beyond it the client seems gone.
 
     Args:
+        held: Counts the bytes of all requests, this one's until `close`.
         limit: Bytes at most.
         seconds: Seconds within which it has to be whole.
 
@@ -72,9 +93,15 @@ class Body:
     """
 
     def __init__(
-        self, receive: Receive, headers: Headers, limit: int, seconds: float, reply: HttpReply
+        self,
+        receive: Receive,
+        headers: Headers,
+        held: Held,
+        limit: int,
+        seconds: float,
+        reply: HttpReply,
     ):
-        self._receive, self._reply = receive, reply
+        self._receive, self._held, self._reply = receive, held, reply
         self._limit = self._left = limit
         self._end = asyncio.get_running_loop().time() + seconds
         self._is_read, self.has_gone = asyncio.Event(), False
@@ -95,7 +122,10 @@ class Body:
                 message = await self._receive()
         except TimeoutError:
             return self._refused(408, "the body came too slowly; send it faster, or less")
-        self._left -= len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        self._left -= size
+        if not self._held.take(size):
+            return self._refused(503, "too many bytes wait in other requests; send it again later")
         if self._left < 0:
             return self._refused(413, longer_than(self._limit))
         if message["type"] == "http.request" and not message.get("more_body"):
@@ -106,6 +136,10 @@ class Body:
         if not self._reply.status:
             self._reply.instead = status, reason
         return {"type": "http.disconnect"}
+
+    def close(self) -> None:
+        """Hold none of it any more."""
+        self._held.give_back(self._limit - self._left)
 
     async def watch(self, task: asyncio.Task[Any]) -> None:
         """Cancel the task that answers once the client has gone."""

@@ -12,12 +12,12 @@ import uuid
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sicetnon.web.access import may_change
-from sicetnon.web.exchange import Body, HttpReply, UnreadError, longer_than
+from sicetnon.web.access import may_change, with_own_cookies
+from sicetnon.web.exchange import Body, Held, HttpReply, UnreadError, longer_than
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.prefix import PREFIX, prefix_of, without_prefix
-from sicetnon.web.problems import problem
-from sicetnon.web.settings import LOOPBACK, Settings
+from sicetnon.web.problems import RETRY_AFTER, problem
+from sicetnon.web.settings import Settings
 from sicetnon.web.state import ASKED
 
 UPLOADS = ("/api/v1/validate", "/api/v1/evaluate", "/runs")
@@ -41,12 +41,15 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics):
         self._app, self._settings, self._metrics = app, settings, metrics
+        self._held = Held(settings.held_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if any(name == b"cookie" for name, _ in scope["headers"]):
+            scope = with_own_cookies(scope)
         if scope["method"] == "HEAD":
             # the server sends no body where it was asked for the head alone
             scope = {**scope, "method": "GET"}
@@ -60,7 +63,8 @@ class Guard:
         scope.setdefault("state", {})["request_id"] = request_id
         seconds = self._settings.seconds
         reply = HttpReply(send, _HEADERS | {"X-Request-ID": request_id}, seconds)
-        body = Body(receive, headers, self._limit(scope["path"]), seconds, reply)
+        limit = self._limit(scope["path"])
+        body = Body(receive, headers, self._held, limit, seconds, reply)
         ASKED.set([] if self._settings.logs_questions else None)
         self._metrics.in_flight += 1
         try:
@@ -78,10 +82,13 @@ class Guard:
             text = "this is a fault of the program; please report it"
             await problem(500, text, request_id)(scope, receive, reply.send)
         finally:
+            body.close()
             if reply.instead:
                 refused, reply.instead = reply.instead, None
                 # what is left of the body is not read
                 closing = {"Connection": "close"}
+                if refused[0] == 503:
+                    closing |= RETRY_AFTER
                 await problem(*refused, request_id, closing)(scope, receive, reply.send)
             self._metrics.in_flight -= 1
             status = _HUNG_UP if body.has_gone else reply.status
@@ -108,10 +115,14 @@ class Guard:
     def _refusal(self, method: str, path: str, headers: Headers) -> tuple[int, str] | None:
         """Status and reason where a request is refused before it is read."""
         host = _PORT.sub("", headers.get("host", "")).lower()
-        if self._settings.is_local and host not in LOOPBACK:
-            return 421, "the Host header names another host; this server answers for localhost"
+        if not self._settings.answers_to(host):
+            advice = "" if self._settings.is_local else "; --allow-host lets it answer for others"
+            return 421, (
+                "the Host header names another host; this server answers for "
+                f"{'localhost' if self._settings.is_local else 'its addresses'}{advice}"
+            )
         if method == "POST" and path in UPLOADS and not may_change(self._settings, headers):
-            return 401, "uploads need the token that the server printed when it started"
+            return 401, "uploads need the token of the server"
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:18]) > self._limit(path):
             return 413, longer_than(self._limit(path))

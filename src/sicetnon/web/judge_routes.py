@@ -37,7 +37,7 @@ from sicetnon.web.pages.judge import (
     whole,
 )
 from sicetnon.web.problems import Problem
-from sicetnon.web.rendering import fragment, page
+from sicetnon.web.rendering import fragment, page, page_answer
 from sicetnon.web.state import Served, State
 
 router = APIRouter(include_in_schema=False, dependencies=[NEEDS_TOKEN])
@@ -89,7 +89,7 @@ async def judge(
         csrf=session.csrf,
     )
     answer.headers.update(_NOT_KEPT)
-    return session.keep(answer)
+    return session.keep(request, answer)
 
 
 @router.get("/judge/overview")
@@ -127,7 +127,7 @@ async def ahead(
         "end": standing.end,
         "progress": _progress(standing),
     }
-    return session.keep(JSONResponse(said, headers=_NOT_KEPT))
+    return session.keep(request, JSONResponse(said, headers=_NOT_KEPT))
 
 
 @router.post("/judge")
@@ -183,10 +183,11 @@ async def shown_agreement(served: Served) -> Response:
 
     found = await served.desk.run(gather)
     topics = served.desk.file.topics
-    index, _ = served.shelf.current()
-    shown = found["differences"][:_MOST_ACTIONS]
-    known = {each.document for each in shown if index.number(each.document) is not None}
-    return page(
+    shown = [each.document for each in found["differences"][:_MOST_ACTIONS]]
+    known = await served.on_index(
+        lambda index: {each for each in shown if index.number(each) is not None}
+    )
+    return await page_answer(
         "judge_agreement.html.jinja",
         section="Judge",
         topics=topics,

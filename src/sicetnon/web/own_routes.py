@@ -131,7 +131,7 @@ async def write_reply(
 @router.get("/health")
 async def health(served: Served) -> Json:
     """The state of the server: its index, and whether the model is loaded (`ready`)."""
-    index, _ = served.shelf.current()
+    index, _ = await served.shelf.current()
     ready = served.ready.is_set()
     return {"status": "ok", "ready": ready, "version": VERSION, "documents": len(index)}
 

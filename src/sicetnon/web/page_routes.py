@@ -40,7 +40,8 @@ async def ask(served: Served, wanted: Annotated[Asked, Depends()], form: Form = 
     """The page Ask: answers to a question; without one, a box and examples."""
     if not wanted.q.strip():
         return await _start(served)
-    question = served.question(matter_of(wanted.q))
+    # measured before it is read: an expression that is slow for a long text runs here
+    question = matter_of(served.question(wanted.q))
     wanted = replace(wanted, q=question)
     found = await _found(served, question, wanted.n, wanted.spelling)
     if found.misspelt:
@@ -62,7 +63,7 @@ async def _found(served: State, question: str, n: int, spelling: Spelling = "") 
 
 
 async def _start(served: State) -> Response:
-    index, _ = served.shelf.current()
+    index, _ = await served.shelf.current()
     return await page_answer(
         "start.html.jinja", section="Ask", documents=len(index), examples=await served.examples()
     )

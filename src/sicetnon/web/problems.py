@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
+from pathlib import PurePath
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -23,6 +25,8 @@ from sicetnon.judging.schema import NotSavedError
 from sicetnon.text.printable import one_line
 
 MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER = {"Retry-After": "2"}
+"""Headers of a 503."""
 _STATUSES: tuple[tuple[type[SicetnonError], int], ...] = (
     (MissingExtraError, 501),
     (BrokenIndexError, 503),
@@ -41,6 +45,21 @@ _SCHEMA = {
         "request_id": {"type": "string"},
     },
 }
+
+
+_FOLDERS = re.compile(r"(?<![\w.:/\\-])(?:[A-Za-z]:)?[/\\](?:[^\s:;,'\"/\\]++[/\\])+")
+
+
+def without_folders(text: str, known: Iterable[object]) -> str:
+    """A text without the folders of this machine, which are no business of strangers.
+
+    Args:
+        text: A message.
+        known: Paths, of which the last part stays, and addresses of clusters.
+    """
+    for each in filter(None, known):
+        text = text.replace(str(each), PurePath(str(each)).name)
+    return _FOLDERS.sub("", text)
 
 
 class Problem(Exception):
@@ -119,7 +138,7 @@ def _of_ours(request: Request, error: Exception) -> Response:
 
 def _of_the_library(request: Request, error: Exception) -> Response:
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
-    return _answer(request, status, str(error))
+    return _answer(request, status, request.app.state.served.public(error))
 
 
 def _of_validation(request: Request, error: Exception) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 import tempfile
@@ -22,7 +23,7 @@ from sicetnon.report.contents import bare_names
 from sicetnon.web.access import NEEDS_TOKEN, OwnSession, sessions_of
 from sicetnon.web.pages.runs import ScoredRuns, compared_hits, scored_runs, topic_lines, topic_links
 from sicetnon.web.problems import Problem
-from sicetnon.web.rendering import CONTENT_POLICY, page
+from sicetnon.web.rendering import CONTENT_POLICY, page, page_answer
 from sicetnon.web.settings import Settings
 from sicetnon.web.state import Served, State
 from sicetnon.web.uploads import unpacked
@@ -66,7 +67,7 @@ class Results:
 
 
 @router.get("/runs")
-async def runs(served: Served, session: OwnSession) -> Response:
+async def runs(served: Served, request: Request, session: OwnSession) -> Response:
     """The page Runs: what the server was started with, and a form for files."""
     given = served.settings
     shown = page(
@@ -75,7 +76,7 @@ async def runs(served: Served, session: OwnSession) -> Response:
         served=list(_by_name(given.runs)),
         csrf=session.csrf,
     )
-    return session.keep(shown)
+    return session.keep(request, shown)
 
 
 @router.post("/runs")
@@ -94,14 +95,14 @@ async def leaderboard(served: Served, request: Request, name: str) -> Response:
     """Leaderboards and pictures of scored runs."""
     found = await _results(served, request, name)
     sections = await served.on_index(lambda _: sections_of(found.contents))
-    shown = page(
+    shown = await page_answer(
         "runs.html.jinja",
         section="Runs",
         address=f"/runs/{name}",
         names=found.contents.names,
         headings=[found.contents.heading(each) for each in found.contents.sections],
         sections_html=sections,
-        topics=topic_links(found),
+        topics=await asyncio.to_thread(topic_links, found),
     )
     shown.headers["Content-Security-Policy"] = _POLICY
     return shown
@@ -124,7 +125,8 @@ async def compare(
     sections = found.contents.sections
     if part > len(sections):
         raise Problem(404, f"there is no part {part}; expected one of {len(sections)}")
-    lines = topic_lines(found, first, second, part)
+    # an upload may have a million topics
+    lines = await served.on_index(lambda _: topic_lines(found, first, second, part))
     place = next((at for at, line in enumerate(lines) if line.number == topic), None)
     if topic and place is None:
         raise Problem(404, f"there is no topic {topic!r}")
@@ -140,7 +142,7 @@ async def compare(
         word: lines[at] if place is not None and 0 <= at < len(lines) else None
         for word, at in (("before", (place or 0) - 1), ("after", (place or 0) + 1))
     }
-    return page(
+    return await page_answer(
         "runs_compare.html.jinja",
         section="Runs",
         address=f"/runs/{name}",

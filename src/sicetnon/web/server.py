@@ -44,7 +44,8 @@ def serve(
         server = uvicorn_server(application(index, settings), settings)
         address = said_address(settings, bound, "", say)
         if not settings.is_local:
-            say(f"to judge and to upload, people need this token: {settings.token}")
+            token = f"this token: {settings.token}" if settings.shows_token else "your token"
+            say(f"to judge and to upload, people need {token}")
         if is_opened and has_screen():
             # the request waits in the socket until the server takes it
             webbrowser.open(address)
@@ -86,9 +87,8 @@ def bound_socket(host: str, port: int) -> socket.socket:
         bound.bind((host, port))
         # requests wait from here on until the server takes them
         bound.listen(_WAITING_CONNECTIONS)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # such as a name that is none
         bound.close()
-        raise UsageError(
-            f"{host}, port {port}: {error.strerror or error}; name another --host or --port"
-        ) from None
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{host}, port {port}: {reason}; name another --host or --port") from None
     return bound

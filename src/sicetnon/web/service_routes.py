@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Annotated, Any
+from weakref import WeakKeyDictionary
 
+import numpy as np
 from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import PlainTextResponse, Response
+from numpy.typing import NDArray
 
 from sicetnon.library.answers import Answer
 from sicetnon.library.index import Index
 from sicetnon.library.sides import with_sides
 from sicetnon.records import Argument, Passage, WebPage, unprocessed
 from sicetnon.services.chatnoir import page_uuid
+from sicetnon.stopping import check_wanted
 from sicetnon.web.fields import EXAMPLE, QUESTION, WHOLE, json_alone
 from sicetnon.web.problems import Problem, documented
 from sicetnon.web.rendering import json_answer
@@ -22,6 +27,8 @@ from sicetnon.web.state import Served, State
 router = APIRouter(responses=documented(400, 415, 422, 503), dependencies=[Depends(json_alone)])
 
 _DEEPEST = 1000
+_BLOCK = 10_000
+"""Names that are made between two looks at the clock."""
 _SIDES = {"FOR": "PRO", "AGAINST": "CON"}
 Json = dict[str, Any]
 
@@ -135,14 +142,70 @@ async def cache(
     served: Served, uuid: Annotated[str, Query(max_length=36, min_length=36)]
 ) -> Response:
     """The text of a document that a search of ChatNoir's shape has named."""
-    index, version = served.shelf.current()
-    ids: dict[str, str] = await served.workers.run(lambda: _by_uuid(index), ("uuids", version))
-    if uuid not in ids:
-        raise Problem(404, "there is no document with this uuid")
-    text = await served.on_index(lambda index: index.records([ids[uuid]])[0].default_text())
+    index, version = await served.shelf.current()
+    text = await served.workers.run(lambda: _text(index, version, uuid))
     return PlainTextResponse(text)
 
 
-def _by_uuid(index: Index) -> dict[str, str]:
-    """The ids of all documents by ChatNoir's name for them."""
-    return {page_uuid(name): name for name in index.identifiers(range(index.size))}
+def _text(index: Index, version: Hashable, uuid: str) -> str:
+    """The text of a document by ChatNoir's name for it.
+
+    Raises:
+        Problem: There is none (404).
+    """
+    with _LOCK:
+        uuids = _UUIDS.get(index)
+        if uuids is None or uuids.version != version:
+            uuids = _UUIDS[index] = _Uuids(version)
+        places = uuids.of(index, uuid)
+    names = index.identifiers(places)
+    found = next((name for name in names if page_uuid(name) == uuid), None)
+    if found is None:
+        raise Problem(404, "there is no document with this uuid")
+    return index.records([found])[0].default_text()
+
+
+class _Uuids:
+    """The documents of an index in the order of ChatNoir's names for them: 12 bytes each.
+
+    The names are hashes, a million of which take seconds. They are made once; a request whose
+    time is up leaves what it has made to the next one.
+    """
+
+    def __init__(self, version: Hashable):
+        self.version = version
+        self._parts: list[NDArray[np.uint64]] = []
+        self._order: tuple[NDArray[np.uint64], NDArray[np.uint32]] | None = None
+
+    def of(self, index: Index, uuid: str) -> list[int]:
+        """The numbers of the documents that may have a name; seldom more than one."""
+        if self._order is None:
+            self._order = self._made(index)
+        hashes, places = self._order
+        try:
+            wanted = _hash(uuid)
+        except ValueError:
+            return []
+        first, last = (int(hashes.searchsorted(wanted, side)) for side in ("left", "right"))
+        found: list[int] = places[first:last].tolist()
+        return found
+
+    def _made(self, index: Index) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+        for start in range(_BLOCK * len(self._parts), index.size, _BLOCK):
+            check_wanted()
+            names = index.identifiers(range(start, min(start + _BLOCK, index.size)))
+            hashes = [_hash(page_uuid(name)) for name in names]
+            self._parts.append(np.array(hashes, dtype=np.uint64))
+        together = np.concatenate([np.zeros(0, np.uint64), *self._parts])
+        self._parts = []
+        places = together.argsort(kind="stable").astype(np.uint32)
+        return together[places], places
+
+
+def _hash(uuid: str) -> np.uint64:
+    """The first and the last 32 bits of a name, which are those of a hash."""
+    return np.uint64(int(uuid[:8] + uuid[-8:], 16))
+
+
+_UUIDS: WeakKeyDictionary[Index, _Uuids] = WeakKeyDictionary()
+_LOCK = threading.Lock()

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import ipaddress
 import secrets
+import socket
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from sicetnon.errors import UsageError
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 
@@ -15,6 +20,8 @@ class Settings:
 
     Attributes:
         host: The address that it is bound to.
+        allowed_hosts: Names that the Host header of a request may have, beside addresses and the
+            names of this machine.
         threads: Requests that are worked on at once.
         waiting: Requests that may wait for a thread; more are refused with 503.
         seconds: Seconds within which the work on a request must begin (503), after which it is
@@ -28,8 +35,11 @@ class Settings:
         text_letters: Letters of any other text at most.
         body_bytes: Bytes of a body at most.
         upload_bytes: Bytes of a body with runs or judgments at most.
+        held_bytes: Bytes of the bodies of all requests at most, from their first byte to the end
+            of the answer; a request beyond is refused with 503.
         token: What a request must show to judge and to upload, unless the server is bound to this
             machine alone.
+        shows_token: Whether the start prints the token.
         logs_questions: Whether the log holds the questions and texts of requests.
         root_path: The path below which a proxy shows the server, such as `/debates`; the header
             `X-Forwarded-Prefix` of a request takes precedence.
@@ -40,6 +50,7 @@ class Settings:
     """
 
     host: str = "127.0.0.1"
+    allowed_hosts: tuple[str, ...] = ()
     threads: int = 2
     waiting: int = 32
     seconds: float = 30.0
@@ -51,7 +62,9 @@ class Settings:
     text_letters: int = 20_000
     body_bytes: int = 1 << 20
     upload_bytes: int = 1 << 25
+    held_bytes: int = 1 << 26
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    shows_token: bool = True
     logs_questions: bool = False
     root_path: str = ""
     judging: Path | None = None
@@ -59,7 +72,49 @@ class Settings:
     qrels: tuple[Path, ...] = ()
     topics: Path | None = None
 
+    def __post_init__(self) -> None:
+        """Check the names of hosts.
+
+        Raises:
+            UsageError: They are given for a server of this machine alone.
+        """
+        if self.allowed_hosts and self.is_local:
+            # whoever reached it by such a name could judge and upload without the token
+            raise UsageError(
+                "found names of hosts for a server that this machine alone can reach; add --host, "
+                "or leave --allow-host out"
+            )
+
     @property
     def is_local(self) -> bool:
         """Whether nobody but this machine can reach it."""
         return self.host in LOOPBACK
+
+    def answers_to(self, host: str) -> bool:
+        """Whether a request may name a host.
+
+        A page of another site reaches this server by a name of its own, which it lets mean the
+        address of this machine. It cannot do so by an address, or by a name of this machine.
+
+        Args:
+            host: The Host header, without the port, in lower case.
+        """
+        if self.is_local:
+            return host in LOOPBACK
+        names = (*LOOPBACK, self.host, *self.allowed_hosts, *_own_names())
+        return host in map(str.lower, names) or _is_address(host.strip("[]"))
+
+
+@functools.cache
+def _own_names() -> tuple[str, ...]:
+    name = socket.gethostname()
+    # as others in a local network call it
+    return name, f"{name.partition('.')[0]}.local"
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -12,11 +12,12 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 
 from sicetnon.library.index import Index
+from sicetnon.text.printable import one_line
 from sicetnon.web.desk import Desk
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.pages.examples import examples
 from sicetnon.web.pages.finding import find
-from sicetnon.web.problems import Problem
+from sicetnon.web.problems import Problem, without_folders
 from sicetnon.web.settings import Settings
 from sicetnon.web.shelf import Shelf
 from sicetnon.web.workers import Workers
@@ -79,8 +80,17 @@ class State:
             work: A function of the index.
             key: All that its result depends on beside the index; without one it is not cached.
         """
-        index, version = self.shelf.current()
+        index, version = await self.shelf.current()
         return await self.workers.run(lambda: work(index), (*key, version) if key else None)
+
+    def public(self, error: Exception) -> str:
+        """One line on an error, without folders of this machine where others can reach it."""
+        line, settings = str(error), self.settings
+        if not settings.is_local:
+            files = (settings.judging, settings.topics, *settings.runs, *settings.qrels)
+            index = self.shelf.index.folder
+            line = without_folders(line, (getattr(error, "file", None), index, *files))
+        return one_line(line)
 
     def question(self, text: str) -> str:
         """A question within the limit, white space folded.

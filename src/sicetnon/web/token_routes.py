@@ -5,8 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from sicetnon.web.access import is_token, token_cookie
-from sicetnon.web.prefix import located
+from sicetnon.web.access import is_token, set_cookie, token_cookie, token_digest
 from sicetnon.web.rendering import page
 from sicetnon.web.state import Served
 
@@ -29,8 +28,7 @@ async def give_token(served: Served, request: Request) -> Response:
     if not is_token(served.settings, given):
         return page("token.html.jinja", section="", status=403, next=place, is_wrong=True)
     answer = RedirectResponse(place, 303)
-    name = token_cookie(request.headers)
-    answer.set_cookie(name, given, path=located("/"), httponly=True, samesite="strict")
+    set_cookie(request, answer, token_cookie(request.headers), token_digest(served.settings))
     return answer
 
 

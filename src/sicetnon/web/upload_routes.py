@@ -5,13 +5,15 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, TypeVar
 
-from fastapi import APIRouter, Body, Depends
+import msgspec
+from fastapi import APIRouter, Depends, Request
 
 from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import evaluate
 from sicetnon.evaluation.rules import ScoringRule
+from sicetnon.formats.jsontext import decode
 from sicetnon.validation import validate
 from sicetnon.web.fields import json_alone
 from sicetnon.web.problems import Problem, documented
@@ -26,58 +28,97 @@ router = APIRouter(
 _RUN = "1 Q0 S1-A1 1 2.5 tag\n1 Q0 S1-A2 2 1.5 tag\n"
 _QRELS = "1 0 S1-A1 2\n1 0 S1-A2 0\n"
 _MOST = 20
-_A_TASK: dict[str, Any] = {"enum": sorted(CONTRACTS)}
-_FILES: dict[str, Any] = {"minProperties": 1, "maxProperties": _MOST}
+# to mend halves of characters, Python reads all of a body, at twenty times its size
+_MENDED = 1 << 20
 Texts = dict[str, str]
+Json = dict[str, Any]
+Shape = TypeVar("Shape")
 
 
-@router.post("/validate")
-async def validate_run(
-    served: Served,
-    run: Annotated[str, Body(description="the lines of the run", examples=[_RUN])],
-    task: Annotated[str, Body(examples=["touche-2020-task-1"], json_schema_extra=_A_TASK)],
-) -> dict[str, Any]:
+class _Validation(msgspec.Struct):
+    """The body of a request to check a run."""
+
+    run: str
+    task: str
+
+
+class _Evaluation(msgspec.Struct):
+    """The body of a request to score runs."""
+
+    runs: Texts
+    qrels: Texts
+    measures: tuple[str, ...] = ("nDCG@5",)
+
+
+def _body(required: tuple[str, ...], **properties: Json) -> Json:
+    """What the OpenAPI document says of a body that the route reads itself."""
+    schema = {"type": "object", "required": required, "properties": properties}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def _texts(description: str, example: Texts) -> Json:
+    texts: Json = {"type": "object", "additionalProperties": {"type": "string"}}
+    bounds = {"minProperties": 1, "maxProperties": _MOST}
+    return texts | bounds | {"description": description, "examples": [example]}
+
+
+_VALIDATION = _body(
+    ("run", "task"),
+    run={"type": "string", "description": "the lines of the run", "examples": [_RUN]},
+    task={"type": "string", "enum": sorted(CONTRACTS), "examples": ["touche-2020-task-1"]},
+)
+_MEASURES: Json = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": _MOST}
+_EVALUATION = _body(
+    ("runs", "qrels"),
+    runs=_texts("lines by the run's name", {"mine": _RUN}),
+    qrels=_texts("lines by a name", {"judged": _QRELS}),
+    measures=_MEASURES | {"default": ["nDCG@5"]},
+)
+
+
+@router.post("/validate", openapi_extra=_VALIDATION)
+async def validate_run(served: Served, request: Request) -> Json:
     """Check a run by the rules of its task."""
-    return await served.on_index(lambda _: _validated(run, task))
+    body = await request.body()
+    return await served.on_index(lambda _: _validated(body))
 
 
-@router.post("/evaluate")
-async def evaluate_runs(
-    served: Served,
-    runs: Annotated[
-        Texts,
-        Body(
-            description="lines by the run's name",
-            examples=[{"mine": _RUN}],
-            json_schema_extra=_FILES,
-        ),
-    ],
-    qrels: Annotated[
-        Texts,
-        Body(
-            description="lines by a name", examples=[{"judged": _QRELS}], json_schema_extra=_FILES
-        ),
-    ],
-    measures: Annotated[list[str], Body(max_length=_MOST, min_length=1)] = ["nDCG@5"],  # noqa: B006 - FastAPI copies it
-    rule: ScoringRule = "official",
-) -> dict[str, Any]:
+@router.post("/evaluate", openapi_extra=_EVALUATION)
+async def evaluate_runs(served: Served, request: Request, rule: ScoringRule = "official") -> Json:
     """Score runs."""
-    for texts in (runs, qrels):
-        if not 1 <= len(texts) <= _MOST:
-            raise Problem(422, f"found {len(texts)} files of a kind; expected 1 to {_MOST}")
-    return {"scores": await served.on_index(lambda _: _evaluated(runs, qrels, measures, rule))}
+    body = await request.body()
+    return {"scores": await served.on_index(lambda _: _evaluated(body, rule))}
 
 
-def _validated(run: str, task: str) -> dict[str, Any]:
+def _read(body: bytes, shape: type[Shape]) -> Shape:
+    """A body, read in the thread of a worker up to its first fault.
+
+    Raises:
+        Problem: It is no JSON, or has another shape (422).
+    """
+    decoder = msgspec.json.Decoder(shape)
+    try:
+        return decode(decoder, body) if len(body) <= _MENDED else decoder.decode(body)
+    except (ValueError, RecursionError) as error:
+        raise Problem(422, f"the body cannot be read: {error}") from None
+
+
+def _validated(body: bytes) -> Json:
+    asked = _read(body, _Validation)
     with tempfile.TemporaryDirectory(prefix="sicetnon-") as folder:
-        (path,) = _files({"run": run}, Path(folder)).values()
-        return validate(path, task, name="run").as_json()
+        (path,) = _files({"run": asked.run}, Path(folder)).values()
+        return validate(path, asked.task, name="run").as_json()
 
 
-def _evaluated(runs: Texts, qrels: Texts, measures: list[str], rule: str) -> list[dict[str, Any]]:
+def _evaluated(body: bytes, rule: str) -> list[Json]:
+    asked = _read(body, _Evaluation)
+    for name, given in (("runs", asked.runs), ("qrels", asked.qrels), ("measures", asked.measures)):
+        if not 1 <= len(given) <= _MOST:
+            raise Problem(422, f"found {len(given)} {name}; expected 1 to {_MOST}")
     with tempfile.TemporaryDirectory(prefix="sicetnon-") as folder:
-        asked, judged = _files(runs, Path(folder), "run"), _files(qrels, Path(folder), "qrels")
-        scores = evaluate(asked, judged, measures, rule=rule)
+        runs = _files(asked.runs, Path(folder), "run")
+        qrels = _files(asked.qrels, Path(folder), "qrels")
+        scores = evaluate(runs, qrels, list(asked.measures), rule=rule)
         return [score.row() for score in scores]
 
 

@@ -13,12 +13,11 @@ from sicetnon.errors import StoppedError
 from sicetnon.stopping import Stop
 from sicetnon.web.cache import Cache, letters_of
 from sicetnon.web.metrics import Metrics
-from sicetnon.web.problems import Problem
+from sicetnon.web.problems import RETRY_AFTER, Problem
 from sicetnon.web.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 Result = TypeVar("Result")
-_RETRY_AFTER = {"Retry-After": "2"}
 
 
 class Workers:
@@ -63,7 +62,7 @@ class Workers:
             done = await asyncio.wait_for(asyncio.shield(job.done), self._seconds)
         except (TimeoutError, StoppedError):
             text = f"the request took longer than {self._seconds:g} s {advice}"
-            raise Problem(503, text, _RETRY_AFTER) from None
+            raise Problem(503, text, RETRY_AFTER) from None
         finally:
             job.waiting -= 1
             if not job.waiting and not job.done.done():
@@ -81,7 +80,7 @@ class Workers:
         """Work in a thread; requests for the same share it."""
         if self.busy >= self._most:
             self._metrics.refused += 1
-            raise Problem(503, "too many requests wait; send it again later", _RETRY_AFTER)
+            raise Problem(503, "too many requests wait; send it again later", RETRY_AFTER)
         stop, begun = Stop(), asyncio.Event()
         loop = asyncio.get_running_loop()
 

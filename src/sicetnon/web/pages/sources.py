@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from sicetnon.web.pages.cards import Card
 
@@ -32,7 +32,7 @@ def paths_of(cards: Sequence[Card]) -> dict[str, str]:
 
 def _parts(links: Sequence[str]) -> dict[str, str]:
     """The last part of each address; its path, or all behind its host, where these are equal."""
-    split = [urlsplit(link.strip()) for link in links]
+    split = [_split(link.strip()) for link in links]
     paths = [each.path.strip("/") for each in split]
     behind = [
         f"{path}?{each.query}" if each.query else path
@@ -41,6 +41,13 @@ def _parts(links: Sequence[str]) -> dict[str, str]:
     ways = ([path.rpartition("/")[2] for path in paths], paths, behind)
     best = next((way for way in ways if len(set(way)) == len(way)), behind)
     return {link: _end(part) for link, part in zip(links, best, strict=True)}
+
+
+def _split(link: str) -> SplitResult:
+    try:
+        return urlsplit(link)
+    except ValueError:  # such as http://[
+        return SplitResult("", "", link, "", "")
 
 
 def _end(part: str) -> str:
