@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from robustness import (
+    attacks,
     bombs,
     damages,
     inputs,
@@ -38,6 +39,9 @@ CHECKS = {
         Check("inputs", 100_000, inputs.prepare),
         Check("bombs", len(bombs.BOMBS), bombs.prepare),
         Check("questions", 50_000, questions.prepare),
+        Check("expressions", 20_000, attacks.prepare_expressions),
+        Check("requests", 5_000, attacks.prepare_requests),
+        Check("services", 500, attacks.prepare_services),
     )
 }
 

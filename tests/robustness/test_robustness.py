@@ -28,6 +28,9 @@ SHORT = {
     "inputs": 1500,
     "bombs": 4,
     "questions": 120,
+    "expressions": 30,
+    "requests": 25,
+    "services": 8,
 }
 
 
