@@ -69,9 +69,10 @@ def shown_progress(size: Callable[[], int | None]) -> Callable[[Any], None]:
     """
     if not in_notebook():
         return lambda _: None
-    from IPython.display import HTML, display
+    import IPython.display
 
-    handle: Any = display(HTML(""), display_id=True)
+    views: Any = IPython.display  # its functions have no types
+    handle = views.display(views.HTML(""), display_id=True)
     total, last = size(), 0.0
 
     def show(progress: Any) -> None:
@@ -81,6 +82,6 @@ def shown_progress(size: Callable[[], int | None]) -> Callable[[Any], None]:
         last = time.monotonic()
         share = f' value="{min(progress.bytes_read, total)}" max="{total}"' if total else ""
         bar = "" if progress.is_read else f"<progress{share}></progress> "
-        handle.update(HTML(f"<small>{bar}{progress.documents:,} documents</small>"))
+        handle.update(views.HTML(f"<small>{bar}{progress.documents:,} documents</small>"))
 
     return show

@@ -50,7 +50,7 @@ def assistant(state: State) -> MCPServer:
     """The tools over an index; they have the limits of the HTTP API."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
-    index, _ = state.shelf.current()
+    index = state.shelf.index
     # an assistant may have several of these servers
     holds = f" The index {index.folder.name} holds {counted(len(index), 'document')}."
     server = _Server(

@@ -48,16 +48,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if any(name == b"cookie" for name, _ in scope["headers"]):
-            scope = with_own_cookies(scope)
-        if scope["method"] == "HEAD":
-            # the server sends no body where it was asked for the head alone
-            scope = {**scope, "method": "GET"}
-        headers, start = Headers(scope=scope), time.perf_counter()
-        prefix = prefix_of(headers, self._settings.root_path)
-        PREFIX.set(prefix)
-        if prefix:
-            scope = {**scope, "path": without_prefix(scope["path"], prefix)}
+        scope, start = self._served(scope), time.perf_counter()
+        headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
@@ -93,6 +85,17 @@ class Guard:
             self._metrics.in_flight -= 1
             status = _HUNG_UP if body.has_gone else reply.status
             self._note(scope, request_id, status, time.perf_counter() - start)
+
+    def _served(self, scope: Scope) -> Scope:
+        """The request as the application reads it: own cookies alone, no HEAD, no prefix."""
+        if any(name == b"cookie" for name, _ in scope["headers"]):
+            scope = with_own_cookies(scope)
+        if scope["method"] == "HEAD":
+            # the server sends no body where it was asked for the head alone
+            scope = {**scope, "method": "GET"}
+        prefix = prefix_of(Headers(scope=scope), self._settings.root_path)
+        PREFIX.set(prefix)
+        return {**scope, "path": without_prefix(scope["path"], prefix)} if prefix else scope
 
     async def _answered(self, scope: Scope, body: Body, reply: HttpReply) -> None:
         """Answer a request; end where its client hangs up."""
