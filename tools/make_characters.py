@@ -6,6 +6,7 @@ raise `SCANNER_VERSION`, then run this with the Python whose `unicodedata` the t
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import unicodedata
@@ -33,6 +34,7 @@ def table() -> dict[str, object]:
 
 def main() -> None:
     """Write the table of the present version."""
+    argparse.ArgumentParser(prog="tools/make_characters.py", description=__doc__).parse_args()
     if unicodedata.unidata_version != UNICODE_VERSION:
         sys.exit(f"found Unicode {unicodedata.unidata_version}, expected {UNICODE_VERSION}")
     path = FOLDER / f"characters-{SCANNER_VERSION}.json"

@@ -117,7 +117,7 @@ def batch(index: Index, k: int = 20) -> list[tuple[list[str], list[float]]]:
     """The first documents of eight topics that are asked for together."""
     retriever = index.retriever()
     queries = [retriever.terms(topic.title) for topic in TOPICS[:8]]
-    found = index.search_worker(retriever._scores).search_each(queries, k)
+    found = index.search_worker(retriever.scores).search_each(queries, k)
     return [(index.identifiers(numbers), scores.tolist()) for numbers, scores in found]
 
 
@@ -307,7 +307,7 @@ def test_a_batch_is_of_one_state(
 ) -> None:
     folder, cluster = pair
     queries = [cluster.retriever().terms(topic.title) for topic in TOPICS[:6]]
-    worker = cluster.search_worker(cluster.retriever()._scores)
+    worker = cluster.search_worker(cluster.retriever().scores)
     more = [{"id": "new", "text": " ".join(WORDS)}]
     # the first document of a topic that is found before the change, and is found no more
     gone = list(rankings(folder)[0][0][:1])

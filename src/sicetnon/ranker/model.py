@@ -111,6 +111,8 @@ def read_model(folder: Path | str) -> RankerModel:
     path = Path(folder) / FILE
     try:
         model = decode(_MODEL, read_all(path))
+    except DataError as error:
+        raise _damaged(path, error.message) from None
     except ValueError as error:
         raise _damaged(path, str(error)) from None
     weights = {**model.on_topic.weights, **model.strength.weights}

@@ -99,11 +99,11 @@ def _step(step: object) -> dict[str, str]:
 def _source() -> dict[str, str]:
     """The repository with its commit as far as they are known, and the version."""
     repository, commit = _installed_from()
+    commit = os.environ.get("SICETNON_COMMIT") or commit
     checkout = Path(__file__).parents[3]
     if not commit and (checkout / ".git").exists():
         commit = _git(checkout, "rev-parse", "HEAD")
         repository = _git(checkout, "remote", "get-url", "origin") if commit else ""
-    commit = os.environ.get("SICETNON_COMMIT") or commit
     # neither passwords nor paths of this machine
     repository = re.sub(r"^(\w+://)[^/@]*@", r"\1", repository)
     is_public = re.match(r"(?:https?|ssh|git)://|[\w.-]+@[\w.-]+:", repository)
