@@ -112,7 +112,11 @@ counts = st.dictionaries(st.sampled_from(WORDS), st.integers(1, 9).map(float), m
 
 
 @settings(max_examples=60, derandomize=True)
-@given(counts, st.lists(st.tuples(counts, st.floats(-50, 50)), max_size=6), st.just(0.0) | st.floats(1e-100, 1))
+@given(
+    counts,
+    st.lists(st.tuples(counts, st.floats(-50, 50)), max_size=6),
+    st.just(0.0) | st.floats(1e-100, 1),
+)
 def test_a_widened_question_keeps_its_words_and_is_finite(
     index: IndexReader,
     query: Mapping[str, float],

@@ -63,7 +63,9 @@ class TestCommand:
 
     def test_a_service_takes_no_index(self, capsys) -> None:
         assert main(["search", "tea", "--source", "argsme", "--index", "x"]) == 2
-        assert "none of --index, --objects, --ranker, --system and --stance" in capsys.readouterr().err
+        assert (
+            "none of --index, --objects, --ranker, --system and --stance" in capsys.readouterr().err
+        )
 
 
 def test_all_errors_are_for_users() -> None:
