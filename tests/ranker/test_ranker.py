@@ -238,7 +238,7 @@ def test_a_trained_ranker_counts(
         assert [(e.id, e.reasons) for e in own.search(QUESTION, system="answers")] == shipped
         assert own.search(QUESTION, system="bm25")
     for words, status, message in (
-        (["--ranker", str(tmp_path / "none")], 1, "the ranker cannot be used"),
+        (["--ranker", str(tmp_path / "none")], 1, "is no usable ranker"),
         (["--ranker", str(models), "--system", "bm25"], 2, "goes with answers"),
     ):
         assert failing("search", QUESTION, "--index", folder, *words)[0] == status

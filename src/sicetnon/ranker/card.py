@@ -26,10 +26,10 @@ greatest value
 
 - **Trained by:**
   `{command}`
-- **Trained on:** {read} arguments that were read for {questions} questions. A large language model
-  read the labels that the project trains on, not a person.
-- **Features chosen** on the same labels, by the loss of models that learn from all questions but
-  one. The two numbers in the score were chosen on them too.
+- **Trained on:** {read} arguments that were read for {questions} questions.
+- **Features chosen** on the labels that the project trains on, by the loss of models that learn
+  from all questions but one. The two numbers in the score were chosen on them too. A large language
+  model gave these labels, not a person.
 
 ## What it scores
 nDCG@5 with the strength as gain where an argument is squarely about the question, else 0. What was

@@ -124,5 +124,5 @@ def read_model(folder: Path | str) -> RankerModel:
 
 
 def _damaged(path: Path, found: str) -> DataError:
-    advice = "train it again: sicetnon train ranker"
-    return DataError(f"the ranker cannot be used: {found}; {advice}", path)
+    advice = "name another folder, or train one: sicetnon train ranker"
+    return DataError(f"is no usable ranker ({found}); {advice}", path)

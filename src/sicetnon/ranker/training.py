@@ -53,7 +53,11 @@ def fit(
     read = read if rows is None else read & rows
     squarely, near = examples.relevance == SQUARELY, read & (examples.relevance >= 1)
     if len(set(squarely[read].tolist())) < 2 or near.sum() < 2:
-        raise UsageError("expected arguments on the topic and off it among those that were read")
+        raise UsageError(
+            "found too few labels; expected, for two questions or more, arguments that are "
+            "squarely about them (relevance 2) and others, among the first 100 of the system "
+            "default"
+        )
     return RankerModel(
         _logistic(examples.table[read], squarely[read], on_topic),
         _ridge(examples.table[near], examples.strength[near].astype(np.float64), strength),
