@@ -44,6 +44,9 @@ MADE_BY = "run"
 RUN, METADATA = "run.txt", "ir-metadata.yml"
 MAX_RESULTS = 1000
 
+_NAMES = {"processed": "the processed arguments of 2022 (args_processed.csv)", "pages": "web pages"}
+"""What people call a kind of documents, where its own name says too little."""
+
 _SECONDS_PER_BYTE = 2e-8
 """About what a search for fifty topics takes per byte of the corpus, without compiled code."""
 
@@ -218,7 +221,8 @@ def _search_corpus(
     """Search the corpus of the input, in the present index if it fits, else in a new one."""
     corpus = open_corpus([source])
     if corpus.records != task.records:
-        raise DataError(f"holds {corpus.records}; {task.id} reads {task.records}", source)
+        held, wanted = (_NAMES.get(each, each) for each in (corpus.records, task.records))
+        raise DataError(f"holds {held}; {task.id} reads {wanted}", source)
     analysis = named_analysis(task.analysis_for(options.system))
     given = (options.index, _beside(target, "index"))
     places = [place for place in given if place is not None]
