@@ -35,7 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon evaluate new.txt old.txt --qrels relevance.qrels --baseline old.txt",
         "sicetnon evaluate out/run.txt --qrels relevance.qrels --measure nDCG@10 AP --json",
     )
-    command.add_argument("runs", nargs="+", metavar="RUN")
+    command.add_argument("runs", nargs="+", metavar="RUN", help="a file with a run")
     command.add_argument(
         "--qrels", nargs="+", action="extend", required=True, metavar="FILE", help="judgments"
     )

@@ -19,7 +19,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon fuse a.txt b.txt.gz -o fused.txt",
         "sicetnon fuse a.txt b.txt -o fused.txt --method sum --weights 2,1",
     )
-    command.add_argument("runs", nargs="+", metavar="RUN")
+    command.add_argument("runs", nargs="+", metavar="RUN", help="a file with a run")
     command.add_argument(
         "-o", "--output", type=Path, metavar="RUN", required=True, help="the run (.gz: gzipped)"
     )

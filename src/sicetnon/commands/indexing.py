@@ -64,7 +64,7 @@ def add_build(verbs: Commands) -> None:
         "sicetnon index build examples/touche-2020-task-1/input -o my-index",
         "sicetnon index build docs.csv -o my-index --fields title,body --id-field docno --shards 4",
     )
-    _add_sources(verb)
+    _add_sources(verb, "forms for arguments, porter for web pages, else porter-stop")
     shards = verb.add_mutually_exclusive_group()
     shards.add_argument(
         "--shards",
@@ -103,11 +103,11 @@ def add_add(verbs: Commands) -> None:
         f"Add documents to an index; what is annotated there is annotated here too. {_SOURCES}",
         "sicetnon index add more.jsonl -o my-index --replace",
     )
-    _add_sources(verb)
+    _add_sources(verb, "the index's own")
     verb.add_argument("--replace", action="store_true", help="replace documents of known ids")
 
 
-def _add_sources(verb: argparse.ArgumentParser) -> None:
+def _add_sources(verb: argparse.ArgumentParser, analysis: str) -> None:
     verb.add_argument("sources", nargs="+", metavar="SOURCE", help="what to index")
     verb.add_argument(
         "-o",
@@ -117,7 +117,11 @@ def _add_sources(verb: argparse.ArgumentParser) -> None:
         required=True,
         help="the index: a folder, or opensearch+https://host:9200/NAME",
     )
-    verb.add_argument("--analysis", metavar="NAME", help="how texts become terms")
+    verb.add_argument(
+        "--analysis",
+        metavar="NAME",
+        help=f"how texts become terms: plain, porter, porter-stop or forms (default: {analysis})",
+    )
     verb.add_argument(
         "--fields", type=words, default=[], metavar="A,B", help="fields to index (JSON Lines, CSV)"
     )

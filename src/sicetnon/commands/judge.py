@@ -51,7 +51,7 @@ def _add_pool(verbs: Commands) -> None:
         "sicetnon judge pool a.txt -o pool.sqlite --topics topics.xml --dimensions relevance,side "
         "--depth 10 --votes 3 --quota 100",
     )
-    verb.add_argument("runs", nargs="+", metavar="RUN")
+    verb.add_argument("runs", nargs="+", metavar="RUN", help="a file with a run")
     verb.add_argument(
         "-o", "--output", type=Path, metavar="FILE", required=True, help="the judging file to make"
     )

@@ -19,7 +19,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "sicetnon leaderboard touche-2021-task-1 out/run.txt --qrels relevance.qrels",
     )
     command.add_argument("task", metavar="TASK", help="such as touche-2020-task-1")
-    command.add_argument("runs", nargs="*", default=[], metavar="RUN")
+    command.add_argument("runs", nargs="*", default=[], metavar="RUN", help="a file with a run")
     command.add_argument(
         "--qrels", nargs="+", action="extend", default=[], metavar="FILE", help="judgments"
     )

@@ -42,10 +42,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the output directory (default: TIRA_OUTPUT_DIR of the environment)",
     )
-    command.add_argument("--system", default="default", metavar="NAME", help="which system")
+    command.add_argument(
+        "--system",
+        default="default",
+        metavar="NAME",
+        help="a system of the task (default: default); an unknown name lists them",
+    )
     add_stance(command)
     add_ranker(command)
-    command.add_argument("--index", type=place, metavar="INDEX", help="where the index is or goes")
+    command.add_argument(
+        "--index",
+        type=place,
+        metavar="INDEX",
+        help="where the index is or goes (default: beside the output, DIR.index)",
+    )
     add_partial(command)
     command.add_argument("--cache", type=Path, metavar="FILE", help="keeps ChatNoir's answers")
     command.add_argument("--tag", metavar="TAG", help="the name of the run")

@@ -55,7 +55,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add_index(command)
     add_ranker(command)
-    add_address(command, "the port; 0: a free one", 8080)
+    add_address(command, "the port (default: 8080); 0: a free one", 8080)
     command.add_argument(
         "--root-path",
         metavar="PATH",

@@ -51,7 +51,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--topics", type=Path, metavar="FILE", help="ranker: the topics, for labels by topic"
     )
     command.add_argument(
-        "-o", "--output", type=folder, metavar="DIR", help="folder of models (default: the user's)"
+        "-o",
+        "--output",
+        type=folder,
+        metavar="DIR",
+        help="folder of models (default: SICETNON_MODELS, else the user's; ranker needs one)",
     )
 
 

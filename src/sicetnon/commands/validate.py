@@ -23,9 +23,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "errors.",
         "sicetnon validate out/run.txt --task touche-2020-task-1 --topics topics.xml",
     )
-    command.add_argument("run", metavar="RUN")
+    command.add_argument("run", metavar="RUN", help="a file with a run")
     command.add_argument("--task", required=True, metavar="TASK", help="such as touche-2020-task-1")
-    command.add_argument("--topics", type=Path, metavar="FILE", help="topics.xml or queries.jsonl")
+    command.add_argument(
+        "--topics",
+        type=Path,
+        metavar="FILE",
+        help="topics.xml or queries.jsonl (default: the official topics)",
+    )
     add_index(command, "check that documents exist")
     command.add_argument("--json", action="store_true", help="print JSON")
 
