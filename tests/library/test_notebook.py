@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sicetnon import Index
 from support.patience import HANGS
 
 nbformat = pytest.importorskip("nbformat")
@@ -104,3 +105,17 @@ def test_a_command_prints_lines(cells: list[list[Any]]) -> None:
 
 def test_a_brief_is_a_page_of_its_own(cells: list[list[Any]]) -> None:
     assert html_of(cells[8]).startswith("<iframe srcdoc=")
+
+
+def test_an_answer_against_its_claim_says_so() -> None:
+    claim = "Teacher tenure is needed"
+    texts = ("Tenure protects bad teachers.", "Tenure protects teachers from politics.")
+    entries = [
+        {"id": side, "claim": claim, "stance": side, "text": text}
+        for side, text in zip(("CON", "PRO"), texts, strict=True)
+    ]
+    index = Index.build(entries, stance_field="stance", claim_field="claim")
+    found = index.search("Should teachers get tenure?")
+    pages = {each.id: each._repr_html_() for each in found}
+    assert f"against the claim: <b>{claim}</b>" in pages["CON"]
+    assert f"<td><b>{claim}</b>" in pages["PRO"]

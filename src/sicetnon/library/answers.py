@@ -9,6 +9,7 @@ from typing import Any, SupportsIndex, get_args, overload
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.formats.entries import is_link
 from sicetnon.index.reader import IndexReader
+from sicetnon.library.wording import denies
 from sicetnon.records import (
     Argument,
     ComparativeStance,
@@ -152,7 +153,8 @@ def _cells(answer: Answer) -> tuple[str, str, str, str]:
         f"<mark>{escaped(text)}</mark>" if is_marked else escaped(text)
         for text, is_marked in answer.snippet.pieces
     )
-    heading = f"<b>{escaped(answer.heading)}</b><br>" if answer.heading else ""
+    towards = "against the claim: " if denies(answer) else ""
+    heading = f"{towards}<b>{escaped(answer.heading)}</b><br>" if answer.heading else ""
     said = f"{heading}{part}<br><small>{source}</small>"
     return str(answer.rank), said, escaped(f"{side}{sure}"), f"{answer.score:.2f}"
 
