@@ -84,6 +84,17 @@ def test_damaged_gzip_data_costs_its_record(tmp_path: Path) -> None:
         assert (found, len(errors)) == (["a", "b", "d", "e"], 1)
 
 
+def test_no_cut_of_a_member_makes_up_a_record(tmp_path: Path) -> None:
+    path = tmp_path / "x.warc.gz"
+    noise = random.Random(2).randbytes(300).hex().encode()
+    first, last = (gzip.compress(record(name, noise), mtime=0) for name in "ab")
+    for left in range(12, len(last)):
+        path.write_bytes(first + last[:left])
+        errors: list[DataError] = []
+        found = [each.headers["warc-trec-id"] for each in read_warc(path, Reading(errors.append))]
+        assert (found, len(errors)) == (["a"], 1), left
+
+
 def test_every_lost_record_is_counted(tmp_path: Path) -> None:
     packed = [gzip.compress(record(name)) for name in "abcd"]
     packed[1] = packed[1][:10] + b"\xff" * 20 + packed[1][30:]
@@ -186,6 +197,11 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
         # several members and frames, and what comes after them
         coded(gzip.compress(BODY[:500]) + gzip.compress(BODY[500:]), "Content-Encoding: gzip"),
         coded(gzip.compress(BODY) + b"\0" * 20 + b"junk", "Content-Encoding: gzip"),
+        coded(gzip.compress(BODY[:500]) + b"\0" * 9 + gzip.compress(BODY[500:]),
+              "Content-Encoding: gzip"),
+        # gzip and deflate taken for one another
+        coded(gzip.compress(BODY), "Content-Encoding: deflate"),
+        coded(zlib.compress(BODY), "Content-Encoding: gzip"),
         coded(b"".join(map(zstandard.compress, (BODY[:500], BODY[500:]))),
               "Content-Encoding: zstd"),
     ],

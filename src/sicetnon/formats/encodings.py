@@ -93,18 +93,22 @@ def _inflate(data: bytes, most: int, bits: int) -> Unpacked:
 
 
 def _gunzip(data: bytes, most: int) -> Unpacked:
-    """All members, up to something else."""
+    """All members, with zeros between them, up to something else."""
+    if data and not data.startswith(GZIP_MAGIC):
+        return _inflate(data, most, _ZLIB)
     result, is_complete = b"", not data
     while data and len(result) < most:
         decoder = zlib.decompressobj(_GZIP)
         result += decoder.decompress(data, most - len(result))
-        is_complete, data = decoder.eof, decoder.unused_data
+        is_complete, data = decoder.eof, decoder.unused_data.lstrip(b"\0")
         if not data.startswith(GZIP_MAGIC):
             break
     return result, is_complete
 
 
 def _deflated(data: bytes, most: int) -> Unpacked:
+    if data.startswith(GZIP_MAGIC):
+        return _gunzip(data, most)
     try:
         return _inflate(data, most, _ZLIB)
     except zlib.error:

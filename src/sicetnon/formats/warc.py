@@ -68,7 +68,10 @@ def read_warc(path: Path | str, reading: Reading) -> Iterator[WarcRecord]:
     again: tuple[int, int] | None = (0, 0)
     while again is not None:
         with open_packed(path, reading) as file:
-            archive = _Archive(_unpacked(file, path, reading.limits), path, reading)
+            damages: list[int] = []
+            archive = _Archive(
+                _unpacked(file, path, reading.limits, damages), damages, path, reading
+            )
             again = yield from archive.records(*again)
         # a second reading is no progress
         reading = replace(reading, bytes_read=0)
@@ -109,10 +112,10 @@ def _headers(lines: list[bytes]) -> Headers:
 
 
 class _Archive:
-    """The records of an unpacked archive."""
+    """The records of an unpacked archive, and the positions in it of damages so far."""
 
-    def __init__(self, file: BinaryIO, path: Path | str, reading: Reading):
-        self._file, self._path, self._reading = file, path, reading
+    def __init__(self, file: BinaryIO, damages: list[int], path: Path | str, reading: Reading):
+        self._file, self._damages, self._path, self._reading = file, damages, path, reading
         self._held = io.BytesIO()
         self._position = self._number = 0
         # where the records begin that a wrong length has passed over
@@ -154,7 +157,8 @@ class _Archive:
             block, boundary = b"", self._skip(size)
         else:
             block = self._read(size)
-        is_cut = self._position < end
+        # what stands for lost bytes may be as long as they are
+        is_cut = self._position < end or any(end - size <= at < end for at in self._damages)
         if not is_cut and self._is_sound(block):
             return block, ""
         self._again = boundary
@@ -223,18 +227,20 @@ class _Archive:
         self._held = io.BytesIO(data + self._held.read())
 
 
-def _unpacked(file: io.BufferedReader[Any], path: Path | str, limits: Limits) -> BinaryIO:
+def _unpacked(
+    file: io.BufferedReader[Any], path: Path | str, limits: Limits, damages: list[int]
+) -> BinaryIO:
     if file.peek(2)[:2] != GZIP_MAGIC:
         return file
-    return io.BufferedReader(_Members(file, path, limits), _LONGEST_LINE)
+    return io.BufferedReader(_Members(file, path, limits, damages), _LONGEST_LINE)
 
 
 class _Members(io.RawIOBase):
-    """The content of a gzip file, with a line for damaged data."""
+    """The content of a gzip file, with a line for damaged data, whose position is noted."""
 
-    def __init__(self, file: BinaryIO, path: Path | str, limits: Limits):
-        self._file, self._path, self._limits = file, path, limits
-        self._packed_size = self._size = self._member_size = 0
+    def __init__(self, file: BinaryIO, path: Path | str, limits: Limits, damages: list[int]):
+        self._file, self._path, self._limits, self._damages = file, path, limits, damages
+        self._given = self._packed_size = self._size = self._member_size = 0
         self._output = b""
         self._begin(b"")
 
@@ -249,6 +255,7 @@ class _Members(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         data = self._output or self._unpack(len(buffer))
         data, self._output = data[: len(buffer)], data[len(buffer) :]
+        self._given += len(data)
         buffer[: len(data)] = data
         return len(data)
 
@@ -286,6 +293,7 @@ class _Members(io.RawIOBase):
 
     def _damage(self) -> bytes:
         """Go on with the next member that begins a record; return the line for this one."""
+        self._damages.append(self._given)
         line = _DAMAGED_RECORD if self._member_size else _LOST_RECORD
         rest = self._packed[1:]
         while True:
