@@ -243,8 +243,8 @@ def test_bad_tirex_documents_may_be_skipped(tmp_path: Path) -> None:
     [
         ("x.jsonl", lines({"no": "1", "a": "x, y", "b": "z", "n": "5"}, {"no": 2, "a": "w"})),
         ("x.csv", 'no,a,b,n\n1,"x, y",z,5\n2,w\n'),
-        ("x.CSV", 'no,a,b,n\r\n1,"x, y",z,5\r\n\r\n2,w\r\n'),
-        ("x.tsv", "no\ta\tb\tn\n1\tx, y\tz\t5\n2\tw\n"),
+        ("x.CSV.GZ", 'no,a,b,n\r\n1,"x, y",z,5\r\n\r\n2,w\r\n'),
+        ("x.TSV", "no\ta\tb\tn\n1\tx, y\tz\t5\n2\tw\n"),
         ("x.tsv.gz", "\ufeffno\ta\tb\tn\n1\tx, y\tz\t5\n2\tw\n"),
     ],
 )
@@ -266,6 +266,11 @@ def test_entries_are_read(name: str, text: str, tmp_path: Path) -> None:
         ("x.jsonl", lines({"no": "1", "a": ["x"]}), "field 'a' holds list; expected a text"),
         ("x.jsonl", '{"no": "1", "a": "x', "the line cannot be used"),
         ("x.csv", "no,a\n1,2,3\n", "more columns than the header"),
+        ("x.csv", '"no";"a"\n"1";"x"\n', "found fields with ';' between them; expected commas"),
+        ("x.csv", '"no"\t"a"\n"1"\t"x"\n', "expected commas; rename it to .tsv"),
+        ("x.tsv", '"no","a"\n"1","x"\n', "expected tabs; rename it to .csv"),
+        ("x.csv", "no,a\r1,x\r2,y\r", "carriage return"),
+        ("x.tsv", "no\ta\r1\tx\r2\ty\r", "carriage return"),
         ("x.csv", 'no,a\n1,"cut\n', "breaks off or is damaged: unexpected end of data"),
         ("x.tsv", "no\ta\n\tx\n", "is empty"),
     ],

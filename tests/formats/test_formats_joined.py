@@ -26,6 +26,8 @@ TASK = "touche-2020-task-1"
         (f"{FIRST} of mine {SECOND}", 2, "two lines in one"),
         (f"1 Q0 d1 1 3.0{SECOND}", 1, "two lines in one"),  # a cut line without a tag
         (f"1 PRO d1 1 3.0 CON d2 2 -1e3 t\n{SECOND}", 1, "two lines in one"),
+        (f"{FIRST}2 Q0 d2 1 2.0\n", 2, "two lines in one"),
+        (f"{FIRST}2 Q0 d2 1.0 2.0 t\n", 2, "two lines in one"),
         (f"{FIRST}\u2028{SECOND}", 2, "two lines in one"),
         (f"{FIRST}\ufeff{SECOND}", 2, "two lines in one"),
         (FIRST.replace("\n", "\r"), 1, "carriage return"),

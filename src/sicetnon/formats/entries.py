@@ -180,14 +180,18 @@ def is_number(value: object) -> bool:
 
 def is_table(path: Path | str) -> bool:
     """Whether the name of a file ends as those of CSV and TSV files do."""
-    return Path(path).name.removesuffix(".gz").lower().endswith((".csv", ".tsv"))
+    return _plain_name(path).endswith((".csv", ".tsv"))
+
+
+def _plain_name(path: Path | str) -> str:
+    return Path(path).name.lower().removesuffix(".gz")
 
 
 def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if not is_table(path):
         yield from read_json_lines(path, dict[str, Any], "a JSON object", reading)
         return
-    tabs = Path(path).name.removesuffix(".gz").lower().endswith(".tsv")
+    tabs = _plain_name(path).endswith(".tsv")
     delimiter = "\t" if tabs else ","
     rows = read_table(path, reading, delimiter)
     line, header = next(rows, (1, []))

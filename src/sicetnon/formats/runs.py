@@ -71,7 +71,13 @@ def fault_of_line(line: str, tag: str) -> str:
     # topic, second column and document stand before a rank; the topic may be glued to the tag
     # before it, or to a score without a tag
     starts = range(3 if words[:1] and words[0] not in _SECOND_COLUMNS else 2, len(words) - 2)
-    if any(words[at].isdecimal() and is_number(words[at + 1]) for at in starts):
+    is_joined = any(words[at].isdecimal() and is_number(words[at + 1]) for at in starts)
+    # a second line that is a fault of its own: without a tag, or with a rank that is none
+    is_joined |= any(
+        words[at - 2] in _SECOND_COLUMNS and is_number(words[at]) and is_number(words[at + 1])
+        for at in range(2, len(words) - 1)
+    )
+    if is_joined:
         return (
             f"found two lines in one, with the tag {tag.strip()[:80]!r}; expected a line end after "
             f"each: {EXPECTED}; awk 1 FILE FILE joins files whose last line has none"

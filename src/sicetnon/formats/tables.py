@@ -15,7 +15,7 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import Reading, read_lines
+from sicetnon.formats.files import CARRIAGE_RETURN, Reading, read_lines
 from sicetnon.formats.limits import Limits
 
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -38,11 +38,14 @@ def read_table(
     """
     reading = reading or Reading()
     lines = read_lines(path, reading)
-    if delimiter != "\t":
-        return _quoted(lines, path, reading.limits, delimiter)
     first = next(lines, (1, ""))
     lines = itertools.chain([first], lines)
-    if any(name.startswith('"') for name in first[1].split(delimiter)):
+    if "\r" in first[1]:
+        raise DataError(CARRIAGE_RETURN, path, first[0])
+    names = first[1].split(delimiter)
+    if delimiter != "\t" or any(name.startswith('"') for name in names):
+        # quotes around fields with another separator are faults for csv
+        check_separator(names, path, first[0], delimiter)
         return _quoted(lines, path, reading.limits, delimiter)
     return ((line, text.split(delimiter)) for line, text in lines if text)
 
@@ -85,7 +88,7 @@ def check_header(
     delimiter: str = ",",
     wanted: Container[str] | None = None,
 ) -> None:
-    """Refuse a header that names a column twice, or has another separator.
+    """As `check_separator`, and refuse a header that names a column twice.
 
     Args:
         header: The names of the columns.
@@ -97,6 +100,22 @@ def check_header(
     Raises:
         DataError: It does.
     """
+    check_separator(header, path, line, delimiter)
+    for name, count in Counter(header).items():
+        if count > 1 and name and (wanted is None or name in wanted):
+            raise DataError(
+                f"found {count} columns of the name {name!r}; expected one; rename the others",
+                path,
+                line,
+            )
+
+
+def check_separator(header: Sequence[str], path: Path | str, line: int, delimiter: str) -> None:
+    """Refuse a header with another separator.
+
+    Raises:
+        DataError: It has more of another one than columns.
+    """
     text = delimiter.join(header)
     other = max((each for each in _SEPARATORS if each != delimiter), key=text.count)
     if text.count(other) >= max(len(header), 1):
@@ -105,13 +124,6 @@ def check_header(
         raise DataError(
             f"found fields with {other!r} between them; expected {named}; {cure}", path, line
         )
-    for name, count in Counter(header).items():
-        if count > 1 and name and (wanted is None or name in wanted):
-            raise DataError(
-                f"found {count} columns of the name {name!r}; expected one; rename the others",
-                path,
-                line,
-            )
 
 
 @contextlib.contextmanager
