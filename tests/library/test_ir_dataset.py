@@ -56,6 +56,7 @@ def test_slices_of_the_documents(task: str) -> None:
         assert [document.doc_id for document in found] == ids[whole]
         assert len(dataset.docs_iter()[part]) == len(ids[whole])
     assert [each.doc_id for each in dataset.docs_iter()[4:10][1:-1][:0.5]] == ids[5:7]
+    assert [each.doc_id for each in dataset.docs_iter()[::2][::2]] == ids[::4]
     assert dataset.docs_iter()[-1].doc_id == ids[-1]
     assert dataset.docs_iter()[3].doc_id == dataset.docs_iter()[1:][2].doc_id == ids[3]
     documents = dataset.docs_iter()

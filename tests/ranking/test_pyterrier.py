@@ -144,6 +144,15 @@ def test_given_candidates_are_ranked_anew_and_no_others_found(
         bm25(queries.assign(query=[None, "a", "b"]))
 
 
+@pytest.mark.parametrize("more", [{}, {"docno": ["a", "b"]}])
+def test_two_queries_of_one_qid_are_refused(
+    index: sicetnon.Index, queries: Any, more: dict[str, list[str]]
+) -> None:
+    both = type(queries)({"qid": ["1", "1"], "query": ["tenure", "homework"], **more})
+    with pytest.raises(DataError, match="two queries of one qid"):
+        sicetnon.as_pyterrier(index.retriever()).transform(both)
+
+
 def test_stages_see_given_candidates_alone(index: sicetnon.Index) -> None:
     seen: list[tuple[str, ...]] = []
 

@@ -102,8 +102,10 @@ class DocumentIterator(Iterator[Any]):
     def __next__(self) -> Any:
         if self._remaining is None:
             places = self._places
+            # a slice of every second document may end beyond what islice takes
+            stop = min(max(places.start, places.stop), sys.maxsize)
             self._remaining = itertools.islice(
-                self._documents.read(), places.start, max(places.start, places.stop), places.step
+                self._documents.read(), places.start, stop, places.step
             )
         return next(self._remaining)
 

@@ -44,6 +44,8 @@ def as_pyterrier(retriever: Retriever, k: int = 1000) -> pyterrier.Transformer:
             if frame[list(keys)].isna().any(axis=None):
                 raise DataError(f"found a row without {', '.join(keys)}; expected each of them")
             rows = frame.assign(**{key: frame[key].astype(str) for key in keys})
+            if (rows.groupby("qid")["query"].nunique() > 1).any():
+                raise DataError("found two queries of one qid; expected one of each qid")
             rows = rows.drop_duplicates([key for key in keys if key != "query"])
             firsts = rows.drop_duplicates("qid")
             topics = list(map(Topic, firsts["qid"], firsts["query"]))
