@@ -24,6 +24,8 @@ _STATISTICS = {
     ("table", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
     ("table", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
 }
+# ends a log of a change of several files, with the name of the file that lists their logs
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 _WAL_VERSION = 2  # of bytes 18 and 19 of the header
 
 
@@ -83,7 +85,8 @@ def has_content(log: Path) -> bool:
     """Whether a file is a log that SQLite would play back: one that ended well is empty or zeroed.
 
     Raises:
-        DataError: It is a link, a pipe, a folder or a device.
+        DataError: It is a link, a pipe, a folder or a device, has a second name, or names another
+            file, which SQLite would remove.
     """
     try:
         found = log.lstat()
@@ -91,9 +94,32 @@ def has_content(log: Path) -> bool:
         return False
     if not stat.S_ISREG(found.st_mode):
         raise DataError("is no regular file; SQLite would write there; remove it", log)
+    if found.st_nlink > 1:
+        raise DataError(
+            f"found {found.st_nlink} names (hard links) of the file; SQLite would write there; "
+            "remove this one",
+            log,
+        )
     with contextlib.suppress(FileNotFoundError), log.open("rb") as file:
-        return file.read(1).strip(b"\0") != b""
+        begin = file.read(1)
+        if found.st_size > len(_NAMES_ANOTHER):
+            file.seek(-len(_NAMES_ANOTHER), os.SEEK_END)
+            if file.read() == _NAMES_ANOTHER:
+                raise DataError("names another file, which SQLite would remove; remove it", log)
+        return begin.strip(b"\0") != b""
     return False
+
+
+def check_logs(path: Path) -> bool:
+    """Whether a log that SQLite would play back lies beside a file.
+
+    Raises:
+        DataError: What lies there is none, or SQLite would write into another file.
+    """
+    # the index of a write-ahead log begins with a number, and so says nothing
+    has_content(log_of(path, "shm"))
+    wal, journal = (has_content(log_of(path, kind)) for kind in ("wal", "journal"))
+    return wal or journal
 
 
 def log_of(path: Path, kind: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,10 @@ import pytest
 from sicetnon import databases
 from sicetnon.cli import main
 from sicetnon.errors import DataError, UsageError
-from sicetnon.judging import JudgingFile, NotSavedError
+from sicetnon.judging import Action, JudgingFile, NotSavedError
 from sicetnon.judging.votes import events, progress
 from support.databases import opened_database
-from support.judging_cases import GONE, first_version, killed_log, outcomes, pool, vote
+from support.judging_cases import GONE, first_version, killed_log, naming, outcomes, pool, vote
 
 
 def keys(path: Path) -> list[str]:
@@ -86,6 +86,40 @@ class TestLogs:
             JudgingFile(path)
         assert not (tmp_path / "elsewhere").exists()
 
+    @pytest.mark.parametrize("kind", ["wal", "shm", "journal"])
+    def test_a_log_with_another_name_is_refused(self, tmp_path: Path, kind: str) -> None:
+        path = pool(tmp_path / "pool")
+        if kind != "journal":
+            first_version(path)
+            (tmp_path / f"pool-{kind}").unlink(missing_ok=True)
+        # SQLite takes a log that begins with a zero for a finished one, and writes over it
+        (tmp_path / "other").write_bytes(bytes(9000))
+        os.link(tmp_path / "other", tmp_path / f"pool-{kind}")
+        with pytest.raises(DataError, match=r"2 names \(hard links\)"):
+            JudgingFile(path)
+        assert (tmp_path / "other").read_bytes() == bytes(9000)
+
+    @pytest.mark.parametrize("is_finished", [False, True])
+    def test_a_log_that_names_another_file_removes_none(
+        self, tmp_path: Path, is_finished: bool
+    ) -> None:
+        path, other = pool(tmp_path / "pool", 60), tmp_path / "other"
+        other.write_text("precious")
+        log = naming(killed_log(path, "journal"), other).rename(tmp_path / "pool-journal")
+        if is_finished:
+            log.write_bytes(bytes(512) + log.read_bytes()[512:])
+        with pytest.raises(DataError, match="names another file, which SQLite would remove"):
+            JudgingFile(path)
+        assert other.read_text() == "precious"
+
+    def test_a_large_log_is_not_read(self, tmp_path: Path) -> None:
+        path = pool(tmp_path / "pool")
+        with (tmp_path / "pool-journal").open("wb") as log:
+            log.write(b"x")
+            log.truncate(1 << 40)
+        with pytest.raises(DataError, match="is the log of another file"):
+            JudgingFile(path)
+
     def test_a_second_name_is_refused(self, tmp_path: Path) -> None:
         os.link(pool(tmp_path / "pool"), tmp_path / "name")
         with pytest.raises(DataError, match="2 names"):
@@ -112,6 +146,18 @@ class TestGone:
             assert len(keys(moved)) == 1
         elif path.exists() and path.stat().st_size > 4096:
             assert keys(path) == []
+
+    def test_a_pool_that_is_written_over_meanwhile_takes_none(self, tmp_path: Path) -> None:
+        path, other = pool(tmp_path / "pool"), pool(tmp_path / "other")
+
+        def while_written() -> Iterator[Action]:
+            yield vote(1)
+            time.sleep(0.02)  # a tick of the clock of the file system
+            path.write_bytes(other.read_bytes())
+
+        with JudgingFile(path) as file, pytest.raises(NotSavedError, match="written over"):
+            file.record("anna", while_written())  # type: ignore[arg-type]
+        assert path.read_bytes() == other.read_bytes()
 
     def test_an_older_copy_in_its_place_takes_none(self, tmp_path: Path) -> None:
         path = pool(tmp_path / "pool")

@@ -17,6 +17,7 @@ import pytest
 from sicetnon.errors import DataError
 from sicetnon.services.response_cache import ResponseCache
 from support.databases import opened_database, rows_of
+from support.judging_cases import naming
 from support.service_double import ServiceDouble
 from support.service_setting import KEY, TEA
 
@@ -153,6 +154,23 @@ class TestCache:
         with suppress(DataError), closing(ResponseCache(tmp_path / "one")) as cache:
             for key, body in bodies.items():
                 assert cache.get(key) in (None, body)
+
+    def test_a_log_that_names_another_file_removes_none(self, tmp_path: Path) -> None:
+        ResponseCache(tmp_path).close()
+        log, other = tmp_path / "answers.sqlite-journal", tmp_path / "other"
+        log.write_bytes(bytes(512))
+        other.write_text("precious")
+        naming(log, other)
+        with pytest.raises(DataError, match="names another file, which SQLite would remove"):
+            ResponseCache(tmp_path)
+        assert other.read_text() == "precious"
+
+    def test_a_link_in_the_folder_is_not_followed(self, tmp_path: Path) -> None:
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "folder" / "answers.sqlite").symlink_to(tmp_path / "outside")
+        with pytest.raises(DataError, match="is a link"):
+            ResponseCache(tmp_path / "folder")
+        assert not (tmp_path / "outside").exists()
 
     def test_an_answer_that_is_cut_short_is_none(self, tmp_path: Path) -> None:
         with closing(ResponseCache(tmp_path)) as cache:

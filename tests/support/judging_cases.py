@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import struct
 import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -134,4 +135,17 @@ def killed_log(path: Path, kind: str) -> Path:
         shutil.copy(own.with_name(f"killed-{kind}"), log)
     for each in path.parent.glob("killed*"):
         each.unlink()
+    return log
+
+
+def naming(log: Path, other: Path) -> Path:
+    """Make a log one of a change of several files: SQLite removes the file that lists their logs.
+
+    Args:
+        log: A log of the kind `journal`.
+        other: The file that it names.
+    """
+    name, page = os.fsencode(other), (1 << 30) // 4096 + 1
+    end = struct.pack(">I", page) + name + struct.pack(">II", len(name), sum(name))
+    log.write_bytes(log.read_bytes() + end + bytes.fromhex("d9d505f920a163d7"))
     return log

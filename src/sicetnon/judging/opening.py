@@ -18,6 +18,7 @@ from pathlib import Path
 from sicetnon.databases import (
     DAMAGE,
     bounded,
+    check_logs,
     check_tables,
     has_content,
     is_write_ahead,
@@ -40,6 +41,8 @@ _PROCESS = threading.RLock()
 would give up the locks that SQLite has on it, for another thread."""
 _WAIT_SECONDS = 30.0
 _LOOKS, _LOOKING = 100, 0.1  # the log of another program that is writing changes meanwhile
+# a log holds each page of its file once; no change takes pages away
+_LOG_GROWTH, _LOG_BYTES = 2, 1 << 20
 _NEXT_STATE = "UPDATE identity SET before = state, state = ?"
 
 
@@ -115,11 +118,15 @@ class Opened:
                 self._check_file()
                 with bounded(self.database):
                     self.database.execute("BEGIN IMMEDIATE")
+                    before = self._path.stat()
                     self._check_pool()
                     self.database.execute(_NEXT_STATE, (token(),))
                     yield
                     last = self._last_event()
                     self._check_file()
+                    # SQLite writes when it commits, not before: somebody else has
+                    if _written(before) != _written(self._path.stat()):
+                        raise self._replaced("was written over")
                     self.database.execute("COMMIT")
                 self._check_file()
                 self._last = last
@@ -171,6 +178,11 @@ class Opened:
         )
 
 
+def _written(found: os.stat_result) -> tuple[int, int]:
+    """Differs as soon as a file is written."""
+    return found.st_mtime_ns, found.st_size
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise DataError("found no judging file; make one with: sicetnon judge pool", path)
@@ -197,6 +209,8 @@ def _connect(path: Path) -> sqlite3.Connection:
                     raise sqlite3.OperationalError("another program has it open")
                 database.execute("PRAGMA synchronous = FULL")
                 database.execute("PRAGMA foreign_keys = ON")
+                # nothing is written before a transaction commits
+                database.execute("PRAGMA cache_spill = OFF")
         except sqlite3.OperationalError as error:
             database.close()
             raise NotSavedError(f"{path}: cannot be opened for writing: {error}") from None
@@ -245,6 +259,8 @@ def _check_logs(path: Path) -> None:
     Raises:
         DataError: One is there.
     """
+    if not check_logs(path):
+        return
     wal, journal = log_of(path, "wal"), log_of(path, "journal")
     if has_content(wal):
         # a file of version 1 that nobody has written since; later ones have another kind of log
@@ -271,6 +287,8 @@ def _is_of_state(journal: Path, path: Path) -> bool:
             row = database.execute("SELECT pool, before, state FROM identity").fetchone()
         pool, before, state = map(str, row)
     except (*DAMAGE, TypeError, ValueError):
+        return False
+    if journal.stat().st_size > _LOG_GROWTH * path.stat().st_size + _LOG_BYTES:
         return False
     token = rf"([0-9a-f]{{{TOKEN}}})"
     log = re.search(f"{re.escape(pool)}{token}{token}".encode(), journal.read_bytes())

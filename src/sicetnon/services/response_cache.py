@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sicetnon.databases import DAMAGE, bounded, check_tables, has_content, log_of
+from sicetnon.databases import DAMAGE, bounded, check_logs, check_tables
 from sicetnon.errors import DataError
 from sicetnon.folders import keep_private
 
@@ -46,13 +46,16 @@ class ResponseCache:
         self.path = path / _FILE if path.is_dir() else path
         self._lock = threading.Lock()
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.path != path and self.path.is_symlink():
+            # what is fetched would be written outside of the folder that was named
+            raise DataError("is a link; name the file that it leads to", self.path)
         if self.path.exists() and not self.path.is_file():
             raise DataError(
                 "is no regular file; expected the file of kept answers, or none", self.path
             )
         with self._clear_errors():
             # a log that SQLite plays back may be that of another file
-            is_unsure = any(has_content(log_of(self.path, kind)) for kind in ("wal", "journal"))
+            is_unsure = check_logs(self.path)
             # answers tell what was asked: others shall not read them at any time
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
