@@ -102,9 +102,7 @@ def run_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Here:
     """Runs `kernel.py` as a new process would, in this one, which has numba already."""
-    from numba import config
-
-    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
 
     def run(cache: str = "cache") -> str:
@@ -281,6 +279,22 @@ def test_numbas_own_folder_is_held_to_the_same(
     change(cache)
     assert run(source, NUMBA_CACHE_DIR=str(cache)) == "1.5\n"
     assert kept.read_bytes() == b"x" * 99
+
+
+@pytest.mark.parametrize("setting", ["cache_dir: own", "cache_dir: [", "debug_cache: 1"])
+def test_a_file_of_the_working_folder_sets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    # it may have come with a corpus, and so may kernels beside it
+    (tmp_path / "corpus").mkdir()
+    monkeypatch.chdir(tmp_path / "corpus")
+    Path(".numba_config.yaml").write_text(setting)
+    source = tmp_path / "kernel.py"
+    source.write_text(KERNEL)
+    places = {"SICETNON_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+    assert run(source, **places) == "1.5\n"
+    assert list((tmp_path / "cache").rglob("*.nbc"))
+    assert [each.name for each in Path.cwd().iterdir()] == [".numba_config.yaml"]
 
 
 @pytest.mark.parametrize("called_as", ["compiled", "inlined"])

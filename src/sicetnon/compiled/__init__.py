@@ -6,9 +6,11 @@ A small piece of work is done sooner without it, in plain Python and numpy.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 Parameters = ParamSpec("Parameters")
@@ -191,6 +193,34 @@ class _Plainness:
             self.seconds += seconds
             self.is_over = self.is_over or self.seconds > PLAIN_SECONDS
             return not self.is_over
+
+
+@contextlib.contextmanager
+def importing_numba() -> Iterator[None]:
+    """Keep numba from reading `.numba_config.yaml` of the working folder, which may be anybody's.
+
+    It could name a folder with kernels of its own, which are code. A program that has imported
+    numba before has decided for itself.
+    """
+    if "numba" in sys.modules:
+        yield
+        return
+    import yaml
+
+    load = yaml.safe_load
+    yaml.safe_load = lambda file: None if _is_numbas(file) else load(file)
+    try:
+        yield
+        from numba.core import config
+
+        # else it would be read again before a kernel is compiled
+        config._config_fname = ""  # type: ignore[attr-defined]
+    finally:
+        yaml.safe_load = load
+
+
+def _is_numbas(file: object) -> bool:
+    return getattr(file, "name", None) == ".numba_config.yaml"
 
 
 _plainness = _Plainness()

@@ -21,14 +21,16 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
-from numba import config, njit
-from numba.core import caching, event
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.runtime import nrt
 
-from sicetnon.compiled import Kernel
+from sicetnon.compiled import Kernel, importing_numba
 from sicetnon.folders import code_folder, is_own_file, is_own_folder
 from sicetnon.platforms import try_lock
+
+with importing_numba():
+    from numba import njit
+    from numba.core import caching, event
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.runtime import nrt
 
 _LOG = logging.getLogger("sicetnon.compiled")
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -83,7 +85,8 @@ class _Locator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
 
     def __init__(self, function: Callable[..., Any], file: str):
         self._py_file, self._lineno = file, function.__code__.co_firstlineno
-        named = config.CACHE_DIR  # type: ignore[attr-defined]  # set when numba is imported
+        # numba's own setting may come from a file
+        named = os.environ.get("NUMBA_CACHE_DIR")
         folder = Path(named) if named else code_folder("kernels")
         self._folder = folder / self.get_suitable_cache_subpath(file)  # type: ignore[no-untyped-call]
         self._top = folder

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.compiled import importing_numba
 from sicetnon.errors import UsageError
 from sicetnon.retrieval.formulas import UNSEEN, Accumulate, WindowPostings
 from sicetnon.retrieval.plain import weighted
@@ -124,7 +125,8 @@ def _tuple_type(kind: type, names: tuple[str, ...]) -> Any:
 def _compiled(kind: type[OwnModel]) -> Callable[..., Reals]:
     """The model's function in a compiled loop over documents."""
     # it takes half a second to load
-    from numba import njit
+    with importing_numba():
+        from numba import njit
 
     score: Any = njit(nogil=True, error_model="numpy")(kind.score)
 

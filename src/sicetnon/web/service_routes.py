@@ -184,7 +184,7 @@ class _Uuids:
         hashes, places = self._order
         try:
             wanted = _hash(uuid)
-        except ValueError:
+        except (ValueError, OverflowError):  # a sign is a digit to `int`
             return []
         first, last = (int(hashes.searchsorted(wanted, side)) for side in ("left", "right"))
         found: list[int] = places[first:last].tolist()
