@@ -113,6 +113,21 @@ def test_an_answer_without_end_is_not_read(packed: bool) -> None:
                 connection.ask("GET", "/name/_settings")
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_answer_that_unpacks_to_gigabytes_is_not_read(times: int) -> None:
+    pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
+    body = b" " * (64 << 20)
+    for _ in range(times):
+        body = gzip.compress(body)
+    headers = {"Content-Encoding": ", ".join(["gzip"] * times)}
+    with (
+        served(200, "application/json", body, headers) as place,
+        closing(Connection(parse_address(place))) as connection,
+        pytest.raises(ClusterError, match="too long"),
+    ):
+        connection.ask("GET", "/name/_settings")
+
+
 SHARDS = {"_shards": {"total": 1, "successful": 1, "failed": 0}}
 REQUESTS = (
     ("POST", "/x/_search"),

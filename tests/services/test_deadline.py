@@ -75,3 +75,17 @@ def test_a_redirect_to_the_same_host_is_followed(tmp_path: Path) -> None:
         double.faults = [["here"] * 9]
         with pytest.raises(ServiceError, match="in a circle"):
             ask(double.url, tmp_path / "b")
+
+
+def test_what_is_for_this_machine_goes_to_no_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with ServiceDouble() as double, ServiceDouble() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        with pytest.raises(ServiceError):
+            # with the key, in the clear
+            ask(double.url, tmp_path, body={})
+        assert not proxy.requests
+        assert double.requests

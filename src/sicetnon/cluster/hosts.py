@@ -17,6 +17,7 @@ import urllib3
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.credentials import Credentials
 from sicetnon.errors import UsageError, needing
+from sicetnon.formats.limits import Limits
 from sicetnon.services.deadline import (
     FloodError,
     LimitedConnection,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 MOST_ANSWER_BYTES = 1 << 30
 """Bytes of an answer; the engine sends far less for any request of this package."""
 
+_PART = 1 << 20
 _LEFT_SECONDS = 10.0
 _SLOW_SECONDS = 0.7
 _PROBE_SECONDS = 0.4
@@ -262,18 +264,29 @@ def _limit(pool: Any, most_bytes: int) -> None:
         try:
             with within(timeout, most_bytes):
                 answer = send(*arguments, **options, timeout=timeout, preload_content=False)
-                data = answer.read(most_bytes + 1)
+                data = _read(answer, most_bytes)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             if has_cause(error, FloodError):
                 raise AnswerTooLongError from None
             raise
-        if len(data) > most_bytes:
-            answer.close()
-            raise AnswerTooLongError
         answer.release_conn()
         return SimpleNamespace(data=data, headers=answer.headers, status=answer.status)
 
     pool.urlopen = limited
+
+
+def _read(answer: urllib3.BaseHTTPResponse, most_bytes: int) -> bytes:
+    """The body of an answer, unpacked within the limits of files: a server may pack it unasked."""
+    limits, parts, size = Limits.from_environment(), list[bytes](), 0
+    while part := answer.read(_PART):
+        parts.append(part)
+        size += len(part)
+        # bytes that came from the network
+        is_bomb = limits.unpacks_too_much(answer.tell(), size, "") is not None
+        if size > most_bytes or is_bomb:
+            answer.close()
+            raise AnswerTooLongError
+    return b"".join(parts)
 
 
 def _secured(address: Address, credentials: Credentials) -> dict[str, Any]:

@@ -366,8 +366,9 @@ def _pool(url: str, timeout: float) -> urllib3.PoolManager:
         "headers": {"User-Agent": f"sicetnon/{VERSION}"},
         "maxsize": 8,
     }
-    proxy = urllib.request.getproxies().get(parts.scheme)
-    if proxy and not urllib.request.proxy_bypass(parts.hostname or ""):
+    proxy, host = urllib.request.getproxies().get(parts.scheme), parts.hostname or ""
+    # what is for this machine, keys included, goes to no other
+    if proxy and not is_loopback(host) and not urllib.request.proxy_bypass(host):
         manager: urllib3.PoolManager = urllib3.ProxyManager(proxy, **settings)
     else:
         manager = urllib3.PoolManager(**settings)
