@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -98,6 +99,26 @@ def test_no_link_is_read(index: Path, tmp_path: Path, link) -> None:
         IndexReader.open(index)
     with pytest.raises(BrokenIndexError, match=r"link|no regular file"):
         verify_index(index)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes among files")
+@pytest.mark.parametrize(
+    "name", ["building-000002", "segment-000009", f"{SEGMENT}/live-9", f"{SEGMENT}/annotation-x"]
+)
+def test_no_pipe_is_waited_for(index: Path, name: str, failing) -> None:
+    os.mkfifo(index / name)
+    status, line = failing("index", "delete", "old3", "-o", str(index))
+    assert status == 1
+    assert f"{index / name}: is a pipe or a device; remove it" in line
+
+
+def test_a_link_to_itself_is_no_place_for_an_index(tmp_path: Path, failing) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    more = put(tmp_path, "more.jsonl", lines({"id": "more", "text": "one more school"}))
+    status, line = failing("index", "build", str(more), "-o", str(loop))
+    assert status == 1
+    assert "loop: File exists" in line
 
 
 def test_an_index_may_be_named_by_a_link(index: Path, tmp_path: Path) -> None:

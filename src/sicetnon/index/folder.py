@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -115,6 +116,8 @@ def _clean(folder: Path) -> None:
 def _refuse_links(folder: Path) -> None:
     """Refuse links among segments and their files: what is written or removed there lies elsewhere.
 
+    So are pipes and devices, which nobody could open without waiting.
+
     Raises:
         BrokenIndexError: There is one; nothing was changed.
     """
@@ -123,6 +126,8 @@ def _refuse_links(folder: Path) -> None:
     for path in itertools.chain(segments, *(path.iterdir() for path in real)):
         if path.is_symlink():
             raise BrokenIndexError(f"{path}: found a link, which leads out of the index; remove it")
+        if not path.is_dir() and not path.is_file():
+            raise BrokenIndexError(f"{path}: is a pipe or a device; remove it")
 
 
 def _clean_segment(folder: Path, entry: SegmentEntry) -> None:
@@ -152,7 +157,8 @@ def refuse_inside_index(path: Path) -> None:
     Raises:
         UsageError: The path lies in such a folder.
     """
-    for parent in path.resolve().parents:
+    # `resolve` has no answer to a link that leads to itself
+    for parent in Path(os.path.realpath(path)).parents:
         if (parent / MANIFEST).is_file() and any(parent.glob(f"{SEGMENT_PREFIX}*")):
             raise UsageError(f"{path}: lies in the index {parent}; choose a place outside of it")
 

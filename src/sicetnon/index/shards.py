@@ -66,7 +66,7 @@ def merge_indexes(
     for shard in shards:
         # before a folder is made for the index, which may be this one
         read_manifest(shard)
-    is_shard = folder.resolve() in {shard.resolve() for shard in shards}
+    is_shard = os.path.realpath(folder) in map(os.path.realpath, shards)
     with locked(folder, may_create=not is_shard):
         return _merge(shards, folder, link, batch_documents)
 
