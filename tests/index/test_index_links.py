@@ -112,6 +112,22 @@ def test_no_pipe_is_waited_for(index: Path, name: str, failing) -> None:
     assert f"{index / name}: is a pipe or a device; remove it" in line
 
 
+@pytest.mark.parametrize("suffix", ["", ".unfinished"])
+def test_no_second_name_is_written_over(index: Path, suffix: str, failing) -> None:
+    copy = shutil.copytree(index, index.with_name("copy"))
+    assert main(["index", "annotate", str(copy), "--with", "quality", "--quiet"]) == 0
+    (made,) = (copy / SEGMENT).glob("annotation-quality-*")
+    mine = index.with_name("mine")
+    mine.write_text("mine")
+    (index / SEGMENT / f"{made.name}.unfinished").touch()
+    (index / SEGMENT / f"{made.name}{suffix}").unlink(missing_ok=True)
+    os.link(mine, index / SEGMENT / f"{made.name}{suffix}")
+    status, line = failing("index", "annotate", str(index), "--with", "quality")
+    assert status == 1
+    assert "has a second name (hard link)" in line
+    assert mine.read_text() == "mine"
+
+
 def test_a_link_to_itself_is_no_place_for_an_index(tmp_path: Path, failing) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)

@@ -54,6 +54,10 @@ class ResumableFile:
         self.path, self._log_path, self._work = path, log, dict(work)
         for own in (path, log):
             check_plain(own)
+            if own.exists() and own.stat().st_nlink > 1:
+                raise SicetnonError(
+                    f"{own}: has a second name (hard link), and would be written over; remove it"
+                )
         self._log: BinaryIO = log.open("a+b")
         try:
             if not try_lock(self._log):
