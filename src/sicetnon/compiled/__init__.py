@@ -208,13 +208,13 @@ def importing_numba() -> Iterator[None]:
     import yaml
 
     load = yaml.safe_load
-    yaml.safe_load = lambda file: None if _is_numbas(file) else load(file)
+    yaml.safe_load = lambda stream: None if _is_numbas(stream) else load(stream)
     try:
         yield
         from numba.core import config
 
         # else it would be read again before a kernel is compiled
-        config._config_fname = ""  # type: ignore[attr-defined]
+        config._config_fname = ""
     finally:
         yaml.safe_load = load
 
