@@ -291,8 +291,9 @@ def test_a_file_of_the_working_folder_sets_nothing(
     Path(".numba_config.yaml").write_text(setting)
     source = tmp_path / "kernel.py"
     source.write_text(KERNEL)
-    places = {"SICETNON_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
-    assert run(source, **places) == "1.5\n"
+    # the environment would take precedence
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert run(source, SICETNON_CACHE=str(tmp_path / "cache")) == "1.5\n"
     assert list((tmp_path / "cache").rglob("*.nbc"))
     assert [each.name for each in Path.cwd().iterdir()] == [".numba_config.yaml"]
 
