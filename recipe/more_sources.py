@@ -13,7 +13,7 @@ from typing import Any
 
 from recipe.examples import Example, Split
 from recipe.side_labels import arguments_of
-from recipe.sources import data_folder, plain, rows
+from recipe.sources import data_folder, passages, plain, rows
 from sicetnon.arguments.side.debates import END_WORDS
 from sicetnon.arguments.side.words import ends, overlap
 from sicetnon.formats.topics import read_topics
@@ -227,12 +227,7 @@ def _is_kept(group: str) -> bool:
 def comparative_passages() -> Iterator[Example]:
     """Passages of web pages with the object that they favour (read by a large language model)."""
     labels = {"FIRST": 0, "SECOND": 1, "NEUTRAL": 2, "NO": 3}
-    texts = {}
-    path = data_folder() / "touche-2022-task-2/input/passages.jsonl.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            passage = json.loads(line)
-            texts[passage["id"]] = passage["contents"]
+    texts = {each["id"]: each["contents"] for each in passages()}
     for row in rows(data_folder() / "train/stance/comparative-passages.tsv", "\t", quoted=False):
         yield Example(
             "comparison",

@@ -59,6 +59,13 @@ def rows(path: Path, delimiter: str = ",", quoted: bool = True) -> Iterator[dict
             yield from csv.DictReader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
 
 
+def passages() -> Iterator[dict[str, str]]:
+    """The passages of web pages (Touché 2022, task 2), with `id` and `contents`."""
+    path = data_folder() / "touche-2022-task-2/input/passages.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
 def _json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
