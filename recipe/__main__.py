@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parents[1] / "src/sicetnon/models/debate"
 SIDES = SHIPPED.with_name("sides")
+STEPS = ("data", "train", "export", "figures", "sharing", "sides", "reader")
 ALONE = ("deep-conclusions", "arguing")
 """The stages whose networks are graphs that are added to a model."""
 
@@ -26,11 +27,20 @@ ALONE = ("deep-conclusions", "arguing")
 def main() -> None:
     """Run one step."""
     parser = argparse.ArgumentParser(prog="python -m recipe", description=__doc__)
-    parser.add_argument("step", choices=["data", "train", "export", "figures", "sharing", "sides"])
+    parser.add_argument("step", choices=STEPS)
     parser.add_argument("stage", nargs="?", choices=list(configuration().stages))
     parser.add_argument("--fold", type=int, help="the fold to leave out (default: none)")
     parser.add_argument("--version", default="1", help="export: what tells this model from others")
     parser.add_argument("--models", help="sides: folders of the models of all folds, with {fold}")
+    for name, seconds in (("teacher", 600), ("student", 400)):
+        text = f"reader: how long the {name} learns (default: {seconds})"
+        parser.add_argument(f"--seconds-{name}", type=float, default=seconds, help=text)
+    parser.add_argument(
+        "--start",
+        type=Path,
+        default=SHIPPED / "sides.onnx",
+        help="reader: the graph of sides of debate 12 (default: the shipped one)",
+    )
     parser.add_argument("--threads", type=int, default=0, help="cores to use (default: all)")
     arguments = parser.parse_args()
     if arguments.threads and arguments.step != "sides":
@@ -53,6 +63,7 @@ def main() -> None:
         "figures": _figures,
         "sharing": _sharing,
         "sides": _sides,
+        "reader": _reader,
     }
     try:
         steps[arguments.step](arguments)
@@ -194,6 +205,13 @@ def _sides(arguments: argparse.Namespace) -> None:
     from recipe.side_fit import Readers, fit
 
     print(fit(SIDES, Readers(arguments.models, arguments.threads or None)))
+
+
+def _reader(arguments: argparse.Namespace) -> None:
+    from recipe.reader import run
+
+    seconds = arguments.seconds_teacher, arguments.seconds_student
+    print(run(configuration(), seconds, arguments.start, SHIPPED, arguments.version))
 
 
 def _figures(arguments: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from recipe.augmentation import augmented
 from recipe.configuration import Stage
 from recipe.examples import Example, turned_round
 from recipe.network import original_pieces
-from recipe.pieces import Pieces
+from recipe.pieces import Ids, Pieces
 from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
 
@@ -103,6 +103,11 @@ def tokens(
             start = rng.randrange(len(ids) - length + 1) if rng else 0
             ids = ids[start : start + length]
         rows.append(pieces.framed(ids, pieces.ids(context)[:64]))
+    return arrays_of(rows)
+
+
+def arrays_of(rows: Sequence[tuple[Ids, Ids]]) -> dict[str, Tensor]:
+    """The inputs of the encoder for pairs of token ids: three arrays [batch, tokens]."""
     longest = max(len(first) + len(second) for first, second in rows)
     arrays = {
         name: torch.zeros((len(rows), longest), dtype=torch.long)

@@ -50,6 +50,26 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         return next((folds for folds in self.left_out if fold in folds), (fold,))
 
 
+class Learner(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """How the reader, or its teacher, learns: `rounds` is the last part, with rounded weights."""
+
+    layers: int
+    rate: float
+    head_rate: float
+    warm_up: int
+    tokens: int
+    adapters: int = 0
+    rounds: float = 0.0
+
+
+class ReaderSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The reader and its teacher; `shares` is how often a text of a data set is read."""
+
+    teacher: Learner
+    student: Learner
+    shares: dict[str, float]
+
+
 class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """All settings."""
 
@@ -60,6 +80,7 @@ class Configuration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     weight_decay: float
     unlabelled: int
     save_every: int
+    reader: ReaderSettings
     stages: dict[str, Stage]
 
     def seed_of(self, stage: Stage) -> int:

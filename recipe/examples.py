@@ -23,7 +23,7 @@ class Example:
         text: The text.
         label: A quality from 0 to 1, or the number of a class.
         group: The unit that a split must not divide: topic, question, essay or pair of objects.
-        context: The topic or claim of a stance; empty otherwise.
+        context: The topic or claim of a stance, or the question of a passage; empty otherwise.
         first: An object of a comparison.
         second: The other.
         split: Its split.

@@ -28,10 +28,11 @@ OUTPUTS = {
 }
 """The outputs of each graph; the last two share one encoder, with adapters and without."""
 ADDED = {
-    "deep-conclusions": ("sides", "side"),
-    "arguing": ("argumentativeness", "argumentativeness"),
+    "deep-conclusions": ("sides", ("side",)),
+    "reader": ("sides", ("side", "about", "carries")),
+    "arguing": ("argumentativeness", ("argumentativeness",)),
 }
-"""The graphs that are added to a model one by one, with their output, by their stage."""
+"""The graphs that are added to a model one by one, with their outputs, by their stage."""
 _HEADS = {"side": "stance"}
 """The heads of outputs with another name."""
 WEIGHTS, TOKENIZER = "weights.bin", "tokenizer.json.gz"
@@ -154,12 +155,12 @@ def add_graph(network: Network, stage: str, folder: Path, version: str) -> None:
         folder: The folder of the model.
         version: The version of the model.
     """
-    name, output = ADDED[stage]
+    name, outputs = ADDED[stage]
     graph = folder / f"{name}.onnx"
     weights = Weights.of([path for path in sorted(folder.glob("*.onnx")) if path != graph])
     with tempfile.TemporaryDirectory() as scratch:
         whole, small = Path(scratch) / "whole.onnx", Path(scratch) / "small.onnx"
-        _write_graph(Exported(network, [output]).eval(), [output], whole)
+        _write_graph(Exported(network, outputs).eval(), outputs, whole)
         _quantize(whole, small)
         weights.take_from(small, graph)
     (folder / WEIGHTS).write_bytes(weights.content)

@@ -189,7 +189,7 @@ def begun(settings: Configuration, stage: Stage, folder: Path, fold: int | None 
         fitting = {n: v for n, v in state.items() if n in own and v.shape == own[n].shape}
         network.take(fitting)
     if stage.layers != before.layers:
-        grow(network.encoder, stage.layers, _sample())
+        grow(network.encoder, stage.layers, sample())
     if stage.words == "four-bit":
         network.quantize_words()
     if stage.keeps:
@@ -245,6 +245,6 @@ def _untrained(settings: Configuration, stage: Stage, folder: Path) -> Network:
     return Network.original(heads, reads, dropout, stage.adapters, stage.layers)
 
 
-def _sample() -> dict[str, Tensor]:
+def sample() -> dict[str, Tensor]:
     """Texts of our own, to see what the states of a network are like."""
     return tokens(list(written_conclusions())[:_SAMPLED], length=64)

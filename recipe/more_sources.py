@@ -173,7 +173,7 @@ def portal_arguments() -> Iterator[Example]:
     those on the subject of a topic.
     """
     folder = data_folder() / "touche-2020-task-1"
-    judged = _judged_ids()
+    judged = judged_ids()
     topics = [topic.title for topic in read_topics(folder / "input/topics.xml")]
     unknown = set((folder / "unknown-stance-ids.txt").read_text(encoding="utf-8").split())
     debates = {_debate(identifier) for identifier in judged}
@@ -202,7 +202,8 @@ def _arguments(folder: Path) -> tuple[Argument, ...]:
     return tuple(arguments_of(folder / "touche-2020-task-1" / "input"))
 
 
-def _judged_ids() -> set[str]:
+def judged_ids() -> set[str]:
+    """The ids of the arguments that are judged anywhere."""
     found = set()
     for path in (data_folder() / "qrels").glob("*2020-task-1*"):
         found |= {line.split()[2] for line in path.read_text(encoding="utf-8").splitlines()}
@@ -235,6 +236,7 @@ def comparative_passages() -> Iterator[Example]:
             plain(texts[row["id"]]),
             labels[row["stance"]],
             row["topic"],
+            row["question"],
             first=row["first"],
             second=row["second"],
         )
