@@ -10,7 +10,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -201,7 +201,9 @@ def read_all(path: Path | str, reading: Reading | None = None) -> bytes:
     return data
 
 
-def read_lines(path: Path | str, reading: Reading | None = None) -> Iterator[tuple[int, str]]:
+def read_lines(
+    path: Path | str, reading: Reading | None = None
+) -> Generator[tuple[int, str], None, None]:
     """The lines of a UTF-8 text file with their numbers, from 1, without their line ends.
 
     Raises:

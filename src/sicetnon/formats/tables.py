@@ -37,17 +37,18 @@ def read_table(
             longer than a record may be.
     """
     reading = reading or Reading()
-    lines = read_lines(path, reading)
-    first = next(lines, (1, ""))
-    lines = itertools.chain([first], lines)
-    if "\r" in first[1]:
-        raise DataError(CARRIAGE_RETURN, path, first[0])
-    names = first[1].split(delimiter)
-    if delimiter != "\t" or any(name.startswith('"') for name in names):
-        # quotes around fields with another separator are faults for csv
-        check_separator(names, path, first[0], delimiter)
-        return _quoted(lines, path, reading.limits, delimiter)
-    return ((line, text.split(delimiter)) for line, text in lines if text)
+    # an error closes the file at once, and not when its traceback is collected
+    with contextlib.closing(read_lines(path, reading)) as read:
+        first = next(read, (1, ""))
+        if "\r" in first[1]:
+            raise DataError(CARRIAGE_RETURN, path, first[0])
+        lines, names = itertools.chain([first], read), first[1].split(delimiter)
+        if delimiter != "\t" or any(name.startswith('"') for name in names):
+            # quotes around fields with another separator are faults for csv
+            check_separator(names, path, first[0], delimiter)
+            yield from _quoted(lines, path, reading.limits, delimiter)
+        else:
+            yield from ((line, text.split(delimiter)) for line, text in lines if text)
 
 
 def _quoted(
