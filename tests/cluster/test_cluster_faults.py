@@ -45,7 +45,8 @@ from support.cluster_nodes import Cluster
 from support.patience import HANGS
 
 COPIES = ClusterOptions(shards=3, replicas=1, lease=1.0)
-SMALL_BATCHES = replace(COPIES, batch_bytes=1 << 14)
+# on a busy machine, a node that was killed needs longer than usual until it takes copies
+SMALL_BATCHES = replace(COPIES, batch_bytes=1 << 14, placing_seconds=HANGS)
 WAITS = 3.0
 """Seconds that a search waits for nodes at most."""
 

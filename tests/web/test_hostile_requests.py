@@ -44,6 +44,18 @@ def app(index: sicetnon.Index) -> Any:
     return made
 
 
+def is_slow(
+    app: Any, method: str, target: bytes, headers: dict[str, bytes], body: bytes = b""
+) -> bool:
+    """Whether three tries in a row are slow: an import or a garbage collection slows one."""
+    for _ in range(3):
+        answer = answered(app, method, target, headers, body)
+        assert answer.status < 500
+        if answer.seconds < _SECONDS:
+            return False
+    return True
+
+
 class TestTime:
     @pytest.mark.parametrize("unit", _UNITS)
     @pytest.mark.parametrize(
@@ -58,9 +70,7 @@ class TestTime:
     )
     def test_no_address_is_slow(self, path: bytes, unit: bytes, app: Any) -> None:
         target = path + unit * (_LONG // len(unit))
-        answer = answered(app, "GET", target, {"accept": b"text/html"})
-        assert answer.status < 500
-        assert answer.seconds < _SECONDS
+        assert not is_slow(app, "GET", target, {"accept": b"text/html"})
 
     @pytest.mark.parametrize("unit", [b'\\"', b"\\", b'"', b";", b"=", b",", b" ", b"a=b;"])
     @pytest.mark.parametrize("start", [b"", b'a="', b'sicetnon-token="', b"multipart/form-data; "])
@@ -70,9 +80,8 @@ class TestTime:
     def test_no_header_is_slow(self, name: str, start: bytes, unit: bytes, app: Any) -> None:
         value = start + unit * (_LONG // len(unit))
         for method, path in (("GET", b"/judge"), ("POST", b"/token"), ("POST", b"/api/v1/reply")):
-            answer = answered(app, method, path, {name: value}, b"{}" if method == "POST" else b"")
-            assert answer.status < 500
-            assert answer.seconds < _SECONDS
+            body = b"{}" if method == "POST" else b""
+            assert not is_slow(app, method, path, {name: value}, body)
 
     def test_a_body_of_wrong_types_is_read_up_to_the_first(self, app: Any) -> None:
         wrong = json.dumps({f"run {number}": 1 for number in range(500_000)}).encode()
