@@ -1,6 +1,6 @@
 """What the product writes is what it wrote; see __main__.py.
 
-The groups `annotated` and `real` take minutes: they run where SICETNON_GOLDEN is `all`.
+The slow groups take many minutes: they run where SICETNON_GOLDEN is `all`, `real` with real data.
 """
 
 from __future__ import annotations
@@ -10,14 +10,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
+FAST = ("index", "run", "score", "ask", "page api", "help names")
+SLOW = ("model", "real")
 
 
-def test_all_outputs_are_the_golden_ones() -> None:
-    more = ["all"] if os.environ.get("SICETNON_GOLDEN") == "all" else []
+@pytest.mark.parametrize("groups", FAST + SLOW)
+def test_outputs_are_the_golden_ones(groups: str, request: pytest.FixtureRequest) -> None:
+    if groups in SLOW and os.environ.get("SICETNON_GOLDEN") != "all":
+        pytest.skip("takes minutes; set SICETNON_GOLDEN=all")
+    if groups == "real":
+        request.getfixturevalue("data")
     paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.golden", "check", *more],
+        [sys.executable, "-m", "tests.golden", "check", *(f"{each}/" for each in groups.split())],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
         capture_output=True,
