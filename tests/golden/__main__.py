@@ -34,7 +34,7 @@ PASSING = (
     (r"\b127\.0\.0\.1:\d+", "<server>"),
     (r"(?<![\d.])\d+\.\d+\.\d+(\.?(dev|rc|post|a|b)\d*)?(?![\d.])", "<version>"),
     (r"(?<![\w.])[\d.,]+ (ms|s|seconds|min|minutes)\b", "<time>"),
-    (r"(seconds: |\"(query_time|seconds)\": ?)[\d.e-]+", r"\1<time>"),
+    (r"(seconds: |\"(query_time|seconds|time)\": ?)[\d.e-]+", r"\1<time>"),
     (r"(cores: |model: |kernel: )[\w-]+\n", r"\1<machine>\n"),
     (r"/tmp/[\w.-]+", "<temporary>"),
     (r"\bsicetnon(\.\w+)+\.(?=\w)| at 0x[0-9a-f]+", ""),

@@ -30,7 +30,7 @@ QUESTIONS = {
     "should": "Should teachers get tenure?",
     "is": "Is homework good for children?",
     "why": "Why should zoos be abolished?",
-    "claim": "Voting should be compulsory.",
+    "claim": "I think that zoos should be closed.",
     "words": "nuclear power climate change",
     "misspelt": "Should techers get tenuer?",
     "nothing": "quaternions zygote",
@@ -195,18 +195,16 @@ def runs() -> list[str]:
     return ["bm25.txt", "dirichlet.txt", "default.txt"]
 
 
-def pool() -> Outputs:
+def pool(file: str) -> Outputs:
     """Make a pool, which two assessors have judged in part."""
-    words = ("-o", "pool.sqlite", "--topics", f"{SAMPLE}/{TOPICS}", "--depth", "5", "--votes", "2")
+    words = ("-o", file, "--topics", f"{SAMPLE}/{TOPICS}", "--depth", "5", "--votes", "2")
     yield "judge/pool", command("judge", "pool", *runs(), *words)
-    lines = Path(QRELS[0]).read_text().splitlines(keepends=True)
-    for name, step in (("Ann", 2), ("Bob", 3)):
-        Path("known.qrels").write_text("".join(lines[::step]).replace(" 2\n", f" {step - 1}\n"))
+    lines = Path(QRELS[0]).read_text().replace(" -2\n", " 0\n").splitlines(keepends=True)
+    for name, step, label in (("Ann", 2, "2"), ("Bob", 3, "1")):
+        known = Path("known.qrels")
+        known.write_text("".join(lines[::step]).replace(" 2\n", f" {label}\n"))
         words = ("--assessor", name, "--dimension", "relevance")
-        yield (
-            f"judge/import-{name}",
-            command("judge", "import", "pool.sqlite", "known.qrels", *words),
-        )
+        yield f"judge/import-{name}", command("judge", "import", file, known, *words)
 
 
 def score_group() -> Outputs:
@@ -233,13 +231,13 @@ def score_group() -> Outputs:
         yield f"score/fuse/{method}", said + Path("fused.txt").read_text()
     made = sicetnon.experiment(runs(), f"{SAMPLE}/{TOPICS}", QRELS, measures, baseline=0)
     yield "score/experiment", f"{made}\n{made._repr_html_()}"
-    for name, said in pool():
+    for name, said in pool("pool.sqlite"):
         yield f"score/{name}", said
     for verb, form in itertools.product(("status", "agreement", "disagreements"), ("", "--json")):
         yield f"score/judge/{verb}{form}", command("judge", verb, "pool.sqlite", *form.split())
-    yield "score/judge/undo", command("judge", "undo", "pool.sqlite", "--assessor", "Bob")
     yield "score/judge/export", command("judge", "export", "pool.sqlite", "-o", "judged")
     yield from files("judged", "score/judge/judged")
+    yield "score/judge/undo", command("judge", "undo", "pool.sqlite", "--assessor", "Bob")
 
 
 def held_by(name: str) -> str:
@@ -305,9 +303,9 @@ SERVERS: dict[str, Server] = {}
 def server(kind: str) -> Server:
     """The running server of arguments, with a pool and runs, or of passages."""
     if kind not in SERVERS:
-        *_, _ = pool()
+        *_, _ = pool("served.sqlite")
         scored = ("--runs", *runs(), "--qrels", *QRELS, "--topics", f"{SAMPLE}/{TOPICS}")
-        options = {"arguments": ("--judge", "pool.sqlite", *scored), "passages": ()}[kind]
+        options = {"arguments": ("--judge", "served.sqlite", *scored), "passages": ()}[kind]
         where = held_by("should" if kind == "arguments" else "compare")
         SERVERS[kind] = Server("--index", where, *options)
     return SERVERS[kind]
@@ -348,6 +346,7 @@ def page_group() -> Outputs:
     for name, path, fields in (
         ("judge/start", "", {}),
         ("judge/card", "", {"assessor": "Cleo"}),
+        ("judge/again", "", {"assessor": "Ann"}),
         ("judge/overview", "/overview", {"assessor": "Ann"}),
         ("judge/next", "/next", {"assessor": "Cleo", "count": 3}),
         ("judge/agreement", "/agreement", {}),
@@ -399,8 +398,13 @@ def api_group() -> Outputs:
     yield "api/debate", asked.ask("/", {"messages": turns})
     call = {"jsonrpc": "2.0", "id": 1}
     yield "api/mcp/tools", asked.ask("/mcp", call | {"method": "tools/list"})
-    for tool, more in (("search", {"k": 2}), ("compare", {}), ("brief", {}), ("document", {})):
-        given = more | ({"id": first} if tool == "document" else {"question": question})
+    for tool, given in {
+        "search": {"question": question, "k": 2},
+        "compare": {"first": "city", "second": "village"},
+        "brief": {"question": question},
+        "document": {"identifier": first},
+        "nope": {},
+    }.items():
         body = call | {"method": "tools/call", "params": {"name": tool, "arguments": given}}
         yield f"api/mcp/{tool}", asked.ask("/mcp", body)
 
