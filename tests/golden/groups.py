@@ -326,15 +326,18 @@ def page_group() -> Outputs:
     yield "page/start-passages", passages.ask("/")
     for name, question in QUESTIONS.items():
         asked = passages if name in COMPARISONS else arguments
-        yield f"page/ask/{name}", asked.ask("/", q=question)
+        yield f"page/ask/{name}", (page := asked.ask("/", q=question))
         if name in ("should", "compare"):
             for form in ("json", "markdown"):
                 yield f"page/ask/{name}.{form}", asked.ask("/", q=question, format=form)
-            for key, value in {"side": "for", "sort": "strongest", "length": "short"}.items():
-                said = asked.ask("/", q=question, **{key: value, "n": 24})
-                yield f"page/ask/{name}-{key}", said
-            said = command("search", question, "--json", "--index", held_by(name))
-            first = re.search(r'"id": "([^"]+)"', said)[1]
+            for key, value in {
+                "side": "for",
+                "sort": "strongest",
+                "length": "short",
+                "n": 24,
+            }.items():
+                yield f"page/ask/{name}-{key}", asked.ask("/", q=question, **{key: value})
+            first = re.search(r'href="/document\?id=([^"&]+)', page)[1]
             for path in ("document", "reply"):
                 yield f"page/{path}/{name}", asked.ask(f"/{path}", id=first, q=question)
                 yield f"page/{path}/{name}-alone", asked.ask(f"/{path}", id=first)
