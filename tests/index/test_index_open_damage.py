@@ -19,7 +19,6 @@ SEARCHES: list[Callable[[Index], Any]] = [
     lambda index: index.search("word1"),
     lambda index: index.identifiers([0]),
     lambda index: index.numbers(["s1"]),
-    lambda index: index.preload(),
 ]
 
 

@@ -192,14 +192,6 @@ class PackedPostings:
         offsets = self._offsets.every()
         return self._headers(offsets[:-1], offsets[1:])[:, 0]
 
-    def longest(self, least_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The numbers of the terms whose records have at least so many bits, shape (terms,), and
-        how many postings each has.
-        """
-        offsets = self._offsets.every()
-        terms = np.flatnonzero(np.diff(offsets) >= least_bits)
-        return terms, self._headers(offsets[terms], offsets[terms + 1])[:, 0]
-
     def unpack_all(
         self, terms: NDArray[np.int32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:

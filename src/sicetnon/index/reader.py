@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_number, check_places, check_ranking
-from sicetnon.compiled import expect
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
-from sicetnon.index.pairs import most_pairs
 from sicetnon.index.segment import Segment
 from sicetnon.index.storage import verify_files
 from sicetnon.index.unpacked import UnpackedPostings
@@ -24,10 +22,6 @@ from sicetnon.text.analysis import Analysis
 from sicetnon.values import check_text, check_texts
 
 _LOG = logging.getLogger("sicetnon.index")
-# what the plain way takes to unpack the postings of a document, in seconds
-_PRELOADING = 3e-5
-# shorter records have some 600 postings at most
-_PRELOADED_BITS = 1 << 13
 
 
 class IndexReader:
@@ -108,33 +102,6 @@ class IndexReader:
         """Pickled is the place alone: another process opens the index as it is by then."""
         self.check_open()
         return type(self).open, (self._place,)
-
-    def preload(self) -> None:
-        """Unpack the postings of frequent terms, which else the first query with a term unpacks.
-
-        This takes about half a second for an index of 400,000 documents, and 250 MB of the memory
-        for postings. Searches by one weighting model over all fields with equal weights use these
-        postings. An index that keeps forms apart, or one on a cluster, has nothing to unpack.
-
-        Raises:
-            BrokenIndexError: The postings are damaged.
-        """
-        self.check_open()
-        self.check_sizes()
-        if self.analysis.forms or not self.segments:
-            return
-        expect(_PRELOADING * self.size)
-        found = [
-            (count, place, term)
-            for place, segment in enumerate(self.segments)
-            for term, count in segment.longest(_PRELOADED_BITS)
-        ]
-        found.sort(reverse=True)
-        counts = [(count, most_pairs(count)) for count, _, _ in found]
-        fitting = found[: self._unpacked.reserve(np.array(counts, np.int64).reshape(-1, 2))]
-        for place, segment in enumerate(self.segments):
-            # the most frequent last: what was asked for last stays longest
-            segment.unpack([term for _, own, term in reversed(fitting) if own == place])
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers.

@@ -24,8 +24,6 @@ from sicetnon.index.words import StoredWords
 
 _MOST_LENGTH = (1 << 31) - 1
 _TERM_BITS = 31
-# terms that are unpacked before a query that waits gets its turn
-_AT_A_TIME = 128
 
 CountedLengths: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
 """Numbers of terms, and the same in 16 bits: 65,535 for all that are higher."""
@@ -173,18 +171,6 @@ class Segment:
         fields = 0 if field is None else field + 1
         first = (self.base * (len(self._columns) + 1) + fields) << _TERM_BITS
         return self._unpacked.together([first + term for term in terms], count, unpack)
-
-    def longest(self, least_bits: int) -> list[tuple[int, int]]:
-        """The numbers of the terms whose packed postings take at least so many bits, each with the
-        number of its postings.
-        """
-        terms, counts = self.postings.longest(least_bits)
-        return list(zip(terms.tolist(), counts.tolist(), strict=True))
-
-    def unpack(self, terms: Sequence[int]) -> None:
-        """Unpack the postings of many terms, with pairs over all fields, for later queries."""
-        for first in range(0, len(terms), _AT_A_TIME):
-            self.together(terms[first : first + _AT_A_TIME], None)
 
     def wrong_posting(self) -> BrokenIndexError:
         """The error for postings that cannot be."""

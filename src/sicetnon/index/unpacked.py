@@ -101,16 +101,10 @@ class Pool:
     pair_lengths: NDArray[np.int32]
 
     @classmethod
-    def of(cls, postings: int, ahead: int = 0) -> Pool:
-        """A pool with room for so many postings. The system gives memory for those used alone.
-
-        Args:
-            postings: The number of postings that there is room for.
-            ahead: The number of postings, from the first, that are written before any query needs
-                them. Their memory may be in large pages, for which no query then waits.
-        """
+    def of(cls, postings: int) -> Pool:
+        """A pool with room for so many postings. The system gives memory for those used alone."""
         types = (np.int32, np.uint16, np.uint16, np.int32)
-        return cls(*(_room(postings, each, ahead) for each in types))
+        return cls(*(_room(postings, dtype) for dtype in types))
 
     def unpack_behind(
         self, filled: Filled, postings: int, unpack: Callable[[Unpacked], int]
@@ -269,26 +263,6 @@ class UnpackedPostings:
             assert found is not None
             return found
 
-    def reserve(self, counts: NDArray[np.int64]) -> int:
-        """Make room for the postings of other terms, which are unpacked next.
-
-        Args:
-            counts: The number of postings of each term, and the highest number of its pairs, shape
-                (terms, 2).
-
-        Returns:
-            How many of the terms, from the first, can be kept so that none gives way.
-        """
-        needed = np.cumsum(counts.sum(axis=1))
-        with self._unpacking:
-            # half of a full pool gives way
-            filled = sum(self._filled)
-            terms = int(np.searchsorted(needed, self._most // 2 - filled, side="right"))
-            if not terms or filled + needed[terms - 1] <= len(self._pool.documents):
-                return terms
-            fits = self._renew((), int(needed[terms - 1]), ahead=int(counts[:terms, 0].sum()))
-            return terms if fits else 0
-
     def lists(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """The postings of a key, made where they are not kept; a key has one kind of them."""
         with self._lock:
@@ -313,13 +287,12 @@ class UnpackedPostings:
             places = self._places.of(keys)
             return None if places is None else (self._pool, places)
 
-    def _renew(self, keys: Sequence[Hashable], needed: int, ahead: int = 0) -> bool:
+    def _renew(self, keys: Sequence[Hashable], needed: int) -> bool:
         """Move the terms asked for last into a new pool with room for more; whether they fit.
 
         Args:
             keys: Terms that are moved in any case.
             needed: Postings and pairs that there must be room for.
-            ahead: The number of new postings that are unpacked before any query needs them.
         """
         own = {key: self._pool_used(key) for key in keys if key in self._places}
         kept, room = sum(own.values()), len(self._pool.documents)
@@ -338,7 +311,7 @@ class UnpackedPostings:
         room = max(_GROWTH * (kept + needed), _FIRST_ROOM)
         room = room if _GROWTH * room <= self._most else self._most
         try:
-            pool = Pool.of(room, ahead=kept + ahead if ahead else 0)
+            pool = Pool.of(room)
         except MemoryError:  # a query alone needs less
             return False
         places, filled = _KeptPlaces(), (0, 0)
@@ -373,12 +346,11 @@ class UnpackedPostings:
         return pool, np.array(places, np.int64).reshape(-1, 4)
 
 
-def _room(size: int, dtype: type[np.generic], ahead: int) -> NDArray[Any]:
+def _room(size: int, dtype: type[np.generic]) -> NDArray[Any]:
     """An array without content; numpy itself would take large pages for all of it."""
     if not size:
         return np.empty(0, dtype)
-    each = np.dtype(dtype).itemsize
-    return np.frombuffer(anonymous_memory(size * each, ahead * each), dtype)
+    return np.frombuffer(anonymous_memory(size * np.dtype(dtype).itemsize), dtype)
 
 
 def _bytes_of(kept: Lists | Numbered) -> int:
