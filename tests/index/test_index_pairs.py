@@ -10,7 +10,7 @@ import pytest
 
 from robustness.crafted import read, seal
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index.pairs import PAIRED_FROM
+from sicetnon.index.posting_cache import PAIRED_FROM
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sicetnon.checks import check_number, check_places, check_ranking
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.index.annotations import Annotation, read_annotations
+from sicetnon.index.array_files import verify_files
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
+from sicetnon.index.posting_cache import PostingCache
 from sicetnon.index.segment import Segment
-from sicetnon.index.storage import verify_files
-from sicetnon.index.unpacked import UnpackedPostings
 from sicetnon.records import Ranking, Record
 from sicetnon.text.analysis import Analysis
 from sicetnon.values import check_text, check_texts
@@ -57,7 +57,7 @@ class IndexReader:
         self._is_closed = False
         if postings_memory is not None:
             check_number(postings_memory, "postings_memory", 0)
-        self._unpacked = unpacked = UnpackedPostings(postings_memory)
+        self._unpacked = unpacked = PostingCache(postings_memory)
         try:
             for entry in manifest.segments:
                 segment = Segment(folder / entry.name, entry, manifest, self.size, unpacked)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.index.pairs import PAIRED_FROM
+from sicetnon.index.posting_cache import PAIRED_FROM, default_cache_bytes
 from sicetnon.index.segment import Segment
-from sicetnon.index.unpacked import usual_bytes
 from sicetnon.retrieval import range_bounds
 from sicetnon.retrieval.range_bounds import BLOCK_BITS, RANGE_BITS, Bounds
 from sicetnon.retrieval.tables import Postings, Terms
@@ -53,7 +52,7 @@ class KnownBounds:
             BrokenIndexError: The postings are damaged.
         """
         if place not in self._of:
-            most_bytes = min(MOST_BYTES, usual_bytes() // _SHARE)
+            most_bytes = min(MOST_BYTES, default_cache_bytes() // _SHARE)
             most_bytes = most_bytes * len(segment) // self._documents
             self._of[place] = _SegmentBounds(segment, most_bytes)
         return self._of[place].of(numbers, postings, terms, places)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sicetnon.checks import check_real
 from sicetnon.compiled import is_small
 from sicetnon.errors import BrokenIndexError, UsageError
+from sicetnon.index.posting_cache import PostingList
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
-from sicetnon.index.unpacked import Lists
 from sicetnon.retrieval import kernels, plain
 from sicetnon.retrieval.formulas import WindowPostings
 from sicetnon.retrieval.statistics import CollectionStatistics, weighted_occurrences
@@ -164,13 +164,13 @@ class PostingsReader:
         if not forms or forms == [(forms[0][0], 1.0)]:
             return self.stored(segment, forms[0][0] if forms else None)
 
-        def merge() -> Lists:
+        def merge() -> PostingList:
             found = segment.forms_of(_terms(forms))
             loops = plain if is_small(_COUNT_SECONDS * len(found.documents)) else kernels
             frequencies = self._frequencies(segment).take(found.patterns)
             weights = np.array([weight for _, weight in forms])
             merged, sums = loops.merge_forms(found.documents, frequencies, found.offsets, weights)
-            return Lists(merged, sums[:, None])
+            return PostingList(merged, sums[:, None])
 
         return *segment.merged((tuple(forms), self._columns), merge), (1.0,)
 
@@ -302,7 +302,7 @@ def _terms(forms: Forms) -> tuple[int, ...]:
     return tuple(number for number, _ in forms)
 
 
-def merge_postings(found: Sequence[tuple[WindowPostings, float]]) -> Lists:
+def merge_postings(found: Sequence[tuple[WindowPostings, float]]) -> PostingList:
     """The postings of some forms of a term in one list.
 
     Args:
@@ -318,7 +318,7 @@ def merge_postings(found: Sequence[tuple[WindowPostings, float]]) -> Lists:
         np.cumsum([0, *map(len, documents)]),
         np.array([weight for _, weight in found]),
     )
-    return Lists(merged, sums[:, None])
+    return PostingList(merged, sums[:, None])
 
 
 def _occurrences(segments: Sequence[Segment], terms: Sequence[Sequence[int | None]]) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled, inlined
-from sicetnon.index.unpacking import first_bit
+from sicetnon.index.posting_codec import first_bit
 from sicetnon.retrieval.formulas import by_number
 from sicetnon.retrieval.tables import (
     GROUP,

@@ -1,7 +1,8 @@
 """Kernels for exhaustive scoring by one weighting model, window after window.
 
 A formula sees a posting by its frequency and the length of its document alone. The index numbers
-the distinct pairs of both for each frequent term (`index.pairs`). The score of each pair is put
+the distinct pairs of both for each frequent term (`index.posting_cache`). The score of each pair is
+put
 into a table once per term and query, and looked up for each posting, whatever the formula. The
 scores of rare terms are computed posting by posting. The score of a pair is the same number
 wherever it is computed, so that the scores are those of `exhaustive`, to the last bit.
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled, eight_bytes, inlined, prefetch
-from sicetnon.index.unpacking import first_bit
+from sicetnon.index.posting_codec import first_bit
 from sicetnon.retrieval.formulas import by_number, matched, saturation
 from sicetnon.retrieval.kernels import keep
 

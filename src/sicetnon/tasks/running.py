@@ -21,8 +21,7 @@ from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_text
 from sicetnon.formats.topics import read_topics, topics_in
-from sicetnon.index.folder import refuse_inside_index
-from sicetnon.index.manifest import MANIFEST
+from sicetnon.index.manifest import MANIFEST, refuse_inside_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress
 from sicetnon.platforms import make_folder

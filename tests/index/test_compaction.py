@@ -5,12 +5,8 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-import os
 import random
-import select
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -22,14 +18,14 @@ from sicetnon import cli
 from sicetnon.errors import BrokenIndexError, DataError, SicetnonError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import Reading
-from sicetnon.index.annotation_writer import annotate_index
+from sicetnon.index.compaction import merge_indexes
 from sicetnon.index.manifest import read_manifest
-from sicetnon.index.parts import CorpusPart
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.shards import merge_indexes
 from sicetnon.index.writing import (
     BuildOptions,
+    CorpusSlice,
     add_documents,
+    annotate_index,
     build_index,
     delete_documents,
 )
@@ -53,7 +49,6 @@ from support.index_cases import (
     files_of,
     write_lines,
 )
-from support.patience import HANGS
 
 TOPICS = [Topic("1", "teachers and schools"), Topic("2", WORDS), Topic("3", "nothing")]
 MODELS = (BM25(), DirichletLM(), DirichletLM(10, "full"), JelinekMercer(), DPH(), PL2())
@@ -272,7 +267,7 @@ class TestParts:
             corpus = open_corpus(sources)
             whole = read(corpus)
             for of in (1, 2, 3):
-                parts = [CorpusPart(corpus, number, of) for number in range(1, of + 1)]
+                parts = [CorpusSlice(corpus, number, of) for number in range(1, of + 1)]
                 ids = [read(part.corpus) for part in parts]
                 assert [each for part in ids for each in part] == whole
                 entries_ = [part.entry("x") for part in parts]
@@ -293,7 +288,7 @@ class TestParts:
         table.write_text("".join(json.dumps(each) + "\n" for each in entries_of))
         for source in (array, table):
             corpus, errors = open_corpus([source]), []
-            parts = [CorpusPart(corpus, number, 3) for number in (1, 2, 3)]
+            parts = [CorpusSlice(corpus, number, 3) for number in (1, 2, 3)]
             ids = [read(part.corpus, errors.append) for part in parts]
             whole_errors: list[DataError] = []
             assert [each for part in ids for each in part] == read(corpus, whole_errors.append)
@@ -358,51 +353,7 @@ def read(corpus: Corpus, on_error: Callable[[DataError], None] | None = None) ->
     return [record.id for file in corpus.files for record in corpus.read(file, reading)]
 
 
-def test_the_processes_import_nothing_of_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    rows = [{"id": f"d{n}", "text": f"school {n % 17}"} for n in range(600)]
-    source = write_lines(tmp_path / "docs.jsonl", *rows)
-    (tmp_path / "argparse.py").write_text("raise SystemExit('imported')")
-    monkeypatch.chdir(tmp_path)
-    # what a process tells comes as it is, whatever the encoding of the terminal
-    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
-    build = ["index", "build", str(source), "-o", "index", "--shards", "2"]
-    assert cli.main(build) == 0
-    (tmp_path / "é.jsonl").write_text("no record\n" * 1000)
-    assert cli.main([*build[:3], "é.jsonl", *build[3:]]) == 1
-    assert "é.jsonl, line 1: the line cannot be used" in capsys.readouterr().err
-
-
-SLEEPING = """
-import sys, time
-if any(argument.startswith("--shard=") for argument in sys.orig_argv):
-    alive = open({pipe!r}, "wb", buffering=0)
-    alive.write(b".")
-    import sicetnon.cli
-    sicetnon.cli.main = lambda _: time.sleep({seconds})
-"""
-
-
-def test_the_processes_end_with_a_command_that_is_killed(tmp_path: Path) -> None:
-    pipe = tmp_path / "alive"
-    os.mkfifo(pipe)
-    (tmp_path / "sitecustomize.py").write_text(SLEEPING.format(pipe=str(pipe), seconds=HANGS))
-    source = write_lines(tmp_path / "docs.jsonl", *({"text": f"school {n}"} for n in range(9)))
-    build = ["index", "build", str(source), "-o", str(tmp_path / "index"), "--shards", "2"]
-    path = os.pathsep.join([str(tmp_path), *sys.path])
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sicetnon", *build], env={**os.environ, "PYTHONPATH": path}
-    )
-    with pipe.open("rb") as alive:
-        assert alive.read(2) == b".."
-        process.kill()
-        process.wait()
-        assert select.select([alive], [], [], HANGS / 10)[0]
-        assert alive.read() == b""
-
-
-def test_the_command_builds_shards_at_one_time(tmp_path: Path, capsys) -> None:
+def test_the_command_builds_shards(tmp_path: Path, capsys) -> None:
     rows = [{"id": f"d{n}", "text": f"school {n % 17}"} for n in range(600)]
     source = write_lines(tmp_path / "docs.jsonl", *rows)
     whole, index = str(tmp_path / "whole"), str(tmp_path / "index")

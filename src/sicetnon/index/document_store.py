@@ -8,6 +8,7 @@ first records, without which small blocks would hardly shrink.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import threading
 from array import array
 from collections import OrderedDict
@@ -24,18 +25,18 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.formats.limits import Limits
-from sicetnon.index.documents import RECORD_TYPES
-from sicetnon.index.joined import Joined
-from sicetnon.index.storage import (
+from sicetnon.formats.memory import is_gap
+from sicetnon.index.array_files import (
     REBUILD,
     ArrayWriter,
+    ByteColumn,
     MappedArray,
     StoredFile,
     damaged,
     ends_fit,
     write_array,
 )
-from sicetnon.records import Record
+from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
 STORE = "records"
 """The file with the blocks; the names of the other files of a store begin so."""
@@ -62,6 +63,70 @@ _DICTIONARY_BYTES, _SAMPLED_BYTES, _SAMPLES = 1 << 16, 1 << 22, 1000
 # four bytes of a frame are 128 KiB of one letter at most
 _MOST_GROWTH = 1 << 15
 _KEPT_BLOCKS, _LARGEST_KEPT = 256, 1 << 16
+
+
+RECORD_TYPES: dict[str, type[Record]] = {
+    "arguments": Argument,
+    "processed": ProcessedArgument,
+    "passages": Passage,
+    "pages": WebPage,
+    "entries": Entry,
+}
+# the portals' whole debate texts; kept out since each is repeated in every argument of a debate
+_LEFT_OUT = "sourceText"
+
+
+def _of_python(value: Any) -> Any:
+    """A value that numpy or pandas hold as JSON can hold it."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if is_gap(value):
+        return None
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    raise TypeError(f"found {type(value).__name__}; expected what JSON can hold")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_of_python)
+
+
+def encode_records(records: Iterable[Record]) -> list[bytes]:
+    """Records as the store keeps them.
+
+    Raises:
+        ValueError: One holds something that JSON cannot hold, such as half a character.
+    """
+    try:
+        return list(map(_encoder.encode, map(_without_debate_text, records)))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def encode_record(record: Record) -> bytes:
+    """A record as the store keeps it.
+
+    Raises:
+        ValueError: As `encode_records`.
+    """
+    return encode_records([record])[0]
+
+
+def _without_debate_text(record: Record) -> Record:
+    if isinstance(record, Argument):
+        record = _without_source_text(record)
+    elif isinstance(record, ProcessedArgument):
+        argument = _without_source_text(record.argument)
+        record = msgspec.structs.replace(record, argument=argument)
+    return record
+
+
+def _without_source_text(argument: Argument) -> Argument:
+    if _LEFT_OUT not in argument.context:
+        return argument
+    kept = {key: value for key, value in argument.context.items() if key != _LEFT_OUT}
+    return msgspec.structs.replace(argument, context=kept)
 
 
 class DocumentWriter:
@@ -93,9 +158,9 @@ class DocumentWriter:
 
     def add(self, records: Iterable[bytes]) -> None:
         """Add the records of the next documents."""
-        self.append(Joined(list(records)))
+        self.append(ByteColumn(list(records)))
 
-    def append(self, records: Joined) -> None:
+    def append(self, records: ByteColumn) -> None:
         """As `add`."""
         self._waiting.append(records.whole())
         self._waiting_bytes += len(self._waiting[-1])

@@ -10,17 +10,19 @@ from random import Random
 import numpy as np
 import pytest
 
-from sicetnon.index import unpacked
-from sicetnon.index.unpacked import Lists, Unpacked, UnpackedPostings
+from sicetnon.index import posting_cache
+from sicetnon.index.posting_cache import DecodedPostings, PostingCache, PostingList
 
 BYTES = 12  # of which half are for the pool, 6 for each posting
 
 
-def made(key: int) -> Unpacked:
+def made(key: int) -> DecodedPostings:
     """Postings of as many documents as the key says; each has a pair where the key is even."""
     documents, pairs = np.arange(key, dtype=np.int32), 0 if key % 2 else key
     codes = np.full(key, key, np.uint16) if key % 2 else np.arange(key, dtype=np.uint16)
-    return Unpacked(documents, codes, np.full(pairs, key, np.uint16), documents[:pairs] + key)
+    return DecodedPostings(
+        documents, codes, np.full(pairs, key, np.uint16), documents[:pairs] + key
+    )
 
 
 def size(key: int) -> tuple[int, int]:
@@ -28,7 +30,7 @@ def size(key: int) -> tuple[int, int]:
     return len(made(key).documents), len(made(key).pair_lengths)
 
 
-def unpack(key: int, room: Unpacked) -> int:
+def unpack(key: int, room: DecodedPostings) -> int:
     """Unpack the postings of a key into a room for as many pairs."""
     one = made(key)
     pairs = len(one.pair_lengths)
@@ -42,13 +44,13 @@ class Asked:
     """A cache, and what was unpacked for it."""
 
     def __init__(self, postings: int):
-        self.cache, self.unpacked = UnpackedPostings(BYTES * postings), list[int]()
+        self.cache, self.unpacked = PostingCache(BYTES * postings), list[int]()
 
     def check(self, *keys: int) -> list[int]:
         """Ask for terms, hold what is found against what it must be; the terms unpacked for it."""
         before = len(self.unpacked)
 
-        def unpack_one(place: int, room: Unpacked) -> int:
+        def unpack_one(place: int, room: DecodedPostings) -> int:
             self.unpacked.append(keys[place])
             return unpack(keys[place], room)
 
@@ -83,7 +85,7 @@ def test_those_asked_for_last_stay() -> None:
 
 
 def test_many_terms_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacked, "_FIRST_TERMS", 2)
+    monkeypatch.setattr(posting_cache, "_FIRST_TERMS", 2)
     asked = Asked(10_000)
     for key in range(1, 60):
         assert asked.check(key) == [key]
@@ -132,7 +134,7 @@ def test_a_search_keeps_its_pool() -> None:
 
 
 def test_a_pool_grows_with_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacked, "_FIRST_ROOM", 50)
+    monkeypatch.setattr(posting_cache, "_FIRST_ROOM", 50)
     asked, rooms = Asked(5000), list[int]()
     for key in range(1, 100, 2):
         assert asked.check(key) == [key]
@@ -147,7 +149,7 @@ def test_a_pool_grows_with_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) ->
 def test_closed_postings_keep_nothing() -> None:
     asked = Asked(100)
     pool, places = asked.cache.together([40], lambda _: size(40), lambda _, room: unpack(40, room))
-    asked.cache.lists(1, lambda: Lists(np.zeros(9, np.int32), np.zeros((9, 1), np.uint16)))
+    asked.cache.lists(1, lambda: PostingList(np.zeros(9, np.int32), np.zeros((9, 1), np.uint16)))
     kept = weakref.ref(asked.cache._pool)
     asked.cache.close()
     hold(pool.take, places.tolist(), [40])
@@ -161,8 +163,8 @@ def test_closed_postings_keep_nothing() -> None:
 def test_the_usual_bound_fits_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for memory, usual in ((None, 512), (64 << 10, 16 << 10), (2048, 512), (1024, 256)):
         found = None if memory is None else memory << 20
-        monkeypatch.setattr(unpacked, "memory_bytes", lambda found=found: found)
-        assert unpacked.usual_bytes() == usual << 20
+        monkeypatch.setattr(posting_cache, "memory_bytes", lambda found=found: found)
+        assert posting_cache.default_cache_bytes() == usual << 20
 
 
 def test_terms_are_found_while_others_move(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,12 +206,12 @@ def test_threads_share(is_closed: bool) -> None:
 
 
 def test_lists_are_kept_within_their_share() -> None:
-    cache, unpacked = UnpackedPostings(4 * 6 * 100), list[int]()
+    cache, unpacked = PostingCache(4 * 6 * 100), list[int]()
 
-    def lists(size: int) -> Lists:
-        def unpack() -> Lists:
-            unpacked.append(size)
-            return Lists(np.arange(size, dtype=np.int32), np.ones((size, 1), np.uint16))
+    def lists(size: int) -> PostingList:
+        def unpack() -> PostingList:
+            posting_cache.append(size)
+            return PostingList(np.arange(size, dtype=np.int32), np.ones((size, 1), np.uint16))
 
         return cache.lists(size, unpack)
 

@@ -12,10 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sicetnon.index.identifier_writer import IdentifierWriter
-from sicetnon.index.offsets import write_offsets, write_sizes
-from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile
-from sicetnon.index.words import StoredWords, hash_all, write_hashes
+from sicetnon.index.array_files import ArrayWriter, MappedArray, StoredFile
+from sicetnon.index.term_table import (
+    IdentifierWriter,
+    StoredWords,
+    hash_all,
+    write_hashes,
+    write_offsets,
+    write_sizes,
+)
 from sicetnon.text.plain_words import hash_word
 
 modestly = settings(max_examples=100, derandomize=True, deadline=None)

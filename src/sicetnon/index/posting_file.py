@@ -1,4 +1,4 @@
-"""Packed postings on disk: a stream of bits with a record for each term."""
+"""A segment's postings on disk: a stream of bits with a record for each term."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index.offsets import StoredOffsets, write_offsets
-from sicetnon.index.packing import number_patterns, pack_records, plan_records
-from sicetnon.index.plain_packing import COUNTED_FROM, HEADER
-from sicetnon.index.plain_postings import MAX_FREQUENCY
-from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, write_array
-from sicetnon.index.unpacked import Numbered
-from sicetnon.index.unpacking import read_headers, unpack_postings
+from sicetnon.index.array_files import ArrayWriter, StoredFile, damaged, write_array
+from sicetnon.index.posting_cache import NumberedPostings
+from sicetnon.index.posting_codec import (
+    COUNTED_FROM,
+    HEADER,
+    MAX_FREQUENCY,
+    number_patterns,
+    pack_records,
+    plan_records,
+    read_headers,
+    unpack_postings,
+)
+from sicetnon.index.term_table import StoredOffsets, write_offsets
 
 POSTINGS, POSTING_OFFSETS, PATTERNS = "postings", "posting_offsets", "patterns"
 _ROOM, _RANKED = 1 << 10, 1 << 18
@@ -199,13 +205,13 @@ class PackedPostings:
         documents, numbers, offsets = self.unpack_each(terms)
         return offsets, documents, self.patterns.take(numbers, axis=0)
 
-    def unpack_each(self, terms: NDArray[np.int32]) -> Numbered:
+    def unpack_each(self, terms: NDArray[np.int32]) -> NumberedPostings:
         """The postings of some terms."""
         begins, ends = self._offsets.of(terms)
         if (begins > ends).any() or (begins < 0).any() or (ends > self._offsets.end).any():
             raise self._offsets.wrong("found places that no record has")
         offsets, documents, numbers = self._unpacked(self._headers(begins, ends), ends)
-        return Numbered(documents, numbers, offsets)
+        return NumberedPostings(documents, numbers, offsets)
 
     def damaged(self) -> BrokenIndexError:
         """The error for records that cannot be."""

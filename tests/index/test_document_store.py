@@ -14,9 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import BrokenIndexError, UsageError
-from sicetnon.index.documents import encode_record
-from sicetnon.index.storage import StoredFile
-from sicetnon.index.store import DICTIONARY, STORE, DocumentWriter, opened_store
+from sicetnon.index.array_files import StoredFile
+from sicetnon.index.document_store import (
+    DICTIONARY,
+    STORE,
+    DocumentWriter,
+    encode_record,
+    opened_store,
+)
 from sicetnon.records import Entry
 
 WORDS = [f"word{number}" for number in range(300)]

@@ -1,4 +1,4 @@
-"""Stages of a build: threads that work at the same time."""
+"""A background thread of a build, with few tasks waiting."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-_WAITING = 2
+_MOST_WAITING = 2
 
 
-class Stage:
+class BackgroundThread:
     """A thread that does one thing after the other, with few waiting; errors reach the caller.
 
     Nothing is done after an error: it may have left half-changed what comes next would change.
@@ -29,7 +29,7 @@ class Stage:
         Raises:
             Exception: What a thing that was submitted before raised.
         """
-        while len(self._waiting) >= _WAITING:
+        while len(self._waiting) >= _MOST_WAITING:
             self._wait()
         submitted = self._thread.submit(self._unless_failed, work)
         self._waiting.append(submitted)

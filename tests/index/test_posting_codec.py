@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from sicetnon.compiled import Kernel
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index import packing, pairs, unpacking
-from sicetnon.index.offsets import StoredOffsets, write_offsets
-from sicetnon.index.packed import PackedPostings, PackedWriter
-from sicetnon.index.plain_packing import COUNTED_FROM, HEADER
-from sicetnon.index.storage import MappedArray, StoredFile
+from sicetnon.index import posting_cache, posting_codec
+from sicetnon.index.array_files import MappedArray, StoredFile
+from sicetnon.index.posting_codec import COUNTED_FROM, HEADER
+from sicetnon.index.posting_file import PackedPostings, PackedWriter
+from sicetnon.index.term_table import StoredOffsets, write_offsets
 
 modestly = settings(max_examples=60, derandomize=True, deadline=None)
 COUNTS = (1, 2, 9, 300, 70_000, 2**31 - 1)
@@ -66,18 +66,20 @@ def packed(count: int, postings: list[Any], start: int) -> tuple[list[Any], NDAr
     offsets, documents, frequencies, totals = postings
     room = np.zeros((len(documents) + 1, totals.shape[1]), np.uint16)
     numbers = np.zeros(len(documents), np.int32)
-    known, (_, patterns, _, numbers) = both(packing.number_patterns, frequencies, room, 0, numbers)
+    known, (_, patterns, _, numbers) = both(
+        posting_codec.number_patterns, frequencies, room, 0, numbers
+    )
     assert patterns[numbers].tolist() == frequencies.tolist()
     ends = np.append(start, np.zeros(len(totals), np.int64))
     shifts = np.zeros((len(totals), 2), np.uint8)
     terms = offsets, documents, numbers, totals
-    _, planned = both(packing.plan_records, *terms, count, shifts, ends)
+    _, planned = both(posting_codec.plan_records, *terms, count, shifts, ends)
     shifts, ends = planned[-2:]
     words = np.zeros((int(ends[-1]) + 63) // 64 + 1, np.uint64)
-    _, found = both(packing.pack_records, *terms, shifts, ends, words)
+    _, found = both(posting_codec.pack_records, *terms, shifts, ends, words)
     words, begins, ends = found[-1], ends[:-1], ends[1:]
     headers = np.zeros((len(totals), HEADER + totals.shape[1]), np.int64)
-    is_sound, found = both(unpacking.read_headers, words, begins, ends, count, headers)
+    is_sound, found = both(posting_codec.read_headers, words, begins, ends, count, headers)
     assert is_sound
     headers = found[-1]
     assert headers[:, 0].tolist() == np.diff(offsets).tolist()
@@ -92,7 +94,7 @@ def test_what_was_packed_is_unpacked(given: tuple[int, list[Any]], start: int) -
     count, (_, documents, _, _) = given
     arguments, numbers = packed(*given, start)
     room = [np.full(len(documents), -7, np.int32) for _ in range(2)]
-    is_sound, found = both(unpacking.unpack_postings, *arguments, *room)
+    is_sound, found = both(posting_codec.unpack_postings, *arguments, *room)
     assert is_sound
     assert found[-2].tolist() == documents.tolist()
     assert found[-1].tolist() == numbers.tolist()
@@ -110,7 +112,7 @@ def test_damage_is_refused_alike_or_gives_postings(
         words[place // 64] ^= np.uint64(1 << place % 64)
     begins = np.append(0, ends)[:-1]
     headers = np.zeros((len(totals), HEADER + totals.shape[1]), np.int64)
-    is_sound, found = both(unpacking.read_headers, words, begins, ends, count, headers)
+    is_sound, found = both(posting_codec.read_headers, words, begins, ends, count, headers)
     headers = found[-1]
     if not is_sound or headers[:, 0].sum() > 10_000:
         return
@@ -118,7 +120,7 @@ def test_damage_is_refused_alike_or_gives_postings(
     room = [np.zeros(offsets[-1], np.int32) for _ in range(2)]
     arguments = [words, headers, ends, count, known, offsets[:-1]]
     plain, compiled = ([each.copy() for each in room] for _ in range(2))
-    kernel: Any = unpacking.unpack_postings
+    kernel: Any = posting_codec.unpack_postings
     is_sound = kernel.plain(*arguments, *plain)
     assert kernel.dispatcher(*arguments, *compiled) == is_sound
     if is_sound:
@@ -136,9 +138,9 @@ def test_a_header_of_more_postings_than_there_are_bits(claimed: int) -> None:
     numbers = [claimed, 1, 1, 1] if claimed >= COUNTED_FROM else [claimed, 1]
     position = 0
     for number in numbers:
-        position = packing.put_gamma(words, position, number)
+        position = posting_codec.put_gamma(words, position, number)
     begins, ends = np.zeros(1, np.int64), np.array([min(position + 2 * claimed - 1, 128)])
-    assert not both(unpacking.read_headers, words, begins, ends, claimed, headers)[0]
+    assert not both(posting_codec.read_headers, words, begins, ends, claimed, headers)[0]
 
 
 def opened(folder: Path, files: dict[str, StoredFile]) -> dict[str, NDArray[Any]]:
@@ -192,11 +194,11 @@ def test_pairs_are_numbered_alike(data: st.DataObject, room: int) -> None:
     documents = data.draw(arrays.arrays(np.int32, st.integers(1, 40), elements=st.integers(0, 11)))
     most = data.draw(st.sampled_from([3, 65_535]))
     sums = data.draw(arrays.arrays(np.uint16, documents.size, elements=st.integers(0, most)))
-    by_rank = pairs.ranked(lengths)
+    by_rank = posting_cache.rank_lengths(lengths)
     assert by_rank
     assert by_rank.lengths[by_rank.ranks].tolist() == lengths.tolist()
     assert by_rank.lengths.tolist() == sorted({*lengths.tolist()})
-    kernel: Any = pairs.pair_codes
+    kernel: Any = posting_cache.pair_codes
     room_for = np.zeros(room, np.uint16), np.zeros(room, np.int32)
     known, given = both(kernel, documents, sums, *by_rank, *room_for)
     codes, frequencies, pair_lengths = given[1], given[4], given[5]
@@ -209,9 +211,9 @@ def test_pairs_are_numbered_alike(data: st.DataObject, room: int) -> None:
 
 def test_too_many_lengths_have_no_ranks() -> None:
     lengths = np.arange(1 << 16, dtype=np.int32)
-    assert pairs.ranked(lengths)
-    assert pairs.ranked(np.append(lengths, np.int32(1 << 16))) is None
-    assert pairs.ranked(np.append(lengths, np.int32(2**31 - 1))) is None
+    assert posting_cache.rank_lengths(lengths)
+    assert posting_cache.rank_lengths(np.append(lengths, np.int32(1 << 16))) is None
+    assert posting_cache.rank_lengths(np.append(lengths, np.int32(2**31 - 1))) is None
 
 
 @modestly

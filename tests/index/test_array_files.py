@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sicetnon.index.joined import Joined
+from sicetnon.index.array_files import ByteColumn
 
 strings = st.lists(st.binary(max_size=5), max_size=6)
 
 
 @given(first=strings, later=st.lists(strings, max_size=4))
 def test_joined_strings_come_apart(first: list[bytes], later: list[list[bytes]]) -> None:
-    joined = Joined(first)
+    joined = ByteColumn(first)
     for each in later:
         joined.extend(each)
     expected = [*first, *(string for each in later for string in each)]

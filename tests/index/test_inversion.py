@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from sicetnon.compiled import Kernel
-from sicetnon.index import identifier_writer, postings, words
-from sicetnon.index.plain_postings import MAX_FREQUENCY
+from sicetnon.index import inversion, merge, term_table
+from sicetnon.index.posting_codec import MAX_FREQUENCY
 from sicetnon.text.words import hash_word
 
 modestly = settings(max_examples=100, derandomize=True, deadline=None)
@@ -40,7 +40,7 @@ def int32(*values: int) -> NDArray[np.int32]:
 def test_the_ways_are_compared() -> None:
     letters = np.frombuffer(b"abc", np.uint8)
     (found, *_) = both(
-        words._join, np.array([1, 0]), np.array([0]), np.array([0, 1, 3], np.uint8), letters
+        term_table._join, np.array([1, 0]), np.array([0]), np.array([0, 1, 3], np.uint8), letters
     )
     assert bytes(found) == b"bc\na\n"
 
@@ -55,22 +55,22 @@ def test_terms_are_counted_and_inverted_alike(
     words: list[int], ends: list[int], terms: list[int]
 ) -> None:
     texts = len(ends) // FIELDS * FIELDS
-    ends = [min(end, len(words)) for end in ends[:texts]]
+    ends = [min(end, len(term_table)) for end in ends[:texts]]
     words = words[: ends[-1]]
-    rows = len(words)
+    rows = len(term_table)
     known: list[Any] = [
         int32(*words), int32(*terms), np.array(ends), FIELDS, 7,
         np.full(TERMS, -1), np.zeros(rows, np.int32), np.zeros(rows, np.int32),
         np.zeros((rows, FIELDS), np.uint16), np.zeros((texts // FIELDS, FIELDS), np.int32),
     ]  # fmt: skip
     plain, compiled = [known_copy(known) for _ in range(2)]
-    kernel: Any = postings.count_terms
+    kernel: Any = inversion.count_terms
     end = kernel.plain(*plain)
     assert kernel.dispatcher(*compiled) == end
     for ours, theirs in zip(plain[6:10], compiled[6:10], strict=True):
         assert ours.tolist() == theirs.tolist()
     found, *_, occurring, begins, documents, _ = both(
-        postings.invert_rows, *(each[:end] for each in plain[6:9]), np.zeros(TERMS, np.int32), 3,
+        inversion.invert_rows, *(each[:end] for each in plain[6:9]), np.zeros(TERMS, np.int32), 3,
         np.zeros(TERMS, np.int32), np.zeros(TERMS, np.int64),
         np.zeros(end, np.int32), np.zeros((end, FIELDS), np.uint16),
     )  # fmt: skip
@@ -87,7 +87,7 @@ def known_copy(values: list[Any]) -> list[Any]:
 def test_frequencies_end_where_they_do_not_fit() -> None:
     many = MAX_FREQUENCY + 5
     found = []
-    kernel: Any = postings.count_terms
+    kernel: Any = inversion.count_terms
     for way in (kernel.plain, kernel.dispatcher):
         frequencies = np.zeros((1, 1), np.uint16)
         way(
@@ -119,7 +119,7 @@ def sources(draw: Callable[..., Any]) -> list[Any]:
 def test_postings_are_copied_alike(source: list[Any], room: int) -> None:
     terms, offsets, documents, _, renumbered = source
     counts = np.zeros(terms.size, dtype=np.int64)
-    kernel: Any = postings.count_live
+    kernel: Any = merge.count_live
     plain, compiled = counts.copy(), counts.copy()
     is_sound = kernel.plain(terms, offsets, documents, renumbered, plain)
     assert kernel.dispatcher(terms, offsets, documents, renumbered, compiled) == is_sound
@@ -133,7 +133,7 @@ def test_postings_are_copied_alike(source: list[Any], room: int) -> None:
         )
         for _ in range(2)
     ]  # fmt: skip
-    copy: Any = postings.copy_postings
+    copy: Any = merge.copy_postings
     is_copied = copy.plain(*source, *written[0])
     assert copy.dispatcher(*source, *written[1]) == is_copied
     if is_copied:
@@ -161,7 +161,7 @@ def test_inverted_batches_are_merged_alike(batches: list[list[int]], split: int)
         sizes = [sum(batch.count(term) for batch in batches) for term in range(first, end)]
         places = np.cumsum([0, *sizes], dtype=np.int64)
         _, cursors_list, *_, merged, _, _ = both(
-            postings.copy_inverted, cursors, ends, int32(*terms), begins, documents, frequencies,
+            inversion.copy_inverted, cursors, ends, int32(*terms), begins, documents, frequencies,
             first, end, places[:-1], np.zeros(places[-1], np.int32),
             np.zeros((places[-1], FIELDS), np.uint16), np.zeros((end - first, FIELDS), np.int64),
         )  # fmt: skip
@@ -188,7 +188,7 @@ def test_words_are_joined_alike(
 ) -> None:
     letters = np.frombuffer(b"abcdefgh", dtype=np.uint8)
     numbers, bases = np.array(chosen, dtype=np.int64), np.array([base])
-    both(words._join, numbers, bases, np.array(offsets, dtype=kind), letters)
+    both(term_table._join, numbers, bases, np.array(offsets, dtype=kind), letters)
 
 
 @modestly
@@ -197,7 +197,7 @@ def test_words_are_hashed_alike(given_: list[str]) -> None:
     encoded = [each.encode() for each in given_]
     offsets = np.append(0, np.cumsum([len(each) for each in encoded])).astype(np.int64)
     letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-    hashes, *_ = both(words.hash_all, offsets, letters)
+    hashes, *_ = both(term_table.hash_all, offsets, letters)
     assert hashes == [hash_word(each) for each in encoded]
 
 
@@ -211,9 +211,9 @@ def test_words_are_hashed_alike(given_: list[str]) -> None:
 def test_hashes_are_placed_alike(known: list[int], new: list[int], begin: int, slot: int) -> None:
     slots, hashes = np.full(16, -1, np.int32), np.zeros(16, np.uint64)
     first = np.array(known, np.uint64)
-    identifier_writer._insert_hashes(slots, hashes, first, 0, 0, -1)
+    term_table._insert_hashes(slots, hashes, first, 0, 0, -1)
     both(
-        identifier_writer._insert_hashes,
+        term_table._insert_hashes,
         slots,
         hashes,
         np.array(new, np.uint64),

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from sicetnon.index.stages import Stage
+from sicetnon.index.background import BackgroundThread
 
 
 def test_a_stage_works_in_order_and_hands_back_what_came_out() -> None:
-    stage, done = Stage(), list[int]()
+    stage, done = BackgroundThread(), list[int]()
 
     def work(number: int) -> int:
         time.sleep(0.001 * (3 - number % 3))
@@ -25,7 +25,7 @@ def test_a_stage_works_in_order_and_hands_back_what_came_out() -> None:
 
 
 def test_few_things_wait_for_a_stage() -> None:
-    stage, go, submitted = Stage(), threading.Event(), list[int]()
+    stage, go, submitted = BackgroundThread(), threading.Event(), list[int]()
 
     def submit() -> None:
         for number in range(5):
@@ -45,7 +45,7 @@ def test_few_things_wait_for_a_stage() -> None:
 
 
 def test_an_error_of_a_stage_reaches_the_caller() -> None:
-    stage = Stage()
+    stage = BackgroundThread()
     stage.submit(lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         stage.finish()
@@ -53,7 +53,7 @@ def test_an_error_of_a_stage_reaches_the_caller() -> None:
 
 
 def test_nothing_is_done_after_an_error() -> None:
-    stage, go, done = Stage(), threading.Event(), list[str]()
+    stage, go, done = BackgroundThread(), threading.Event(), list[str]()
 
     def fail() -> None:
         go.wait()

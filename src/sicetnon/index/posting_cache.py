@@ -1,9 +1,14 @@
-"""Postings that were unpacked, kept in memory for the next query: those asked for last.
+"""LRU cache of decoded postings, and their impact codes.
 
 The kernels of a search take the postings of all terms of a query from one array. A pool is such an
-array, with room for many terms. When it is full, the terms asked for last move into a new one; the
-old one is free when the searches that use it have ended. No search waits for another's unpacking
-unless it needs a term that is being unpacked.
+array, with room for many terms. When it is full, the most recently used terms move into a new one;
+the old one is free when the searches that use it have ended. No search waits for another's decoding
+unless it needs a term that is being decoded.
+
+A posting's code is the number of its pair of frequency and length, which is what a weighting model
+sees of it. The postings of a frequent term hold far fewer distinct pairs of a frequency over all
+fields and a document's length than postings. A search computes the score of each pair once, and
+looks it up for each posting. Pairs are numbered when a term is decoded.
 """
 
 from __future__ import annotations
@@ -18,9 +23,11 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.compiled import compiled
+from sicetnon.index.posting_codec import first_bit
 from sicetnon.platforms import anonymous_memory, memory_bytes
 
-_USUAL_BYTES, _MEMORY_SHARE = 512 << 20, 4
+_DEFAULT_BYTES, _MEMORY_SHARE = 512 << 20, 4
 _POSTING_BYTES = 6
 _LISTS_SHARE, _MOST_LISTS_BYTES = 4, 128 << 20
 _FIRST_TERMS = 64
@@ -28,24 +35,38 @@ _FIRST_ROOM, _GROWTH = 1 << 21, 8
 """Postings and pairs that the first pool has room for, and how many times as many the next one has:
 to move them takes longer than to unpack a few."""
 
-Places: TypeAlias = tuple[int, int, int, int]
+
+PAIRED_FROM = 256
+"""Postings from which a term has pairs. The codes of rarer terms are frequencies."""
+MAX_PAIRS = 1 << 16
+"""A term with more pairs than codes can number has none: its codes are frequencies, too."""
+_CELLS, _MOST_CELLS = 64, 1 << 22
+"""Cells for each posting, and cells in all, up to which they take less time than a hash table."""
+_MOST_COUNTED = 1 << 22
+"""The highest length up to which lengths are told apart by counting, and not by sorting."""
+_CELL_BITS = 3
+"""Bits of a cell's number within a word of eight cells."""
+# what the plain way takes, in seconds per posting
+_PAIRING = 2e-7
+
+Extent: TypeAlias = tuple[int, int, int, int]
 """The positions where the postings of a term begin and end, and those of its pairs."""
 
 Filled: TypeAlias = tuple[int, int]
 """The postings and the pairs that a pool holds."""
 
 
-def usual_bytes() -> int:
+def default_cache_bytes() -> int:
     """Bytes for unpacked postings where nobody says how many: a quarter of the memory.
 
     They are taken as queries need them. In less than the terms of the usual queries take, terms are
     unpacked again and again: some 2 GB for 10 million short documents.
     """
     memory = memory_bytes()
-    return _USUAL_BYTES if memory is None else memory // _MEMORY_SHARE
+    return _DEFAULT_BYTES if memory is None else memory // _MEMORY_SHARE
 
 
-class Unpacked(NamedTuple):
+class DecodedPostings(NamedTuple):
     """The unpacked postings of a term, or the room for them.
 
     Attributes:
@@ -62,7 +83,7 @@ class Unpacked(NamedTuple):
     pair_lengths: NDArray[np.int32]
 
 
-class Lists(NamedTuple):
+class PostingList(NamedTuple):
     """The documents and frequencies of a term's postings, shape (n,) and (n, columns).
 
     Frequencies are weighted sums, float64, where several terms were merged; else they are uint16.
@@ -72,7 +93,7 @@ class Lists(NamedTuple):
     frequencies: NDArray[Any]
 
 
-class Numbered(NamedTuple):
+class NumberedPostings(NamedTuple):
     """The postings of some terms, one term after the other, with the numbers of their patterns.
 
     Attributes:
@@ -86,14 +107,14 @@ class Numbered(NamedTuple):
     offsets: NDArray[np.int64]
 
 
-Kept = TypeVar("Kept", Lists, Numbered)
+Cached = TypeVar("Cached", PostingList, NumberedPostings)
 
-_Unpackers: TypeAlias = dict[Hashable, Callable[[Unpacked], int]]
+_Decoders: TypeAlias = dict[Hashable, Callable[[DecodedPostings], int]]
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The unpacked postings of many terms in one array each; see `Unpacked`."""
+    """The unpacked postings of many terms in one array each; see `DecodedPostings`."""
 
     documents: NDArray[np.int32]
     codes: NDArray[np.uint16]
@@ -104,11 +125,11 @@ class Pool:
     def of(cls, postings: int) -> Pool:
         """A pool with room for so many postings. The system gives memory for those used alone."""
         types = (np.int32, np.uint16, np.uint16, np.int32)
-        return cls(*(_room(postings, dtype) for dtype in types))
+        return cls(*(_empty(postings, dtype) for dtype in types))
 
     def unpack_behind(
-        self, filled: Filled, postings: int, unpack: Callable[[Unpacked], int]
-    ) -> Places:
+        self, filled: Filled, postings: int, unpack: Callable[[DecodedPostings], int]
+    ) -> Extent:
         """Unpack a term behind others; where its postings and pairs begin and end."""
         begin, first = filled
         end = begin + postings
@@ -116,7 +137,7 @@ class Pool:
         pairs = unpack(self.take((begin, end, first, first + postings)))
         return begin, end, first, first + pairs
 
-    def copy_behind(self, filled: Filled, one: Unpacked) -> Places:
+    def copy_behind(self, filled: Filled, one: DecodedPostings) -> Extent:
         """Write the postings of a term behind others; where they and its pairs begin and end."""
         begin, first = filled
         end, last = begin + len(one.documents), first + len(one.pair_lengths)
@@ -125,10 +146,10 @@ class Pool:
         self.pair_lengths[first:last] = one.pair_lengths
         return begin, end, first, last
 
-    def take(self, places: Places) -> Unpacked:
+    def take(self, places: Extent) -> DecodedPostings:
         """The postings of a term."""
         begin, end, first, last = places
-        return Unpacked(
+        return DecodedPostings(
             self.documents[begin:end],
             self.codes[begin:end],
             self.pair_frequencies[first:last],
@@ -136,7 +157,7 @@ class Pool:
         )
 
 
-class _KeptPlaces:
+class _Extents:
     """The places of terms in a pool, and the order in which the terms were asked for.
 
     They are in one array, since a search needs those of all of its terms, and nothing else that it
@@ -155,7 +176,7 @@ class _KeptPlaces:
     def __contains__(self, key: Hashable) -> bool:
         return key in self._rows
 
-    def __getitem__(self, key: Hashable) -> Places:
+    def __getitem__(self, key: Hashable) -> Extent:
         begin, end, first, last = self._places[self._rows[key]].tolist()
         return begin, end, first, last
 
@@ -171,7 +192,7 @@ class _KeptPlaces:
         found: NDArray[np.int64] = self._places.take(rows, axis=0)
         return found
 
-    def put(self, key: Hashable, places: Places) -> None:
+    def put(self, key: Hashable, places: Extent) -> None:
         """Keep the places of a term, which is asked for now."""
         row = self._rows.get(key, len(self._rows))
         if row == len(self._asked):
@@ -190,7 +211,7 @@ class _KeptPlaces:
         return [keys[row] for row in order.tolist()]
 
 
-class UnpackedPostings:
+class PostingCache:
     """Unpacked postings of an index, with a bound on their memory. Threads share them.
 
     Half of the bytes are for a pool, a quarter for the half of its terms that move into the next
@@ -199,16 +220,16 @@ class UnpackedPostings:
     served all the same, and leaves the pool as it was.
 
     Args:
-        most_bytes: The bound, in bytes; `usual_bytes` when left out.
+        most_bytes: The bound, in bytes; `default_cache_bytes` when left out.
     """
 
     def __init__(self, most_bytes: int | None = None):
         if most_bytes is None:
-            most_bytes = usual_bytes()
+            most_bytes = default_cache_bytes()
         # a pair takes as many bytes as a posting
         self._most = most_bytes // 2 // _POSTING_BYTES
         self._pool = Pool.of(0)
-        self._places = _KeptPlaces()
+        self._places = _Extents()
         self._filled: Filled = 0, 0
         self._lists: OrderedDict[Hashable, Any] = OrderedDict()
         self._lists_bytes = 0
@@ -220,14 +241,14 @@ class UnpackedPostings:
         """Give the memory back, and keep nothing from now on. Searches that go on are served."""
         with self._unpacking, self._lock:
             self._most = self._most_lists_bytes = self._lists_bytes = 0
-            self._pool, self._places, self._filled = Pool.of(0), _KeptPlaces(), (0, 0)
+            self._pool, self._places, self._filled = Pool.of(0), _Extents(), (0, 0)
             self._lists.clear()
 
     def together(
         self,
         keys: Sequence[Hashable],
         count: Callable[[int], tuple[int, int]],
-        unpack: Callable[[int, Unpacked], int],
+        unpack: Callable[[int, DecodedPostings], int],
     ) -> tuple[Pool, NDArray[np.int64]]:
         """The postings of some terms in one pool.
 
@@ -249,24 +270,24 @@ class UnpackedPostings:
             # a term that a query names twice is missing once
             missing = {key: n for n, key in enumerate(keys) if key not in self._places}
             sizes = {key: count(n) for key, n in missing.items()}
-            made: _Unpackers = {key: functools.partial(unpack, n) for key, n in missing.items()}
+            made: _Decoders = {key: functools.partial(unpack, n) for key, n in missing.items()}
             needed = sum(map(sum, sizes.values()))
             is_full = sum(self._filled) + needed > len(self._pool.documents)
             if is_full and not self._renew(keys, needed):
                 return self._apart(keys, sizes, made)
             for key, (postings, _) in sizes.items():
                 places = self._pool.unpack_behind(self._filled, postings, made[key])
-                self._filled = _behind(places)
+                self._filled = _filled_by(places)
                 with self._lock:
                     self._places.put(key, places)
             found = self._found(keys)
             assert found is not None
             return found
 
-    def lists(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+    def lists(self, key: Hashable, make: Callable[[], Cached]) -> Cached:
         """The postings of a key, made where they are not kept; a key has one kind of them."""
         with self._lock:
-            known: Kept | None = self._lists.get(key)
+            known: Cached | None = self._lists.get(key)
             if known is not None:
                 self._lists.move_to_end(key)
                 return known
@@ -314,11 +335,11 @@ class UnpackedPostings:
             pool = Pool.of(room)
         except MemoryError:  # a query alone needs less
             return False
-        places, filled = _KeptPlaces(), (0, 0)
+        places, filled = _Extents(), (0, 0)
         for key in reversed(chosen):
             moved = pool.copy_behind(filled, self._pool.take(self._places[key]))
             places.put(key, moved)
-            filled = _behind(moved)
+            filled = _filled_by(moved)
         # all at once: an interrupt before leaves everything as it was
         with self._lock:
             self._pool, self._places, self._filled = pool, places, filled
@@ -332,30 +353,197 @@ class UnpackedPostings:
         self,
         keys: Sequence[Hashable],
         sizes: dict[Hashable, tuple[int, int]],
-        made: _Unpackers,
+        made: _Decoders,
     ) -> tuple[Pool, NDArray[np.int64]]:
         """A pool for a query alone, whose terms take more than there may be."""
         room = sum(sum(sizes[key]) if key in sizes else self._pool_used(key) for key in keys)
-        pool, places, filled = Pool.of(room), list[Places](), (0, 0)
+        pool, places, filled = Pool.of(room), list[Extent](), (0, 0)
         for key in keys:
             if key in sizes:
                 places.append(pool.unpack_behind(filled, sizes[key][0], made[key]))
             else:
                 places.append(pool.copy_behind(filled, self._pool.take(self._places[key])))
-            filled = _behind(places[-1])
+            filled = _filled_by(places[-1])
         return pool, np.array(places, np.int64).reshape(-1, 4)
 
 
-def _room(size: int, dtype: type[np.generic]) -> NDArray[Any]:
+def _empty(size: int, dtype: type[np.generic]) -> NDArray[Any]:
     """An array without content; numpy itself would take large pages for all of it."""
     if not size:
         return np.empty(0, dtype)
     return np.frombuffer(anonymous_memory(size * np.dtype(dtype).itemsize), dtype)
 
 
-def _bytes_of(kept: Lists | Numbered) -> int:
+def _bytes_of(kept: PostingList | NumberedPostings) -> int:
     return sum(array.nbytes for array in kept)
 
 
-def _behind(places: Places) -> Filled:
+def _filled_by(places: Extent) -> Filled:
     return places[1], places[3]
+
+
+class RankedLengths(NamedTuple):
+    """The lengths of documents by their ranks.
+
+    Attributes:
+        ranks: The rank of each document's length among all that there are, uint16.
+        lengths: The length of each rank, rising, int32.
+    """
+
+    ranks: NDArray[np.uint16]
+    lengths: NDArray[np.int32]
+
+
+def rank_lengths(lengths: NDArray[np.int32]) -> RankedLengths | None:
+    """Rank the lengths of documents, from 0; None where there are too many different ones."""
+    longest = int(lengths.max(initial=0))
+    if longest < _MOST_COUNTED:
+        is_there = np.zeros(longest + 1, bool)
+        is_there[lengths] = True
+        different, ranks = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[lengths]
+    else:
+        different, ranks = np.unique(lengths, return_inverse=True)
+    if len(different) > MAX_PAIRS:
+        return None
+    return RankedLengths(ranks.astype(np.uint16), different.astype(np.int32))
+
+
+def _numpy_pair_codes(
+    documents: NDArray[np.int32],
+    codes: NDArray[np.uint16],
+    ranks: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
+    frequencies: NDArray[np.uint16],
+    pair_lengths: NDArray[np.int32],
+) -> int:
+    pairs, found = np.unique(codes.astype(np.int64) << 16 | ranks[documents], return_inverse=True)
+    if len(pairs) > len(frequencies):
+        return -1
+    codes[:] = found
+    frequencies[: len(pairs)], pair_lengths[: len(pairs)] = pairs >> 16, lengths[pairs & 0xFFFF]
+    return len(pairs)
+
+
+@compiled(plain=_numpy_pair_codes, seconds=lambda documents, *_: _PAIRING * documents.size)
+def pair_codes(
+    documents: NDArray[np.int32],
+    codes: NDArray[np.uint16],
+    ranks: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
+    frequencies: NDArray[np.uint16],
+    pair_lengths: NDArray[np.int32],
+) -> int:
+    """Number the distinct pairs of frequency and length of a term's postings.
+
+    Args:
+        documents: The documents of the postings, shape (postings,).
+        codes: Their frequencies; written: the number of each posting's pair. Pairs are numbered in
+            rising order.
+        ranks: See `RankedLengths`.
+        lengths: Likewise.
+        frequencies: Written: the frequency of each pair.
+        pair_lengths: Written: the length of each pair.
+
+    Returns:
+        How many pairs there are, or -1 where there is no room for them; codes are unchanged then.
+    """
+    most = np.uint16(0)
+    for place in range(codes.size):
+        most = max(most, codes[place])
+    width = (np.int64(lengths.size) + 7) & ~7
+    cells = (np.int64(most) + 1) * width
+    if cells <= min(_CELLS * documents.size, _MOST_CELLS):
+        return int(
+            count_pairs(documents, codes, ranks, lengths, frequencies, pair_lengths, cells, width)
+        )
+    return hash_pairs(documents, codes, ranks, lengths, frequencies, pair_lengths)
+
+
+@compiled
+def count_pairs(
+    documents: NDArray[np.int32],
+    codes: NDArray[np.uint16],
+    ranks: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
+    frequencies: NDArray[np.uint16],
+    pair_lengths: NDArray[np.int32],
+    cells: np.int64,
+    width: np.int64,
+) -> np.int64:
+    """See `pair_codes`: with a cell for each pair that there can be, in rows by frequency."""
+    words, known = np.zeros(cells >> _CELL_BITS, np.uint64), np.uint64(0)
+    marks, numbers, row = words.view(np.uint8), np.empty(cells, np.uint16), np.uint64(width)
+    for place in range(documents.size):
+        marks[np.uint64(codes[place]) * row + np.uint64(ranks[np.uint64(documents[place])])] = 1
+    for word in range(words.size):
+        marked = words[word]
+        while marked:
+            cell = np.uint64((word << _CELL_BITS) + (first_bit(marked) >> _CELL_BITS))
+            marked &= marked - np.uint64(1)
+            if known == frequencies.size:
+                return np.int64(-1)
+            numbers[cell] = known
+            frequencies[known], pair_lengths[known] = cell // row, lengths[cell % row]
+            known += np.uint64(1)
+    for place in range(documents.size):
+        cell = np.uint64(codes[place]) * row + np.uint64(ranks[np.uint64(documents[place])])
+        codes[place] = numbers[cell]
+    return np.int64(known)
+
+
+@compiled
+def hash_pairs(
+    documents: NDArray[np.int32],
+    codes: NDArray[np.uint16],
+    ranks: NDArray[np.uint16],
+    lengths: NDArray[np.int32],
+    frequencies: NDArray[np.uint16],
+    pair_lengths: NDArray[np.int32],
+) -> int:
+    """See `pair_codes`: with a hash table, where few of the pairs that there can be are there."""
+    slots = 1
+    while slots < 2 * (min(documents.size, frequencies.size) + 1):
+        slots *= 2
+    found, pairs = np.full(slots, -1, np.int32), np.empty(frequencies.size, np.int64)
+    numbers, mask, known = np.empty(documents.size, np.int32), np.uint64(slots - 1), 0
+    for posting in range(documents.size):
+        pair = np.int64(codes[posting]) << 16 | np.int64(ranks[documents[posting]])
+        hashed = np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
+        slot = (hashed >> np.uint64(40)) & mask
+        while found[slot] >= 0 and pairs[found[slot]] != pair:
+            slot = (slot + np.uint64(1)) & mask
+        if found[slot] < 0:
+            if known == pairs.size:
+                return -1
+            found[slot], pairs[known] = known, pair
+            known += 1
+        numbers[posting] = found[slot]
+    order = np.argsort(pairs[:known])
+    ranked_as = np.empty(known, np.uint16)
+    for rank in range(known):
+        pair = pairs[order[rank]]
+        ranked_as[order[rank]], frequencies[rank] = rank, pair >> 16
+        pair_lengths[rank] = lengths[pair & 0xFFFF]
+    for posting in range(documents.size):
+        codes[posting] = ranked_as[numbers[posting]]
+    return known
+
+
+def max_pairs(postings: int) -> int:
+    """The highest number of pairs that a term of so many postings may have."""
+    return min(postings, MAX_PAIRS) if postings >= PAIRED_FROM else 0
+
+
+def encode_pairs(room: DecodedPostings, lengths: RankedLengths) -> int:
+    """Number the pairs of a term, in rising order; how many there are, 0 where it has none.
+
+    Args:
+        room: The documents, and for codes the frequencies, of the term; the codes of its pairs take
+            their place.
+        lengths: The lengths of all documents.
+    """
+    most = max_pairs(len(room.documents))
+    if not most:
+        return 0
+    frequencies, pair_lengths = room.pair_frequencies[:most], room.pair_lengths[:most]
+    return max(pair_codes(room.documents, room.codes, *lengths, frequencies, pair_lengths), 0)
