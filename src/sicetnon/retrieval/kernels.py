@@ -1,10 +1,15 @@
-"""The compiled loops of the searcher. `plain` has the same functions in numpy."""
+"""The loops of the searcher: accumulation of scores, counts, and the best k documents.
+
+Each loop stands under its twin in numpy, which is its specification and its oracle, and serves
+small pieces of work.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +20,13 @@ from sicetnon.retrieval.formulas import (
     UNSEEN,
     Accumulate,
     Formula,
+    Reals,
     WindowPostings,
+    formula_values,
     log_ratio_matched,
     matched,
+    weighted_frequencies,
 )
-
-Reals = NDArray[np.float64]
 
 _LOGS = 1 << 8
 """Number of logarithms that `cached_log` keeps; a power of 2."""
@@ -31,6 +37,41 @@ _HIGHEST = 1e15
 """Upper bound of the number that is converted into a place: 64 bits hold it."""
 _MERGED = 1 << 12
 """Documents per window of `merge_forms`: their sums fit into a core's first cache."""
+
+
+_SORTING_SECONDS = 3e-8
+"""Seconds that numpy takes for a score."""
+_MOST_MOVES = 16
+
+
+def _add(scores: Reals, places: NDArray[np.int64], values: Reals) -> None:
+    known = scores[places]
+    scores[places] = np.where(known == UNSEEN, 0.0, known) + values
+
+
+@functools.cache
+def _numpy_accumulator(formula: Formula) -> Accumulate:
+
+    def accumulate(
+        postings: WindowPostings,
+        first: int,
+        norms: Reals,
+        scores: Reals,
+        query_weight: float,
+        a: float,
+        b: float,
+    ) -> bool:
+        documents, frequencies, field_weights = postings
+        places = documents.astype(np.int64) - first
+        if places.min(initial=0) < 0 or places.max(initial=-1) >= len(scores):
+            return False
+        tf = weighted_frequencies(frequencies, field_weights)
+        is_there = tf > 0.0
+        places, tf = places[is_there], tf[is_there]
+        _add(scores, places, query_weight * formula_values(formula, tf, norms[places], a, b))
+        return True
+
+    return accumulate
 
 
 @functools.cache
@@ -90,6 +131,20 @@ def cached_log(tf: float, a: float, logs: Reals) -> float:
     return float(logs[1, place])
 
 
+def _numpy_count_documents(
+    documents: NDArray[np.int32],
+    frequencies: NDArray[Any],
+    field_weights: tuple[float, ...],
+    live: NDArray[np.uint8],
+) -> int:
+    if live.size and not (0 <= documents.min(initial=0) <= documents.max(initial=0) < live.size):
+        return -1
+    is_there = weighted_frequencies(frequencies, field_weights) > 0.0
+    if live.size:
+        is_there &= live[documents] != 0
+    return int(is_there.sum())
+
+
 @compiled(allocates=False)
 def count_documents(
     documents: NDArray[np.int32],
@@ -122,6 +177,15 @@ def count_documents(
     return count
 
 
+def _numpy_count_distinct(documents: NDArray[np.int32], size: int) -> int:
+    if documents.min(initial=0) < 0 or documents.max(initial=-1) >= size:
+        return -1
+    # numpy hashes numbers to find the different ones, which takes a hundred times as long
+    held = np.zeros(size, np.bool_)
+    held[documents] = True
+    return int(np.count_nonzero(held))
+
+
 @compiled
 def count_distinct(documents: NDArray[np.int32], size: int) -> int:
     """The number of different documents among some; -1 where one is not from 0 and below a size."""
@@ -133,6 +197,20 @@ def count_distinct(documents: NDArray[np.int32], size: int) -> int:
         count += not held[document]
         held[document] = True
     return count
+
+
+def _numpy_merge_forms(
+    documents: NDArray[np.int32],
+    frequencies: Reals,
+    offsets: NDArray[np.int64],
+    form_weights: Reals,
+) -> tuple[NDArray[np.int32], Reals]:
+    is_there = frequencies > 0.0
+    merged, places = np.unique(documents[is_there], return_inverse=True)
+    total = np.zeros(len(merged))
+    # unlike an assignment, this adds what one document has more than once, in order
+    np.add.at(total, places, (np.repeat(form_weights, np.diff(offsets)) * frequencies)[is_there])
+    return merged, total
 
 
 @compiled
@@ -194,6 +272,11 @@ def least_document(
     return least
 
 
+def _numpy_add_document_scores(scores: Reals, document_scores: Reals, weight: float) -> None:
+    places = np.flatnonzero(scores != UNSEEN)
+    scores[places] += weight * document_scores[places]
+
+
 @compiled(allocates=False)
 def add_document_scores(scores: Reals, document_scores: Reals, weight: float) -> None:
     """Add a weighted score of its own to every document with a score."""
@@ -202,14 +285,24 @@ def add_document_scores(scores: Reals, document_scores: Reals, weight: float) ->
             scores[document] += weight * document_scores[document]
 
 
+def _numpy_add_scores(scores: Reals, part: Reals, weight: float) -> None:
+    places = np.flatnonzero(part != UNSEEN)
+    _add(scores, places, weight * part[places])
+
+
 @compiled(allocates=False)
-def add_scores(scores: Reals, part: Reals, weight: float) -> None:
+def add_scores(scores: Reals, partition: Reals, weight: float) -> None:
     """Add weighted scores to others; a document without a score in one of them has 0 there."""
     for document in range(scores.size):
-        if part[document] != UNSEEN:
+        if partition[document] != UNSEEN:
             known = scores[document]
-            score = weight * part[document]
+            score = weight * partition[document]
             scores[document] = score if known == UNSEEN else known + score
+
+
+def _numpy_add_saturated(scores: Reals, sums: Reals, weight: float, k1: float) -> None:
+    places = np.flatnonzero(sums != UNSEEN)
+    _add(scores, places, weight * sums[places] / (k1 + sums[places]))
 
 
 @compiled(allocates=False)
@@ -220,6 +313,27 @@ def add_saturated(scores: Reals, sums: Reals, weight: float, k1: float) -> None:
             score = weight * sums[document] / (k1 + sums[document])
             known = scores[document]
             scores[document] = score if known == UNSEEN else known + score
+
+
+def _numpy_best(
+    scores: Reals,
+    live: NDArray[np.uint8],
+    first: int,
+    k: int,
+    found: NDArray[np.int64],
+    found_scores: Reals,
+    filled: int,
+    threshold: float,
+) -> tuple[int, float]:
+    is_found = scores > UNSEEN
+    if live.size:
+        is_found &= live != 0
+    places = np.flatnonzero(is_found)
+    numbers = np.concatenate((found[:filled], places + first))
+    values = np.concatenate((found_scores[:filled], scores[places]))
+    order = np.sort(np.lexsort((numbers, -values))[:k])
+    found[: len(order)], found_scores[: len(order)] = numbers[order], values[order]
+    return len(order), threshold
 
 
 @compiled(allocates=False)
@@ -252,7 +366,7 @@ def best(
         score = scores[document]
         if score > threshold and not (live.size and not live[document]):
             if filled == found.size:
-                threshold, filled = keep(k, found, found_scores, filled)
+                threshold, filled = keep_best(k, found, found_scores, filled)
                 if score <= threshold:
                     continue
             found[filled], found_scores[filled] = document + first, score
@@ -261,7 +375,9 @@ def best(
 
 
 @compiled
-def keep(k: int, found: NDArray[np.int64], found_scores: Reals, filled: int) -> tuple[float, int]:
+def keep_best(
+    k: int, found: NDArray[np.int64], found_scores: Reals, filled: int
+) -> tuple[float, int]:
     """Keep the k best of the documents found so far, in their order: the last score, and k."""
     threshold = select(found_scores[:filled].copy(), k)
     equal = k
@@ -282,7 +398,7 @@ def select(values: Reals, rank: int) -> float:
     """The value of a rank, the highest being 1; the values are reordered (Hoare's quickselect)."""
     low, high, wanted = 0, values.size - 1, rank - 1
     while low < high:
-        right, left = part(values, low, high)
+        right, left = partition(values, low, high)
         if wanted <= right:
             high = right
         elif wanted >= left:
@@ -293,7 +409,7 @@ def select(values: Reals, rank: int) -> float:
 
 
 @compiled(allocates=False)
-def part(values: Reals, low: int, high: int) -> tuple[int, int]:
+def partition(values: Reals, low: int, high: int) -> tuple[int, int]:
     """Move the higher values between two places, inclusive, before the lower ones.
 
     Returns:
@@ -318,3 +434,105 @@ def part(values: Reals, low: int, high: int) -> tuple[int, int]:
             left += 1
             right -= 1
     return right, left
+
+
+def _numpy_order(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The same as `_bucket_order`, always."""
+    return np.argsort(-scores, kind="stable")
+
+
+def order_by_score(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The places of scores, the highest first, of equal ones in their order, shape as `scores`."""
+    order = _bucket_order(scores)
+    return order if len(order) == len(scores) else _numpy_order(scores)
+
+
+@compiled(plain=_numpy_order, seconds=lambda scores: _SORTING_SECONDS * scores.size)
+def _bucket_order(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """See `order_by_score`; nothing where scores are not finite, or most of them are nearly equal.
+
+    As many buckets as scores are filled, and what they hold is sorted by insertion.
+    """
+    count, nothing = scores.size, np.empty(0, np.int64)
+    highest, lowest = range_of(scores)
+    width = highest - lowest
+    if not 0.0 <= width < np.inf:
+        return nothing
+    scale = count / width if width > 0.0 else 0.0
+    if not scale < np.inf:
+        return nothing
+    ends, buckets = np.zeros(count + 2, np.int64), np.empty(count, np.int64)
+    for place in range(count):
+        # the division and the product may be rounded up
+        buckets[place] = min(int((highest - scores[place]) * scale), count)
+        ends[buckets[place] + 1] += 1
+    for bucket in range(count):
+        ends[bucket + 1] += ends[bucket]
+    order = np.empty(count, np.int64)
+    for place in range(count):
+        order[ends[buckets[place]]] = place
+        ends[buckets[place]] += 1
+    moves = _MOST_MOVES * count
+    for rank in range(1, count):
+        place, to = order[rank], rank
+        while to > 0 and scores[order[to - 1]] < scores[place]:
+            order[to] = order[to - 1]
+            to -= 1
+        order[to] = place
+        moves -= rank - to
+        if moves < 0:
+            return nothing
+    return order
+
+
+@inlined
+def range_of(scores: NDArray[np.float64]) -> tuple[float, float]:
+    """The highest and the lowest of some scores; infinite where one is no number.
+
+    numpy's functions for this would load much of numba, and scipy.
+    """
+    highest, lowest = -np.inf, np.inf
+    for score in scores:
+        if np.isnan(score):
+            return np.inf, -np.inf
+        highest, lowest = max(highest, score), min(lowest, score)
+    return highest, lowest
+
+
+class Loops(NamedTuple):
+    """The loops of the searcher, compiled or in numpy.
+
+    Both give the same numbers to the last bit: each sum is made in the same order, and logarithms
+    are Python's. Small pieces of work are done in numpy, since compiled loops take longer to load.
+    """
+
+    accumulator: Callable[[Formula], Accumulate]
+    count_documents: Callable[..., int]
+    count_distinct: Callable[[NDArray[np.int32], int], int]
+    merge_forms: Callable[..., tuple[NDArray[np.int32], Reals]]
+    add_document_scores: Callable[[Reals, Reals, float], None]
+    add_scores: Callable[[Reals, Reals, float], None]
+    add_saturated: Callable[[Reals, Reals, float, float], None]
+    best: Callable[..., tuple[int, float]]
+
+
+COMPILED = Loops(
+    accumulator,
+    count_documents,
+    count_distinct,
+    merge_forms,
+    add_document_scores,
+    add_scores,
+    add_saturated,
+    best,
+)
+NUMPY = Loops(
+    _numpy_accumulator,
+    _numpy_count_documents,
+    _numpy_count_distinct,
+    _numpy_merge_forms,
+    _numpy_add_document_scores,
+    _numpy_add_scores,
+    _numpy_add_saturated,
+    _numpy_best,
+)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,69 @@ from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.posting_cache import PostingList
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval import kernels, plain
-from sicetnon.retrieval.formulas import WindowPostings
+from sicetnon.retrieval.formulas import WindowPostings, weighted_frequencies
+from sicetnon.retrieval.kernels import COMPILED, NUMPY
 from sicetnon.retrieval.statistics import CollectionStatistics, weighted_occurrences
-from sicetnon.retrieval.term_postings import TermPostings
+
+NO_POSTINGS: WindowPostings = np.empty(0, np.int32), np.empty((0, 1), np.uint16), (1.0,)
+
+
+class TermPostings(Protocol):
+    """A term's postings in each segment of an index."""
+
+    @property
+    def documents(self) -> int:
+        """The number of documents with the term, without deleted ones."""
+
+    @property
+    def occurrences(self) -> float:
+        """The number of its occurrences in these documents."""
+
+    @property
+    def size(self) -> int:
+        """The number of postings.
+
+        Those of deleted documents count, and those whose weighted frequency is 0; a document with
+        several forms counts for each of them.
+        """
+
+    @property
+    def terms(self) -> tuple[int | None, ...]:
+        """For each segment the number that the term has there, or None.
+
+        Empty where the postings of several forms were merged.
+        """
+
+    def segment(self, place: int) -> WindowPostings:
+        """The postings of a segment: the documents, int32, rising, shape (n,), their frequencies,
+        shape (n, columns), and the weight of each column.
+        """
+
+
+@dataclass(frozen=True)
+class CountedPostings:
+    """The postings of a term in the only segment of an index, with known statistics.
+
+    Attributes:
+        documents: The number of documents with the term.
+        occurrences: The number of its occurrences.
+        postings: The postings, or none where the statistics alone are wanted.
+    """
+
+    documents: int
+    occurrences: float
+    postings: WindowPostings = NO_POSTINGS
+    terms: ClassVar[tuple[int | None, ...]] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of postings."""
+        return len(self.postings[0])
+
+    def segment(self, place: int) -> WindowPostings:
+        """See `TermPostings.segment`."""
+        return self.postings
+
 
 _LEAST_WEIGHT, _MOST_WEIGHT = 1e-9, 1e9
 _KNOWN_TERMS = 10_000
@@ -64,7 +124,7 @@ def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np
     return np.array([float(fields.get(name, 0.0)) for name in index.fields])
 
 
-class Postings(Protocol):
+class TermSource(Protocol):
     """Gives the postings of terms over weighted fields.
 
     Attributes:
@@ -83,13 +143,13 @@ class Postings(Protocol):
 class HasPostings(Protocol):
     """An index that keeps its postings in its own way."""
 
-    def postings(self, fields: Mapping[str, float], other_forms: float) -> Postings:
+    def postings(self, fields: Mapping[str, float], other_forms: float) -> TermSource:
         """As `postings_of`."""
 
 
 def postings_of(
     index: IndexReader, fields: Mapping[str, float], other_forms: float = 1.0
-) -> Postings:
+) -> TermSource:
     """A reader of the postings of an index, for one thread at a time; see `PostingsReader`.
 
     Args:
@@ -166,7 +226,7 @@ class PostingsReader:
 
         def merge() -> PostingList:
             found = segment.forms_of(_terms(forms))
-            loops = plain if is_small(_COUNT_SECONDS * len(found.documents)) else kernels
+            loops = NUMPY if is_small(_COUNT_SECONDS * len(found.documents)) else COMPILED
             frequencies = self._frequencies(segment).take(found.patterns)
             weights = np.array([weight for _, weight in forms])
             merged, sums = loops.merge_forms(found.documents, frequencies, found.offsets, weights)
@@ -181,7 +241,7 @@ class PostingsReader:
             is_whole, columns = self._whole
             packed = segment.postings
             rows = packed.sums[:, None] if is_whole else packed.patterns
-            known = self._frequencies_of[segment.base] = plain.weighted(rows, columns)
+            known = self._frequencies_of[segment.base] = weighted_frequencies(rows, columns)
         return known
 
     def stored(self, segment: Segment, number: int | None) -> WindowPostings:
@@ -197,7 +257,7 @@ class PostingsReader:
         if not self.is_counted:
             return self.count(segment, self.merged(segment, forms))
         documents = segment.forms_of(_terms(forms)).documents
-        loops = plain if is_small(_COUNT_SECONDS * len(documents)) else kernels
+        loops = NUMPY if is_small(_COUNT_SECONDS * len(documents)) else COMPILED
         count: int = loops.count_distinct(documents, len(segment))
         if count < 0:
             raise segment.wrong_posting()
@@ -206,7 +266,7 @@ class PostingsReader:
     def count(self, segment: Segment, postings: WindowPostings) -> int:
         """The number of live documents in which a term occurs."""
         live = ALL_LIVE if segment.live is None else segment.live
-        loops = plain if is_small(_COUNT_SECONDS * len(postings[0])) else kernels
+        loops = NUMPY if is_small(_COUNT_SECONDS * len(postings[0])) else COMPILED
         count: int = loops.count_documents(*postings, live)
         if count < 0:
             raise segment.wrong_posting()
@@ -312,9 +372,9 @@ def merge_postings(found: Sequence[tuple[WindowPostings, float]]) -> PostingList
         The documents, rising, and the weighted sums of frequencies, shape (n, 1).
     """
     documents, frequencies, fields = zip(*(postings for postings, _ in found), strict=True)
-    merged, sums = plain.merge_forms(
+    merged, sums = NUMPY.merge_forms(
         np.concatenate(documents),
-        plain.weighted(np.concatenate(frequencies), fields[0]),
+        weighted_frequencies(np.concatenate(frequencies), fields[0]),
         np.cumsum([0, *map(len, documents)]),
         np.array([weight for _, weight in found]),
     )

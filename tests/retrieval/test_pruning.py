@@ -1,4 +1,4 @@
-"""Searches that leave documents out against the plain one: the same documents and scores."""
+"""Searches that leave documents out against the exhaustive one: the same documents and scores."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval import bounds, plain, range_bounds, ranges, tables
-from sicetnon.retrieval.exhaustive import Best, search_exhaustively
-from sicetnon.retrieval.range_bounds import BLOCK_BITS, RANGE_BITS, Bounds
+from sicetnon.retrieval import pruning, term_at_a_time
+from sicetnon.retrieval.kernels import NUMPY
+from sicetnon.retrieval.pruning import BLOCK_BITS, RANGE_BITS, Bounds
+from sicetnon.retrieval.reference import Best, search_exhaustively
 from sicetnon.retrieval.scoring import FieldScore, PartOf
-from sicetnon.retrieval.tabulated import search_tabulated
+from sicetnon.retrieval.searcher import search_tabulated
 from sicetnon.retrieval.weighting import BM25, DLH, DPH, PL2, TFIDF, DirichletLM, JelinekMercer
 from support.small_indexes import build
 
@@ -86,7 +87,7 @@ def best_of(
 
 def exhaustive(part_of: PartOf, index: IndexReader, query: Mapping[str, float], k: int) -> Best:
     best = Best.of(k)
-    search_exhaustively([part_of(query)], index.segments, best, plain)
+    search_exhaustively([part_of(query)], index.segments, best, NUMPY)
     return best
 
 
@@ -119,10 +120,10 @@ def test_what_is_left_out_changes_no_bit(
 def calls_of(part_of: PartOf, index: IndexReader, query: Mapping[str, float]) -> list[Any]:
     """The arguments of `search_ranges` for each segment."""
     calls: list[Any] = []
-    real = ranges.search_ranges
+    real = pruning.search_ranges
     best_of(part_of, index, query, 10)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "search_ranges", lambda *given: calls.append(given) or real(*given))
+        patch.setattr(pruning, "search_ranges", lambda *given: calls.append(given) or real(*given))
         best_of(part_of, index, query, 10)
     assert len(calls) == len(index.segments)
     return calls
@@ -131,12 +132,12 @@ def calls_of(part_of: PartOf, index: IndexReader, query: Mapping[str, float]) ->
 def slices_of(call: Any) -> Iterator[tuple[int, int, NDArray[np.uint16], float]]:
     """The first document and the end of each slice of a segment, its sums, and their factor."""
     query, size = (*call[:4], call[8]), len(call[1][0])
-    weights, scale = range_bounds.weigh(query)
+    weights, scale = pruning.weigh(query)
     postings = 0
     for first in range(0, size, SLICE):
         end = min(first + SLICE, size)
-        sums = np.zeros(ranges.ranges_of(end - first), np.uint16)
-        postings += range_bounds.sum_bounds(query, weights, (first, end, sums, scale))
+        sums = np.zeros(pruning.ranges_of(end - first), np.uint16)
+        postings += pruning.sum_bounds(query, weights, (first, end, sums, scale))
         yield first, end, sums, scale
     assert postings == (call[3][:, 1] - call[3][:, 0]).sum()
 
@@ -155,7 +156,7 @@ def test_no_score_is_above_the_bounds_of_its_range(
             is_here = (numbers >= begin) & (numbers < segment.base + end)
             limits = sums[(numbers[is_here] - begin) >> RANGE_BITS]
             for limit, own in zip(limits.tolist(), scores[is_here].tolist(), strict=True):
-                assert range_bounds.limit_of(own, scale) <= limit
+                assert pruning.limit_of(own, scale) <= limit
 
 
 def test_most_documents_are_left_out(index: IndexReader) -> None:
@@ -165,16 +166,18 @@ def test_most_documents_are_left_out(index: IndexReader) -> None:
         lowest = exhaustive(part_of, index, query, 10).ordered()[1][-1]
         slices = list(slices_of(call))
         above = sum(
-            range_bounds.count_above(sums, range_bounds.limit_of(lowest, scale))
+            pruning.count_above(sums, pruning.limit_of(lowest, scale))
             for _, _, sums, scale in slices
         )
         assert 0 < above < sum(len(sums) for _, _, sums, _ in slices) / 4
 
 
 def search_of(
-    documents_of: tables.Documents, lists: Sequence[TermPostings], frequent: Sequence[bool]
+    documents_of: term_at_a_time.DocumentArrays,
+    lists: Sequence[TermPostings],
+    frequent: Sequence[bool],
 ) -> tuple[Any, Bounds]:
-    """The first four arguments of `tables.search_windows`, and bounds for the frequent terms."""
+    """The first four arguments of `search_windows`, and bounds for the frequent terms."""
     documents = len(documents_of[0])
     ends, pair_ends = (np.cumsum([0, *(len(term[i]) for term in lists)]) for i in (0, 2))
     numbers, codes = (
@@ -188,7 +191,7 @@ def search_of(
     rows = np.zeros((sum(frequent), -(-documents >> RANGE_BITS)), np.uint8)
     starts = np.zeros((sum(frequent), -(-documents >> BLOCK_BITS) + 1), np.int32)
     for term in np.flatnonzero(frequent).tolist():
-        assert range_bounds.bound_term(
+        assert pruning.bound_term(
             postings, lists[term][2], int(ends[term]), int(ends[term + 1]), documents,
             rows[row_of[term]], starts[row_of[term]],
         )  # fmt: skip
@@ -196,7 +199,7 @@ def search_of(
     return (postings, documents_of, terms, places), (rows, starts, row_of)
 
 
-def alike(documents: int) -> tables.Documents:
+def alike(documents: int) -> term_at_a_time.DocumentArrays:
     """So many documents of one length."""
     lengths, nothing = np.zeros(documents, np.int32), np.empty(0)
     return lengths, np.ones(1), nothing, 0.0, np.empty(0, np.uint8), 0
@@ -271,7 +274,10 @@ def test_slices_find_what_windows_find(block: int) -> None:
         window = int(random.choice([64, 100, 2048, 4096, 1 << 15]))
         sliced = 2048 * int(random.choice([1, 1, 1, 2, 3, 8, 40]))
         found = []
-        for search, more in ((ranges.search_ranges, (known, sliced)), (tables.search_windows, ())):
+        for search, more in (
+            (pruning.search_ranges, (known, sliced)),
+            (term_at_a_time.search_windows, ()),
+        ):
             best = copy.deepcopy(before)
             room = best.k, best.numbers, best.scores
             best.filled, best.threshold = search(
@@ -292,7 +298,7 @@ def test_bounds_of_other_postings_never_crash() -> None:
         arguments, _ = search_of(alike(documents), lists, (False, False))
         best = Best.of(int(random.choice([1, 10, 150])))
         room, sliced = (best.k, best.numbers, best.scores), int(random.choice([2048, 16_384]))
-        filled, _ = ranges.search_ranges(*arguments, room, 0, best.threshold, 64, known, sliced)
+        filled, _ = pruning.search_ranges(*arguments, room, 0, best.threshold, 64, known, sliced)
         assert 0 <= filled <= len(best.numbers)
         assert ((best.numbers[:filled] >= 0) & (best.numbers[:filled] < documents)).all()
 
@@ -306,10 +312,10 @@ def scratch_of(documents: int, k: int, shares: tuple[int, int]) -> int:
     arguments, known = search_of(alike(documents), lists, (True, False))
     best = Best.of(k)
     room = best.k, best.numbers, best.scores
-    ranges.search_ranges(*arguments, room, 0, best.threshold, 4096, known, 1 << 16)
+    pruning.search_ranges(*arguments, room, 0, best.threshold, 4096, known, 1 << 16)
     tracemalloc.start()
     try:
-        ranges.search_ranges(*arguments, room, 0, best.threshold, 4096, known, 1 << 16)
+        pruning.search_ranges(*arguments, room, 0, best.threshold, 4096, known, 1 << 16)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -326,7 +332,7 @@ def test_more_documents_take_no_more_memory(k: int, shares: tuple[int, int]) -> 
 def test_bounds_that_exceed_their_memory_are_made_anew(
     index: IndexReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounds, "MOST_BYTES", 4 * 3 * index.size // 16)
+    monkeypatch.setattr(pruning, "MOST_BYTES", 4 * 3 * index.size // 16)
     part_of = FieldScore(BM25()).bind(index)
     for first in (0, 3, 0, 6, 2):
         query = dict.fromkeys(WORDS[first : first + 3], 1.0)
@@ -382,3 +388,42 @@ def test_postings_damaged_later_never_crash(
                 overwritten(segment, change)
             with contextlib.suppress(BrokenIndexError):
                 best_of(part_of, damaged, query, k, sliced)
+
+
+DOCUMENTS = 1 << BLOCK_BITS
+
+
+class DamagedSegment:
+    """A segment whose postings of term 2 are damaged."""
+
+    def __len__(self) -> int:
+        return DOCUMENTS
+
+    def wrong_posting(self) -> Exception:
+        return ValueError("damaged")
+
+
+def test_a_damaged_term_leaves_the_bounds_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    two_rows = 2 * ((DOCUMENTS >> RANGE_BITS) + 4)
+    monkeypatch.setattr(pruning, "default_cache_bytes", lambda: 8 * two_rows)
+    segment: Any = DamagedSegment()
+    known = pruning.BoundsCache([segment])
+    documents = np.arange(DOCUMENTS, dtype=np.int32)
+    codes = np.zeros(DOCUMENTS, np.uint16)
+    scores, offsets = np.array([1.0]), np.array([0, 1])
+
+    def row_of(number: int) -> int:
+        damaged = documents[::-1].copy() if number == 2 else documents
+        postings: Any = (damaged, codes)
+        terms: Any = (None, None, None, offsets, scores)
+        places = np.array([[0, DOCUMENTS]])
+        arguments = 0, segment, [number], postings, terms, places
+        found = known.bounds(*arguments) or known.bounds(*arguments)
+        assert found is not None
+        return int(found[2][0])
+
+    rows = [row_of(0), row_of(1)]
+    assert sorted(rows) == [0, 1]
+    with pytest.raises(ValueError, match="damaged"):
+        row_of(2)
+    assert row_of(1) != row_of(3)

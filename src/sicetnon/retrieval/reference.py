@@ -6,7 +6,6 @@ and stays in the processor's cache. This is the specification of every faster wa
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval import ordering
-from sicetnon.retrieval.clauses import Clause, OwnLoop, Part, Reals
-from sicetnon.retrieval.formulas import UNSEEN
+from sicetnon.retrieval import kernels
+from sicetnon.retrieval.formulas import UNSEEN, Reals
+from sicetnon.retrieval.kernels import Loops
 from sicetnon.retrieval.postings import ALL_LIVE
+from sicetnon.retrieval.query_plan import Clause, OwnLoop, Part
 
 WINDOW = 1 << 15
 """Documents per window: two arrays of scores of this size fit into a core's cache."""
@@ -56,7 +56,7 @@ class Best:
         if len(scores) < _FEW:
             order = np.argsort(-scores, kind="stable")[: self.k]
             return numbers.take(order), scores.take(order)
-        order = ordering.by_score(scores)[: self.k]
+        order = kernels.order_by_score(scores)[: self.k]
         return numbers.take(order), scores.take(order)
 
 
@@ -64,7 +64,7 @@ def search_exhaustively(
     parts: Sequence[Part],
     segments: Sequence[Segment],
     best: Best,
-    loops: types.ModuleType,
+    loops: Loops,
     window: int = WINDOW,
 ) -> None:
     """Score all documents, and keep the best.
@@ -73,7 +73,7 @@ def search_exhaustively(
         parts: The parts of the score.
         segments: The segments of the index.
         best: The best documents; changed.
-        loops: `kernels`, or `plain`.
+        loops: `COMPILED`, or `NUMPY`.
         window: Documents per window.
 
     Raises:
@@ -100,7 +100,7 @@ class _SegmentScorer:
         parts: Sequence[Part],
         place: int,
         segment: Segment,
-        loops: types.ModuleType,
+        loops: Loops,
         window: int,
     ):
         self._parts, self._place, self._segment, self._loops = parts, place, segment, loops
@@ -158,4 +158,4 @@ class _SegmentScorer:
     def _loop(self, clause: Clause) -> Callable[..., bool]:
         if isinstance(clause.formula, OwnLoop):
             return clause.formula.accumulate
-        return self._loops.accumulator(clause.formula)  # type: ignore[no-any-return]
+        return self._loops.accumulator(clause.formula)

@@ -1,17 +1,18 @@
-"""Formulas of many postings at once: the numbers of one posting after the other, to the bit."""
+"""The loops of the searcher: compiled and numpy ones give the same; the order of scores."""
 
 from __future__ import annotations
 
-import types
 from inspect import signature
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from sicetnon.compiled import Inlined
-from sicetnon.retrieval import formulas, kernels, plain
+from sicetnon.retrieval import formulas, kernels
+from sicetnon.retrieval.kernels import COMPILED, NUMPY, Loops
 
 GIVEN = ("tf", "norm", "a", "b")
 FORMULAS = {
@@ -41,7 +42,7 @@ def test_many_postings_have_the_scores_of_each(
             one_by_one.append(formula.function(each, norm, a, b))
         except (ArithmeticError, ValueError):
             one_by_one.append(np.nan)
-    np.testing.assert_array_equal(plain._each(formula, tf, norms, a, b), one_by_one)
+    np.testing.assert_array_equal(formulas.formula_values(formula, tf, norms, a, b), one_by_one)
 
 
 POSTINGS = st.lists(
@@ -62,7 +63,7 @@ def test_scores_are_added_alike(
     frequencies = np.array(rows, dtype=np.uint16).reshape(-1, 3)
     norms = np.linspace(-3.0, 5.0, size)
     found = []
-    for loops in (plain, kernels):
+    for loops in (NUMPY, COMPILED):
         scores = np.where(np.arange(size) % 2, formulas.UNSEEN, 0.5)
         accumulate = loops.accumulator(formula)
         assert accumulate((documents, frequencies, weights), 7, norms, scores, 1.5, 0.3, -2.0)
@@ -70,7 +71,7 @@ def test_scores_are_added_alike(
     np.testing.assert_array_equal(*found)
     for wrong in (-1, 7 + size):
         damaged = np.append(documents, np.int32(wrong)), np.ones((len(rows) + 1, 3), np.uint16)
-        for loops in (plain, kernels):
+        for loops in (NUMPY, COMPILED):
             accumulate, scores = loops.accumulator(formula), np.zeros(size)
             assert not accumulate((*damaged, weights), 7, norms, scores, 1.5, 0.3, -2.0)
 
@@ -90,15 +91,41 @@ def test_forms_are_merged_and_counted_alike(forms: list[dict[int, float]], weigh
     offsets = np.cumsum([0, *map(len, forms)])
     weights = np.array([1.0, *[weight] * (len(forms) - 1)])
     results = [
-        loops.merge_forms(documents, frequencies, offsets, weights) for loops in (plain, kernels)
+        loops.merge_forms(documents, frequencies, offsets, weights) for loops in (NUMPY, COMPILED)
     ]
     for found, other in zip(*results, strict=True):
         np.testing.assert_array_equal(found, other)
-    for loops in (plain, kernels):
+    for loops in (NUMPY, COMPILED):
         assert loops.count_distinct(documents, 9001) == len({*documents.tolist()})
 
 
-@pytest.mark.parametrize("loops", [plain, kernels])
+@pytest.mark.parametrize("loops", [NUMPY, COMPILED])
 @pytest.mark.parametrize("wrong", [-1, 3])
-def test_a_document_that_cannot_be_is_not_counted(loops: types.ModuleType, wrong: int) -> None:
+def test_a_document_that_cannot_be_is_not_counted(loops: Loops, wrong: int) -> None:
     assert loops.count_distinct(np.array([0, wrong], dtype=np.int32), 3) == -1
+
+
+def expected(scores: NDArray[np.float64]) -> list[int]:
+    return sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+
+
+@given(st.lists(st.floats(-1e300, 1e300) | st.sampled_from([0.0, -0.0, 1.5, 5e-324]), min_size=1))
+def test_equal_scores_stay_in_their_order(values: list[float]) -> None:
+    scores = np.array(values)
+    buckets = kernels._bucket_order.dispatcher(scores)
+    assert len(buckets) in (0, len(scores))
+    assert kernels.order_by_score(scores).tolist() == expected(scores)
+    assert kernels._numpy_order(scores).tolist() == expected(scores)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_of_a_search_are_sorted_in_buckets(seed: int) -> None:
+    scores = np.random.default_rng(seed).exponential(1.0, 2000).round(2 + seed) + 3.0
+    assert kernels._bucket_order.dispatcher(scores).tolist() == expected(scores)
+
+
+def test_scores_that_are_nearly_equal_are_sorted_in_another_way() -> None:
+    scores = np.random.default_rng(1).permutation(3000) * 1e-12
+    scores[0] = 1.0
+    assert not len(kernels._bucket_order.dispatcher(scores))
+    assert kernels.order_by_score(scores).tolist() == expected(scores)

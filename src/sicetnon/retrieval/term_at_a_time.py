@@ -1,11 +1,10 @@
-"""Kernels for exhaustive scoring by one weighting model, window after window.
+"""Exhaustive scoring by one weighting model, term at a time in windows of documents.
 
 A formula sees a posting by its frequency and the length of its document alone. The index numbers
 the distinct pairs of both for each frequent term (`index.posting_cache`). The score of each pair is
-put
-into a table once per term and query, and looked up for each posting, whatever the formula. The
+put into a table once per term and query, and looked up for each posting, whatever the formula. The
 scores of rare terms are computed posting by posting. The score of a pair is the same number
-wherever it is computed, so that the scores are those of `exhaustive`, to the last bit.
+wherever it is computed, so that the scores are those of `reference`, to the last bit.
 """
 
 from __future__ import annotations
@@ -18,25 +17,24 @@ from numpy.typing import NDArray
 
 from sicetnon.compiled import compiled, eight_bytes, inlined, prefetch
 from sicetnon.index.posting_codec import first_bit
-from sicetnon.retrieval.formulas import by_number, matched, saturation
-from sicetnon.retrieval.kernels import keep
+from sicetnon.retrieval.formulas import Reals, matched, saturation, score_formula
+from sicetnon.retrieval.kernels import keep_best
 
-Reals: TypeAlias = NDArray[np.float64]
-Postings: TypeAlias = tuple[
+PostingArrays: TypeAlias = tuple[
     NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], tuple[int, int]
 ]
 """Documents; codes; frequencies, posting after posting, the column that counts, number of columns.
 """
-Documents: TypeAlias = tuple[NDArray[np.int32], Reals, Reals, float, NDArray[np.uint8], int]
+DocumentArrays: TypeAlias = tuple[NDArray[np.int32], Reals, Reals, float, NDArray[np.uint8], int]
 """Lengths; for each length the norm and the score of a document (none: of size 0); the weight of
 these scores; 0 for each deleted document (none: of size 0); the number of the first document."""
 Pairs: TypeAlias = tuple[NDArray[np.uint16], NDArray[np.int32]]
 """The frequencies and lengths of the pairs of all terms."""
-Terms: TypeAlias = tuple[int, float, Reals, NDArray[np.int64], Reals]
+QueryTerms: TypeAlias = tuple[int, float, Reals, NDArray[np.int64], Reals]
 """The number of the formula; the weight of an occurrence; for each term its weight and the
 constants of the formula, shape (terms, 3), and where the scores of its pairs begin in the table,
 shape (terms + 1,); the table."""
-Found: TypeAlias = tuple[int, NDArray[np.int64], Reals]
+TopDocs: TypeAlias = tuple[int, NDArray[np.int64], Reals]
 """Number of documents wanted; numbers and scores of those found, rising by number."""
 
 NONE = -0.0
@@ -72,7 +70,7 @@ def score_pairs(
     Args:
         pairs: The pairs of the segment.
         lists: For each term the begin and end of its postings, and of its pairs, shape (terms, 4).
-        formula: The first three of `Terms`.
+        formula: The first three of `QueryTerms`.
         norms: The norm for each length.
 
     Returns:
@@ -103,7 +101,7 @@ def score_pairs(
 
 @compiled(allocates=False)
 def fill_saturated(
-    pairs: Pairs, terms: Terms, term: int, begin: int, end: int, norms: Reals
+    pairs: Pairs, terms: QueryTerms, term: int, begin: int, end: int, norms: Reals
 ) -> bool:
     """Compute the scores of a term's pairs by the formula `saturation`.
 
@@ -130,7 +128,9 @@ def fill_saturated(
 
 
 @compiled(allocates=False)
-def fill_other(pairs: Pairs, terms: Terms, term: int, begin: int, end: int, norms: Reals) -> bool:
+def fill_other(
+    pairs: Pairs, terms: QueryTerms, term: int, begin: int, end: int, norms: Reals
+) -> bool:
     """As `fill_saturated`, by another formula."""
     frequencies, lengths = pairs
     number, occurrence, constants, starts, table = terms
@@ -143,7 +143,7 @@ def fill_other(pairs: Pairs, terms: Terms, term: int, begin: int, end: int, norm
             return False
         tf, norm = occurrence * frequency, norms[length]
         if number != 2:
-            score = by_number(number, tf, norm, a, b)
+            score = score_formula(number, tf, norm, a, b)
         else:
             # `log_ratio_matched`: pairs of equal frequency stand together
             if frequency != last:
@@ -156,9 +156,9 @@ def fill_other(pairs: Pairs, terms: Terms, term: int, begin: int, end: int, norm
 
 @compiled(allocates=False)
 def add_window(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
+    postings: PostingArrays,
+    documents_of: DocumentArrays,
+    terms: QueryTerms,
     places: NDArray[np.int64],
     ends: NDArray[np.int64],
     first: int,
@@ -236,9 +236,9 @@ def add_paired(
 
 @compiled(allocates=False)
 def add_computed(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
+    postings: PostingArrays,
+    documents_of: DocumentArrays,
+    terms: QueryTerms,
     term: int,
     begin: int,
     end: int,
@@ -258,7 +258,7 @@ def add_computed(
             document = np.uint64(documents[place])
             norm = norms[np.uint64(lengths[document])]
             tf = occurrence * np.float64(frequency)
-            score = weight * by_number(number, tf, norm, a, b) + 0.0
+            score = weight * score_formula(number, tf, norm, a, b) + 0.0
             scores[document - np.uint64(first)] += score
         place += np.uint64(1)
     return np.int64(place)
@@ -266,10 +266,10 @@ def add_computed(
 
 @compiled(allocates=False)
 def offer(
-    documents_of: Documents,
+    documents_of: DocumentArrays,
     first: int,
     scores: Reals,
-    found: Found,
+    found: TopDocs,
     filled: int,
     threshold: float,
 ) -> tuple[int, float]:
@@ -283,9 +283,9 @@ def offer(
     for group in range(scores.size // GROUP):
         begin = np.uint64(group * GROUP)
         if threshold >= 0.0:
-            above = those_above(scores, begin, threshold)
+            above = mask_above(scores, begin, threshold)
         else:  # the score of a document without any of the terms would be above it
-            above = those_held(scores, begin)
+            above = mask_held(scores, begin)
         while above:
             place = begin + np.uint64(first_bit(above))
             above &= above - np.uint64(1)
@@ -296,7 +296,7 @@ def offer(
                 score += document_weight * document_scores[lengths[document]]
             if score > threshold:
                 if filled == numbers.size:
-                    threshold, filled = keep(k, numbers, values, filled)
+                    threshold, filled = keep_best(k, numbers, values, filled)
                     if score <= threshold:
                         continue
                 numbers[filled], values[filled] = base + document, score
@@ -307,7 +307,7 @@ def offer(
 
 
 @inlined
-def those_above(scores: NDArray[Any], begin: np.uint64, threshold: Any) -> np.uint64:
+def mask_above(scores: NDArray[Any], begin: np.uint64, threshold: Any) -> np.uint64:
     """A bit for each score of a group above a threshold: a few comparisons of many numbers."""
     above = np.uint64(0)
     for place in range(GROUP):
@@ -317,7 +317,7 @@ def those_above(scores: NDArray[Any], begin: np.uint64, threshold: Any) -> np.ui
 
 
 @inlined
-def those_held(scores: Reals, begin: np.uint64) -> np.uint64:
+def mask_held(scores: Reals, begin: np.uint64) -> np.uint64:
     """A bit for each document of a group with one of the terms."""
     held = np.uint64(0)
     for place in range(GROUP):
@@ -328,11 +328,11 @@ def those_held(scores: Reals, begin: np.uint64) -> np.uint64:
 
 @compiled
 def search_windows(
-    postings: Postings,
-    documents_of: Documents,
-    terms: Terms,
+    postings: PostingArrays,
+    documents_of: DocumentArrays,
+    terms: QueryTerms,
     ranges: NDArray[np.int64],
-    found: Found,
+    found: TopDocs,
     filled: int,
     threshold: float,
     window: int,

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.index.reader import IndexReader
-from sicetnon.retrieval import kernels, plain
-from sicetnon.retrieval.exhaustive import Best, search_exhaustively
+from sicetnon.retrieval.kernels import COMPILED, NUMPY
+from sicetnon.retrieval.reference import Best, search_exhaustively
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
-from sicetnon.retrieval.tabulated import can_tabulate, search_tabulated
+from sicetnon.retrieval.searcher import can_tabulate, search_tabulated
 from sicetnon.retrieval.weighting import BM25, DLH, DPH, PL2, TFIDF, DirichletLM, JelinekMercer
 from support.small_indexes import build
 
@@ -84,9 +84,9 @@ def test_windows_and_compiled_loops_change_no_bit(
     k: int,
     window: int,
 ) -> None:
-    expected = found(index, scores, query, k, loops=plain)
-    assert found(index, scores, query, k, loops=kernels, window=window) == expected
-    assert found(index, scores, query, k, loops=plain, window=window) == expected
+    expected = found(index, scores, query, k, loops=NUMPY)
+    assert found(index, scores, query, k, loops=COMPILED, window=window) == expected
+    assert found(index, scores, query, k, loops=NUMPY, window=window) == expected
 
 
 ONE_MODEL: list[Scoring] = [
@@ -124,7 +124,7 @@ def test_tables_and_samples_change_no_bit(
     large: IndexReader, score: Scoring, query: Mapping[str, float], k: int, window: int
 ) -> None:
     part = score.bind(large)(query)
-    expected = found(large, [score], query, k, loops=kernels)
+    expected = found(large, [score], query, k, loops=COMPILED)
     if not part.terms:
         assert expected == []
         return
@@ -147,7 +147,7 @@ def test_an_unfair_sample_is_noticed(tmp_path: Path) -> None:
     ]
     query, score, k = {"vote": 1.0}, FieldScore(BM25()), 7_000
     with IndexReader.open(build(tmp_path, made, "plain", (), ())) as index:
-        expected = found(index, [score], query, k, loops=kernels)
+        expected = found(index, [score], query, k, loops=COMPILED)
         best = Best.of(k)
         search_tabulated(score.bind(index)(query), index.segments, best, sampled_from=1)
         assert listed(best) == expected

@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.index.reader import IndexReader
-from sicetnon.retrieval.clauses import Clause, Part
-from sicetnon.retrieval.exhaustive import Best
-from sicetnon.retrieval.known_clauses import KnownClauses
+from sicetnon.retrieval.query_plan import Clause, Part, QueryPlanCache
+from sicetnon.retrieval.reference import Best
 from sicetnon.retrieval.scoring import FieldScore
-from sicetnon.retrieval.tabulated import search_tabulated
+from sicetnon.retrieval.searcher import search_tabulated
 from sicetnon.retrieval.weighting import BM25, DirichletLM
 from support.small_indexes import build
 
@@ -68,9 +67,9 @@ def test_few_clauses_are_kept(index: IndexReader) -> None:
         made.append(term)
         return next(part_of({term: weight}).clauses, None)
 
-    known = KnownClauses(make, len(index.segments), most=8)
+    known = QueryPlanCache(make, len(index.segments), most=8)
     for weight in range(1, 7):
-        clauses, columns = known.of({"vote": weight, "tax": 1.0, "unknown": 1.0})
+        clauses, columns = known.plan({"vote": weight, "tax": 1.0, "unknown": 1.0})
         assert [each.weight for each in clauses] == [weight, 1.0]
         assert columns is not None
         assert columns.weights == [weight, 1.0]
@@ -101,10 +100,10 @@ def test_an_interrupt_leaves_a_term_unknown(index: IndexReader) -> None:
             raise KeyboardInterrupt
         return next(part_of({term: weight}).clauses, None)
 
-    known = KnownClauses(make, len(index.segments))
+    known = QueryPlanCache(make, len(index.segments))
     with pytest.raises(KeyboardInterrupt):
-        known.of({"vote": 1.0, "tax": 1.0})
+        known.plan({"vote": 1.0, "tax": 1.0})
     fails = False
-    clauses, columns = known.of({"tax": 1.0})
+    clauses, columns = known.plan({"tax": 1.0})
     assert columns is not None
     assert columns.terms.T.tolist() == [list(clauses[0].postings.terms)]
