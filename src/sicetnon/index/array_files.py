@@ -230,7 +230,7 @@ REBUILD = "build an index with: sicetnon index build SOURCE -o DIR"
 
 
 class ByteColumn:
-    """Many byte strings as few large ones: to pass on small objects takes as long as to make them.
+    """A column of byte strings: few large objects, since to pass on small ones takes long.
 
     Attributes:
         sizes: The size of each.
@@ -250,7 +250,7 @@ class ByteColumn:
         return len(self.sizes)
 
     def extend(self, strings: Sequence[bytes]) -> None:
-        """Add some behind the others."""
+        """Append byte strings."""
         piece = b"".join(strings)
         self._pieces.append(piece)
         self.bytes += len(piece)

@@ -169,9 +169,9 @@ def merge_indexes(
     Args:
         shards: The indexes.
         folder: The index to make.
-        link: Whether the segments of the shards are taken as they are. Their files are shared by
-            hard links, or copied where the file system has none. Left out, all live documents are
-            rewritten as one segment, which is searched a little faster.
+        link: Whether the files of the shards' segments are shared by hard links, or copied where
+            the file system has none. Left out, all live documents are rewritten as one segment,
+            which is searched a little faster.
         batch_documents: The number of documents that are rewritten at a time.
 
     Raises:
@@ -251,7 +251,7 @@ def _refuse_other_kinds(shards: Sequence[IndexReader]) -> None:
 
 
 def _ordered(shards: Sequence[IndexReader]) -> list[IndexReader]:
-    """Parts of one source in their order, none missing; other shards as they are named."""
+    """Slices of one source in their order, none missing; other shards in the given order."""
     entries = [slice_entry(shard.manifest.source) for shard in shards]
     parts = {entry.number: shard for entry, shard in zip(entries, shards, strict=True) if entry}
     first = next((entry for entry in entries if entry), None)

@@ -500,7 +500,7 @@ def copy_inverted(
     """Copy the postings of a range of terms from inverted batches to their places.
 
     Args:
-        cursors: For each batch the first entry of the range; updated to the one behind it.
+        cursors: For each batch the first entry of the range; updated to the one after it.
         ends: The end of the entries of each batch.
         terms: For each entry its term, rising within a batch.
         begins: For each entry the place of its first posting, and the last end.

@@ -103,14 +103,15 @@ def annotation_file(name: str, entry: AnnotationEntry) -> str:
 
 
 class SliceEntry(msgspec.Struct, frozen=True):
-    """The part of a source that an index was built from.
+    """The slice of a source that an index was built from.
 
     Attributes:
-        number: The number of the part, from 1.
-        of: The number of all parts.
-        first: The place of its first record among all records of the source, usable or not, from 0.
-        end: The place behind its last record.
-        sha256: The checksum of the whole source.
+        number: The number of the slice, from 1.
+        of: The number of all slices.
+        first: The position of its first record among all records of the source, from 0, usable or
+            not.
+        end: The position after its last record.
+        sha256: The checksum of the complete source.
     """
 
     number: int
@@ -121,7 +122,7 @@ class SliceEntry(msgspec.Struct, frozen=True):
 
 
 def slice_entry(source: Mapping[str, Any]) -> SliceEntry | None:
-    """The part that the description of a source tells of; None where it is the whole source.
+    """The slice that the description of a source names, or None if it is the complete source.
 
     Raises:
         BrokenIndexError: It is no such description.
@@ -135,7 +136,7 @@ def slice_entry(source: Mapping[str, Any]) -> SliceEntry | None:
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """The whole description of an index.
+    """The description of an index.
 
     Attributes:
         records: The kind of its documents: `arguments`, `processed`, `passages`, `pages` or
@@ -144,7 +145,7 @@ class Manifest(msgspec.Struct, frozen=True):
         analysis: The signature of the analysis.
         segments: In the order of their document numbers.
         next_segment: The number that the next segment will have.
-        source: The origin of the documents, as far as it is known (names, checksum).
+        source: The origin of the documents, if known (names, checksum).
         annotations: The origin of each annotation, by its name.
     """
 

@@ -57,7 +57,7 @@ Filled: TypeAlias = tuple[int, int]
 
 
 def default_cache_bytes() -> int:
-    """Bytes for unpacked postings where nobody says how many: a quarter of the memory.
+    """The default size of the cache in bytes: a quarter of the memory.
 
     They are taken as queries need them. In less than the terms of the usual queries take, terms are
     unpacked again and again: some 2 GB for 10 million short documents.
@@ -67,7 +67,7 @@ def default_cache_bytes() -> int:
 
 
 class DecodedPostings(NamedTuple):
-    """The unpacked postings of a term, or the room for them.
+    """The decoded postings of a term, or the room for them.
 
     Attributes:
         documents: int32, rising, shape (postings,).
@@ -114,7 +114,7 @@ _Decoders: TypeAlias = dict[Hashable, Callable[[DecodedPostings], int]]
 
 @dataclass(frozen=True)
 class Pool:
-    """The unpacked postings of many terms in one array each; see `DecodedPostings`."""
+    """The decoded postings of many terms in one array each, as in `DecodedPostings`."""
 
     documents: NDArray[np.int32]
     codes: NDArray[np.uint16]
@@ -127,18 +127,18 @@ class Pool:
         types = (np.int32, np.uint16, np.uint16, np.int32)
         return cls(*(_empty(postings, dtype) for dtype in types))
 
-    def unpack_behind(
+    def append_decoded(
         self, filled: Filled, postings: int, unpack: Callable[[DecodedPostings], int]
     ) -> Extent:
-        """Unpack a term behind others; where its postings and pairs begin and end."""
+        """Decode a term's postings into the pool; return the extent of postings and pairs."""
         begin, first = filled
         end = begin + postings
         # no term has more pairs than postings, and so there is room for as many of both
         pairs = unpack(self.take((begin, end, first, first + postings)))
         return begin, end, first, first + pairs
 
-    def copy_behind(self, filled: Filled, one: DecodedPostings) -> Extent:
-        """Write the postings of a term behind others; where they and its pairs begin and end."""
+    def append(self, filled: Filled, one: DecodedPostings) -> Extent:
+        """Append a term's decoded postings; return the extent of postings and pairs."""
         begin, first = filled
         end, last = begin + len(one.documents), first + len(one.pair_lengths)
         self.documents[begin:end], self.codes[begin:end] = one.documents, one.codes
@@ -158,7 +158,7 @@ class Pool:
 
 
 class _Extents:
-    """The places of terms in a pool, and the order in which the terms were asked for.
+    """The extents of terms in a pool, and the order in which the terms were last used.
 
     They are in one array, since a search needs those of all of its terms, and nothing else that it
     reads has stayed in the processor's caches.
@@ -181,7 +181,7 @@ class _Extents:
         return begin, end, first, last
 
     def of(self, keys: Sequence[Hashable]) -> NDArray[np.int64] | None:
-        """The places of terms that are asked for now, shape (terms, 4); None if one is missing."""
+        """The extents of terms, which are used now, shape (terms, 4); None if one is missing."""
         rows_of = self._rows
         try:
             rows = np.array([rows_of[key] for key in keys], np.int64)
@@ -193,7 +193,7 @@ class _Extents:
         return found
 
     def put(self, key: Hashable, places: Extent) -> None:
-        """Keep the places of a term, which is asked for now."""
+        """Add the extent of a term, which is used now."""
         row = self._rows.get(key, len(self._rows))
         if row == len(self._asked):
             grown = np.concatenate([self._places, np.empty_like(self._places)])
@@ -205,14 +205,14 @@ class _Extents:
         self._rows[key] = row
 
     def last_first(self) -> list[Hashable]:
-        """The terms, those asked for last first."""
+        """The terms, the most recently used first."""
         keys = list(self._rows)
         order = np.argsort(-self._asked[: len(keys)], kind="stable")
         return [keys[row] for row in order.tolist()]
 
 
 class PostingCache:
-    """Unpacked postings of an index, with a bound on their memory. Threads share them.
+    """LRU cache of decoded postings, with a bound on its memory. Threads share it.
 
     Half of the bytes are for a pool, a quarter for the half of its terms that move into the next
     one, and a quarter, at most 128 MB, for lists of documents and frequencies. A pool begins small,
@@ -238,7 +238,7 @@ class PostingCache:
         self._unpacking, self._lock = threading.Lock(), threading.Lock()
 
     def close(self) -> None:
-        """Give the memory back, and keep nothing from now on. Searches that go on are served."""
+        """Free the memory, and cache nothing from now on. Searches that go on are served."""
         with self._unpacking, self._lock:
             self._most = self._most_lists_bytes = self._lists_bytes = 0
             self._pool, self._places, self._filled = Pool.of(0), _Extents(), (0, 0)
@@ -261,7 +261,7 @@ class PostingCache:
 
         Returns:
             The pool, and where the postings and the pairs of each term begin and end, int64, shape
-            (terms, 4). They stay as they are as long as they are used.
+            (terms, 4). They do not change while they are used.
         """
         found = self._found(keys)
         if found is not None:
@@ -276,7 +276,7 @@ class PostingCache:
             if is_full and not self._renew(keys, needed):
                 return self._apart(keys, sizes, made)
             for key, (postings, _) in sizes.items():
-                places = self._pool.unpack_behind(self._filled, postings, made[key])
+                places = self._pool.append_decoded(self._filled, postings, made[key])
                 self._filled = _filled_by(places)
                 with self._lock:
                     self._places.put(key, places)
@@ -285,7 +285,7 @@ class PostingCache:
             return found
 
     def lists(self, key: Hashable, make: Callable[[], Cached]) -> Cached:
-        """The postings of a key, made where they are not kept; a key has one kind of them."""
+        """The postings of a key, made if they are not cached; a key has one kind of them."""
         with self._lock:
             known: Cached | None = self._lists.get(key)
             if known is not None:
@@ -303,13 +303,13 @@ class PostingCache:
         return made
 
     def _found(self, keys: Sequence[Hashable]) -> tuple[Pool, NDArray[np.int64]] | None:
-        """The pool and the places of terms, if it has them all; they were asked for last then."""
+        """The pool and the extents of terms, if it has them all; they count as used then."""
         with self._lock:
             places = self._places.of(keys)
             return None if places is None else (self._pool, places)
 
     def _renew(self, keys: Sequence[Hashable], needed: int) -> bool:
-        """Move the terms asked for last into a new pool with room for more; whether they fit.
+        """Move the most recently used terms into a new pool with room for more; whether they fit.
 
         Args:
             keys: Terms that are moved in any case.
@@ -337,7 +337,7 @@ class PostingCache:
             return False
         places, filled = _Extents(), (0, 0)
         for key in reversed(chosen):
-            moved = pool.copy_behind(filled, self._pool.take(self._places[key]))
+            moved = pool.append(filled, self._pool.take(self._places[key]))
             places.put(key, moved)
             filled = _filled_by(moved)
         # all at once: an interrupt before leaves everything as it was
@@ -360,9 +360,9 @@ class PostingCache:
         pool, places, filled = Pool.of(room), list[Extent](), (0, 0)
         for key in keys:
             if key in sizes:
-                places.append(pool.unpack_behind(filled, sizes[key][0], made[key]))
+                places.append(pool.append_decoded(filled, sizes[key][0], made[key]))
             else:
-                places.append(pool.copy_behind(filled, self._pool.take(self._places[key])))
+                places.append(pool.append(filled, self._pool.take(self._places[key])))
             filled = _filled_by(places[-1])
         return pool, np.array(places, np.int64).reshape(-1, 4)
 
@@ -395,7 +395,7 @@ class RankedLengths(NamedTuple):
 
 
 def rank_lengths(lengths: NDArray[np.int32]) -> RankedLengths | None:
-    """Rank the lengths of documents, from 0; None where there are too many different ones."""
+    """Rank the lengths of documents, from 0, or None if there are too many distinct ones."""
     longest = int(lengths.max(initial=0))
     if longest < _MOST_COUNTED:
         is_there = np.zeros(longest + 1, bool)
@@ -535,7 +535,7 @@ def max_pairs(postings: int) -> int:
 
 
 def encode_pairs(room: DecodedPostings, lengths: RankedLengths) -> int:
-    """Number the pairs of a term, in rising order; how many there are, 0 where it has none.
+    """Replace the frequencies of a term by the codes of its pairs; return the number of pairs.
 
     Args:
         room: The documents, and for codes the frequencies, of the term; the codes of its pairs take

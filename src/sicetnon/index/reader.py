@@ -77,7 +77,7 @@ class IndexReader:
     def open(cls, folder: Path | str, *, postings_memory: int | None = None) -> Self:
         """Open an index. Nothing is read but its description; the rest is mapped.
 
-        An opened index stays readable as it is, even if writers change the folder.
+        An opened index does not change, even if writers change the folder.
 
         Args:
             folder: The index.
@@ -99,7 +99,7 @@ class IndexReader:
                     raise
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled is the place alone: another process opens the index as it is by then."""
+        """Pickle the path alone: another process opens the index anew."""
         self.check_open()
         return type(self).open, (self._place,)
 

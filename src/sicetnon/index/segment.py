@@ -56,7 +56,7 @@ CountedLengths: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
 
 
 def counted_lengths(columns: Sequence[NDArray[Any]], documents: int) -> CountedLengths | None:
-    """The number of terms in some fields of each document; None where it can be no such number.
+    """The number of terms in some fields of each document, or None if one is out of range.
 
     Args:
         columns: Terms by document, shape (documents,), of each of the fields.
@@ -170,7 +170,7 @@ class Segment:
         base: The number in the index of its first document.
         terms: Its terms.
         identifiers: The ids of its documents.
-        forms: The terms that are forms of one stem; None where terms are stems.
+        forms: The terms that are forms of one stem, or None if terms are stems.
         postings: Its postings, packed.
         live: uint8, 0 for a deleted document, shape (documents,); None when none is deleted.
         store: Its records.
@@ -363,7 +363,7 @@ class Segment:
 
     @cached_property
     def _ranked_lengths(self) -> RankedLengths | None:
-        """The lengths of documents over all fields; None where too many differ for pairs."""
+        """Summed field lengths, or None if there are too many distinct ones to encode."""
         return rank_lengths(self.lengths_of(tuple(range(len(self._columns))))[0])
 
     def _frequencies(self, field: int) -> NDArray[np.uint16]:

@@ -220,7 +220,7 @@ def _join(
     steps: NDArray[Any],
     letters: NDArray[np.uint8],
 ) -> NDArray[np.uint8]:
-    """Words, each with a line break behind it; empty if an offset is damaged.
+    """Words, each followed by a line break; empty if an offset is damaged.
 
     Args:
         numbers: The numbers of the words.
@@ -257,7 +257,7 @@ def _join(
 
 @compiled(plain=hash_words, seconds=lambda *given: _HASHING_SECONDS * given[0].size)
 def hash_all(offsets: NDArray[np.int64], letters: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """The hash of each word; the offsets are in order, and none is behind the letters."""
+    """The hash of each word; the offsets are in order and within the letters."""
     hashes = np.empty(offsets.size - 1, np.uint64)
     for word in range(hashes.size):
         value = _HASH_START

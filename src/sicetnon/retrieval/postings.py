@@ -245,7 +245,7 @@ class PostingsReader:
         return known
 
     def stored(self, segment: Segment, number: int | None) -> WindowPostings:
-        """The postings of a term as they are."""
+        """The stored postings of a term."""
         is_whole, columns = self._whole
         if number is None:
             return np.empty(0, np.int32), np.empty((0, len(columns)), np.uint16), columns

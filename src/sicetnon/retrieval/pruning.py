@@ -216,7 +216,7 @@ def weigh(query: BoundedQuery) -> tuple[NDArray[np.uint16], float]:
 def sum_bounds(query: BoundedQuery, weights: NDArray[np.uint16], part: Slice) -> int:
     """Add up the bounds of all terms in the ranges of a slice, whose sums are written.
 
-    Sums behind its last range are 0.
+    Sums after its last range are 0.
 
     Returns:
         The number of postings in the slice.
@@ -370,7 +370,7 @@ class BoundsCache:
         self, place: int, segment: Segment, numbers: Sequence[int], postings: PostingArrays,
         terms: QueryTerms, places: NDArray[np.int64],
     ) -> Bounds | None:  # fmt: skip
-        """The bounds of the terms of a query; None where a frequent term has none (yet).
+        """The bounds of the terms of a query, or None if a frequent term has none (yet).
 
         A term has bounds from the second time on that it is asked for, since they take as long to
         make as it takes to score the term. They hold for any weight above 0 of the term.

@@ -46,7 +46,7 @@ class Lengths:
         weights: The weight of each field, shape (fields,).
 
     Attributes:
-        weight: The weight that all fields have but those of weight 0; None where weights differ.
+        weight: The weight of all fields but those of weight 0, or None if weights differ.
     """
 
     def __init__(self, segments: Sequence[Segment], weights: Reals):
@@ -75,7 +75,7 @@ class Lengths:
 
     @cached_property
     def most(self) -> int | None:
-        """The highest of all counts; None where it is too high for values by length."""
+        """Maximum length, or None if too long for a lookup table."""
         if self.weight is None:
             return None
         most = max(
@@ -84,7 +84,7 @@ class Lengths:
         return most if most <= _MOST_LENGTH else None
 
     def by_length(self, function: OfLengths) -> Reals | None:
-        """The values of a function for all counts from 0; None where there are too many."""
+        """The values of a function for all counts from 0, or None if there are too many."""
         if self.weight is None or self.most is None:
             return None
         return function(np.arange(self.most + 1, dtype=np.float64) * self.weight)
@@ -102,7 +102,7 @@ class DocumentValues:
 
     Attributes:
         lengths: The lengths.
-        by_length: The value for each count of terms; None where lengths are no such counts.
+        by_length: The value for each count of terms, or None if lengths are no such counts.
     """
 
     def __init__(self, lengths: Lengths, function: OfLengths):
@@ -247,7 +247,7 @@ class QueryPlanCache:
     """The clauses of one weighting model, for one thread at a time.
 
     Args:
-        make: Makes the clause of a term and its weight; None where no document has the term.
+        make: Makes the clause of a term and its weight, or None if no document has the term.
         segments: Number of segments of the index.
         most: Number of clauses that are kept. Those are kept whose postings have numbers of terms
             alone, which take no memory, and whose formula takes two constants.

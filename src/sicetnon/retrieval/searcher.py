@@ -76,7 +76,7 @@ class BatchWorker(SearchWorker, Protocol):
 
 @runtime_checkable
 class SearchesItself(Protocol):
-    """An index that scores its documents in its own way.
+    """Protocol: an index with its own scorer (cluster).
 
     Attributes:
         concurrency: Number of topics that are searched at a time.
@@ -223,7 +223,7 @@ class LocalRetriever:
         queries: Sequence[Mapping[str, float]],
         k: int,
     ) -> list[Ranking]:
-        """Search several topics in each thread, one behind the other."""
+        """Search several topics in each thread, one after the other."""
         worker = index.search_worker(self.scores)
         size = min(max(len(topics) // self._threads, 1), _MOST_IN_BATCH)
         batches = [slice(first, first + size) for first in range(0, len(topics), size)]

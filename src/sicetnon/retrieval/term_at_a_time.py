@@ -51,8 +51,7 @@ _LINE = 16
 _MOST_FETCHED = 1 << 12
 """Pairs of the next term that are fetched while those of a term are looked at."""
 _AHEAD = 384
-"""Postings between those that are added and those that are fetched: fewer come too late (64, 256),
-more are as fast (to 2,048)."""
+"""Prefetch distance in postings (64 and 256 measured slower, to 2,048 as fast)."""
 
 
 @inlined
@@ -179,16 +178,16 @@ def add_window(
             window, or longer.
     """
     documents, codes = postings[:2]
-    starts, table, behind = terms[3], terms[4], first + size
+    starts, table, window_end = terms[3], terms[4], first + size
     for term in range(places.size):
         place, end = places[term], ends[term]
         if starts[term] < starts[term + 1]:
             places[term] = add_paired(
-                documents, codes, table, starts[term], place, end, first, behind, scores
+                documents, codes, table, starts[term], place, end, first, window_end, scores
             )
         else:
             places[term] = add_computed(
-                postings, documents_of, terms, term, place, end, first, behind, scores
+                postings, documents_of, terms, term, place, end, first, window_end, scores
             )
 
 
@@ -206,17 +205,17 @@ def add_paired(
     begin: int,
     end: int,
     first: int,
-    behind: int,
+    window_end: int,
     scores: Reals,
 ) -> np.int64:
-    """Add the scores of a term with pairs to those of a window; the place behind the last one.
+    """Add the scores of a term with pairs to a window; return the position after them.
 
     Many postings are added at a time where the last of them is in the window.
     """
     # unsigned, and from the first score of the term on: fewer instructions for each posting
     own, base = table[start:], np.uint64(first)
     place, stop, many = np.uint64(begin), np.uint64(end), np.uint64(_AT_A_TIME)
-    while place + many <= stop and documents[place + many - np.uint64(1)] < behind:
+    while place + many <= stop and documents[place + many - np.uint64(1)] < window_end:
         prefetch(documents, place + np.uint64(_AHEAD))
         prefetch(codes, place + np.uint64(_AHEAD))
         for group in range(many // np.uint64(4)):
@@ -228,7 +227,7 @@ def add_paired(
             scores[(upper & _LOW_HALF) - base] += own[(four_codes >> _32) & _LOW_QUARTER]
             scores[(upper >> _32) - base] += own[four_codes >> _48]
         place += many
-    while place < stop and documents[place] < behind:
+    while place < stop and documents[place] < window_end:
         scores[np.uint64(documents[place]) - base] += own[np.uint64(codes[place])]
         place += np.uint64(1)
     return np.int64(place)
@@ -243,16 +242,16 @@ def add_computed(
     begin: int,
     end: int,
     first: int,
-    behind: int,
+    window_end: int,
     scores: Reals,
 ) -> np.int64:
-    """Add the scores of a term without pairs to those of a window; the place behind the last."""
+    """Add the scores of a term without pairs to a window; return the position after them."""
     documents, _, frequencies, (column, columns) = postings
     lengths, norms = documents_of[:2]
     number, occurrence, constants = terms[:3]
     weight, a, b = constants[term]
     place, stop = np.uint64(begin), np.uint64(end)
-    while place < stop and documents[place] < behind:
+    while place < stop and documents[place] < window_end:
         frequency = np.uint64(frequencies[place * np.uint64(columns) + np.uint64(column)])
         if frequency:
             document = np.uint64(documents[place])
