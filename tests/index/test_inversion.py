@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from sicetnon.compiled import Kernel
 from sicetnon.index import inversion, merge, term_table
 from sicetnon.index.posting_codec import MAX_FREQUENCY
+from sicetnon.jit import Kernel
 from sicetnon.text.words import hash_word
 
 modestly = settings(max_examples=100, derandomize=True, deadline=None)
@@ -24,9 +24,9 @@ numbers = st.integers(-1, TERMS - 1)
 def both(kernel: Any, *given: Any) -> Any:
     """The result of a kernel, after both of its ways gave it and changed their arguments alike."""
     assert isinstance(kernel, Kernel)
-    assert kernel.plain is not None
+    assert kernel.numpy is not None
     changed = []
-    for way in (kernel.plain, kernel.dispatcher):
+    for way in (kernel.numpy, kernel.dispatcher):
         copied = [each.copy() if isinstance(each, np.ndarray) else each for each in given]
         changed.append([np.asarray(each).tolist() for each in (way(*copied), *copied)])
     assert changed[0] == changed[1]
@@ -65,7 +65,7 @@ def test_terms_are_counted_and_inverted_alike(
     ]  # fmt: skip
     plain, compiled = [known_copy(known) for _ in range(2)]
     kernel: Any = inversion.count_terms
-    end = kernel.plain(*plain)
+    end = kernel.numpy(*plain)
     assert kernel.dispatcher(*compiled) == end
     for ours, theirs in zip(plain[6:10], compiled[6:10], strict=True):
         assert ours.tolist() == theirs.tolist()
@@ -88,7 +88,7 @@ def test_frequencies_end_where_they_do_not_fit() -> None:
     many = MAX_FREQUENCY + 5
     found = []
     kernel: Any = inversion.count_terms
-    for way in (kernel.plain, kernel.dispatcher):
+    for way in (kernel.numpy, kernel.dispatcher):
         frequencies = np.zeros((1, 1), np.uint16)
         way(
             np.zeros(many, np.int32), int32(0), np.array([many]), 1, 0, np.full(1, -1),
@@ -121,7 +121,7 @@ def test_postings_are_copied_alike(source: list[Any], room: int) -> None:
     counts = np.zeros(terms.size, dtype=np.int64)
     kernel: Any = merge.count_live
     plain, compiled = counts.copy(), counts.copy()
-    is_sound = kernel.plain(terms, offsets, documents, renumbered, plain)
+    is_sound = kernel.numpy(terms, offsets, documents, renumbered, plain)
     assert kernel.dispatcher(terms, offsets, documents, renumbered, compiled) == is_sound
     if is_sound:
         assert plain.tolist() == compiled.tolist()
@@ -134,7 +134,7 @@ def test_postings_are_copied_alike(source: list[Any], room: int) -> None:
         for _ in range(2)
     ]  # fmt: skip
     copy: Any = merge.copy_postings
-    is_copied = copy.plain(*source, *written[0])
+    is_copied = copy.numpy(*source, *written[0])
     assert copy.dispatcher(*source, *written[1]) == is_copied
     if is_copied:
         assert is_sound or not renumbered.size

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from sicetnon.compiled import Kernel
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index import posting_cache, posting_codec
 from sicetnon.index.array_files import MappedArray, StoredFile
 from sicetnon.index.posting_codec import COUNTED_FROM, HEADER
 from sicetnon.index.posting_file import PackedPostings, PackedWriter
 from sicetnon.index.term_table import StoredOffsets, write_offsets
+from sicetnon.jit import Kernel
 
 modestly = settings(max_examples=60, derandomize=True, deadline=None)
 COUNTS = (1, 2, 9, 300, 70_000, 2**31 - 1)
@@ -29,9 +29,9 @@ COUNTS = (1, 2, 9, 300, 70_000, 2**31 - 1)
 def both(kernel: Any, *given: Any) -> tuple[Any, list[Any]]:
     """The result of a kernel and its changed arguments, after both of its ways gave the same."""
     assert isinstance(kernel, Kernel)
-    assert kernel.plain is not None
+    assert kernel.numpy is not None
     found = []
-    for way in (kernel.plain, kernel.dispatcher):
+    for way in (kernel.numpy, kernel.dispatcher):
         copied = [each.copy() if isinstance(each, np.ndarray) else each for each in given]
         found.append((way(*copied), copied))
     assert found[0][0] == found[1][0]
@@ -121,7 +121,7 @@ def test_damage_is_refused_alike_or_gives_postings(
     arguments = [words, headers, ends, count, known, offsets[:-1]]
     plain, compiled = ([each.copy() for each in room] for _ in range(2))
     kernel: Any = posting_codec.unpack_postings
-    is_sound = kernel.plain(*arguments, *plain)
+    is_sound = kernel.numpy(*arguments, *plain)
     assert kernel.dispatcher(*arguments, *compiled) == is_sound
     if is_sound:
         for ours, theirs in zip(plain, compiled, strict=True):

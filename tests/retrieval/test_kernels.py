@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sicetnon.compiled import Inlined
+from sicetnon.jit import Inlined
 from sicetnon.retrieval import formulas, kernels
 from sicetnon.retrieval.kernels import COMPILED, NUMPY, Loops
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sicetnon.cluster.layout import MOST_FREQUENT, length_field
 from sicetnon.cluster.terms import ClusterPostings
-from sicetnon.compiled import is_small
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import CountedLengths, Segment, counted_lengths
+from sicetnon.jit import use_numpy
 from sicetnon.retrieval.formulas import WindowPostings
 from sicetnon.retrieval.kernels import COMPILED, NUMPY
 from sicetnon.retrieval.postings import NO_POSTINGS, CountedPostings, TermPostings, merge_postings
@@ -172,7 +172,7 @@ class CandidateIndex:
         index = cast(IndexReader, self)
         parts = [score.bind(index)(query) for score in scores]
         postings = sum(clause.postings.size for part in parts for clause in part.clauses)
-        loops = NUMPY if is_small(postings * _SECONDS) else COMPILED
+        loops = NUMPY if use_numpy(postings * _SECONDS) else COMPILED
         if len(self._table) and postings:
             segments = cast("list[Segment]", self.segments)
             search_exhaustively(parts, segments, best, loops)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
 from sicetnon.index.array_files import ArrayWriter, MappedArray, StoredFile, verify_files
 from sicetnon.index.merge import (
     BLOCK_POSTINGS,
@@ -29,6 +28,7 @@ from sicetnon.index.merge import (
     ranks,
 )
 from sicetnon.index.posting_codec import MAX_FREQUENCY
+from sicetnon.jit import compiled
 from sicetnon.platforms import give_back_memory
 
 _FIRST_POSTINGS, _MAX_POSTINGS = 1 << 20, 1 << 28
@@ -323,7 +323,7 @@ def _numpy_count_terms(
 
 
 @compiled(
-    plain=_numpy_count_terms,
+    numpy=_numpy_count_terms,
     seconds=lambda words, *_: _WORD_SECONDS * words.size,
     allocates=False,
 )
@@ -400,7 +400,7 @@ def _numpy_invert_rows(
 
 
 @compiled(
-    plain=_numpy_invert_rows,
+    numpy=_numpy_invert_rows,
     seconds=lambda terms, *_: _POSTING_SECONDS * terms.size,
     allocates=False,
 )
@@ -479,7 +479,7 @@ def _numpy_copy_inverted(
 
 
 @compiled(
-    plain=_numpy_copy_inverted,
+    numpy=_numpy_copy_inverted,
     seconds=lambda *given: _POSTING_SECONDS * given[9].size,
     allocates=False,
 )

@@ -14,11 +14,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.array_files import StoredFile, damaged, is_ordered
 from sicetnon.index.background import BackgroundThread
 from sicetnon.index.posting_file import PackedPostings, PackedWriter
+from sicetnon.jit import compiled
 
 BLOCK_POSTINGS = 1 << 18
 """Number of postings that are merged at a time; it bounds the memory."""
@@ -297,7 +297,7 @@ def _numpy_count_live(
 
 
 @compiled(
-    plain=_numpy_count_live,
+    numpy=_numpy_count_live,
     seconds=lambda _, __, documents, *___: _POSTING_SECONDS * documents.size,
     allocates=False,
 )
@@ -352,7 +352,7 @@ def _numpy_copy_postings(
 
 
 @compiled(
-    plain=_numpy_copy_postings,
+    numpy=_numpy_copy_postings,
     seconds=lambda _, __, documents, *___: _POSTING_SECONDS * documents.size,
     allocates=False,
 )

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
 from sicetnon.index.posting_codec import first_bit
+from sicetnon.jit import compiled
 from sicetnon.platforms import anonymous_memory, memory_bytes
 
 _DEFAULT_BYTES, _MEMORY_SHARE = 512 << 20, 4
@@ -424,7 +424,7 @@ def _numpy_pair_codes(
     return len(pairs)
 
 
-@compiled(plain=_numpy_pair_codes, seconds=lambda documents, *_: _PAIRING * documents.size)
+@compiled(numpy=_numpy_pair_codes, seconds=lambda documents, *_: _PAIRING * documents.size)
 def pair_codes(
     documents: NDArray[np.int32],
     codes: NDArray[np.uint16],

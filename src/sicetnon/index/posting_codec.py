@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled, inlined
+from sicetnon.jit import compiled, inlined
 
 MAX_FREQUENCY = 65_535
 """Term frequencies are kept in 16 bits: a more frequent word of a field counts this often."""
@@ -117,7 +117,7 @@ def _numpy_number_patterns(
 
 
 @compiled(
-    plain=_numpy_number_patterns,
+    numpy=_numpy_number_patterns,
     seconds=lambda frequencies, *_: _PACKED_POSTING * len(frequencies),
 )
 def number_patterns(
@@ -208,7 +208,7 @@ def _numpy_plan_records(
 
 
 @compiled(
-    plain=_numpy_plan_records,
+    numpy=_numpy_plan_records,
     seconds=lambda offsets, documents, *_: (
         _PACKED_TERM * offsets.size + _PACKED_POSTING * documents.size
     ),
@@ -370,7 +370,7 @@ def _numpy_pack_records(
 
 
 @compiled(
-    plain=_numpy_pack_records,
+    numpy=_numpy_pack_records,
     seconds=lambda offsets, documents, *_: (
         _PACKED_TERM * offsets.size + _PACKED_POSTING * documents.size
     ),
@@ -502,7 +502,7 @@ def _numpy_read_headers(
 
 
 @compiled(
-    plain=_numpy_read_headers,
+    numpy=_numpy_read_headers,
     seconds=lambda _, begins, *__: _HEADER_SECONDS * begins.size,
     allocates=False,
 )
@@ -624,7 +624,7 @@ def _numpy_unpack_postings(
 
 
 @compiled(
-    plain=_numpy_unpack_postings,
+    numpy=_numpy_unpack_postings,
     seconds=lambda _, headers, *rest: (
         _RECORD_SECONDS * len(headers) + _UNPACKED_POSTING * rest[-1].size
     ),
@@ -759,7 +759,7 @@ def _numpy_look_up(
 
 
 @compiled(
-    plain=_numpy_look_up,
+    numpy=_numpy_look_up,
     seconds=lambda *given: _UNPACKED_POSTING * given[1].size,
     allocates=False,
 )

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled, prefetch
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.array_files import ArrayWriter, StoredFile, damaged, write_array
+from sicetnon.jit import compiled, prefetch
 from sicetnon.text.plain_words import HASH_PRIME, HASH_START, hash_words
 from sicetnon.text.word_arrays import EMPTY
 from sicetnon.text.words import WordTable, hash_word, join
@@ -213,7 +213,7 @@ def _numpy_join(
     return np.frombuffer(b"".join(words), dtype=np.uint8)
 
 
-@compiled(plain=_numpy_join, seconds=lambda numbers, *_: _JOINING_SECONDS * numbers.size)
+@compiled(numpy=_numpy_join, seconds=lambda numbers, *_: _JOINING_SECONDS * numbers.size)
 def _join(
     numbers: NDArray[np.int64],
     bases: NDArray[np.int64],
@@ -255,7 +255,7 @@ def _join(
     return joined
 
 
-@compiled(plain=hash_words, seconds=lambda *given: _HASHING_SECONDS * given[0].size)
+@compiled(numpy=hash_words, seconds=lambda *given: _HASHING_SECONDS * given[0].size)
 def hash_all(offsets: NDArray[np.int64], letters: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """The hash of each word; the offsets are in order and within the letters."""
     hashes = np.empty(offsets.size - 1, np.uint64)
@@ -464,7 +464,7 @@ def _insert_hashes_in_python(
 
 
 _insert_hashes = compiled(
-    plain=_insert_hashes_in_python,
+    numpy=_insert_hashes_in_python,
     seconds=lambda _, __, new, begin, *___: _INSERTING_SECONDS * (new.size - begin),
     allocates=False,
 )(_insert_hashes_in_python)

@@ -18,7 +18,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sicetnon.compiled import expect
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
@@ -46,6 +45,7 @@ from sicetnon.index.manifest import (
 )
 from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.segment import mask_name
+from sicetnon.jit import announce_work
 from sicetnon.platforms import sync_folder
 from sicetnon.records import Record
 from sicetnon.text.analysis import Analysis, encode_each
@@ -337,7 +337,7 @@ def batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
     reading = Reading(options.on_error)
     start, documents = time.monotonic(), 0
     options.progress(Progress(0, 0, 0.0))
-    expect(_PLAINLY * corpus.size())
+    announce_work(_PLAINLY * corpus.size())
     most = options.batch_documents
     for file in corpus.files:
         batch = Batch(file=str(file))

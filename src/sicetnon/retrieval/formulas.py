@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import inlined
+from sicetnon.jit import inlined
 
 Reals: TypeAlias = NDArray[np.float64]
 

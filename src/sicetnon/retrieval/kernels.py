@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled, inlined
 from sicetnon.index.posting_codec import first_bit
+from sicetnon.jit import compiled, inlined
 from sicetnon.retrieval.formulas import (
     UNSEEN,
     Accumulate,
@@ -447,7 +447,7 @@ def order_by_score(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     return order if len(order) == len(scores) else _numpy_order(scores)
 
 
-@compiled(plain=_numpy_order, seconds=lambda scores: _SORTING_SECONDS * scores.size)
+@compiled(numpy=_numpy_order, seconds=lambda scores: _SORTING_SECONDS * scores.size)
 def _bucket_order(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """See `order_by_score`; nothing where scores are not finite, or most of them are nearly equal.
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_real
-from sicetnon.compiled import is_small
 from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.posting_cache import PostingList
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
+from sicetnon.jit import use_numpy
 from sicetnon.retrieval.formulas import WindowPostings, weighted_frequencies
 from sicetnon.retrieval.kernels import COMPILED, NUMPY
 from sicetnon.retrieval.statistics import CollectionStatistics, weighted_occurrences
@@ -226,7 +226,7 @@ class PostingsReader:
 
         def merge() -> PostingList:
             found = segment.forms_of(_terms(forms))
-            loops = NUMPY if is_small(_COUNT_SECONDS * len(found.documents)) else COMPILED
+            loops = NUMPY if use_numpy(_COUNT_SECONDS * len(found.documents)) else COMPILED
             frequencies = self._frequencies(segment).take(found.patterns)
             weights = np.array([weight for _, weight in forms])
             merged, sums = loops.merge_forms(found.documents, frequencies, found.offsets, weights)
@@ -257,7 +257,7 @@ class PostingsReader:
         if not self.is_counted:
             return self.count(segment, self.merged(segment, forms))
         documents = segment.forms_of(_terms(forms)).documents
-        loops = NUMPY if is_small(_COUNT_SECONDS * len(documents)) else COMPILED
+        loops = NUMPY if use_numpy(_COUNT_SECONDS * len(documents)) else COMPILED
         count: int = loops.count_distinct(documents, len(segment))
         if count < 0:
             raise segment.wrong_posting()
@@ -266,7 +266,7 @@ class PostingsReader:
     def count(self, segment: Segment, postings: WindowPostings) -> int:
         """The number of live documents in which a term occurs."""
         live = ALL_LIVE if segment.live is None else segment.live
-        loops = NUMPY if is_small(_COUNT_SECONDS * len(postings[0])) else COMPILED
+        loops = NUMPY if use_numpy(_COUNT_SECONDS * len(postings[0])) else COMPILED
         count: int = loops.count_documents(*postings, live)
         if count < 0:
             raise segment.wrong_posting()

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_number, check_topics
-from sicetnon.compiled import is_small
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
+from sicetnon.jit import use_numpy
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval import pruning, term_at_a_time
 from sicetnon.retrieval.feedback import Feedback
@@ -114,7 +114,7 @@ class _Worker:
         postings = sum([part.postings for part in parts])
         if k > 0 and postings:
             seconds = postings * _POSTING_SECONDS + k * _RESULT_SECONDS
-            if is_small(seconds):
+            if use_numpy(seconds):
                 search_exhaustively(parts, self._index.segments, best, NUMPY)
             elif can_tabulate(parts):
                 search_tabulated(parts[0], self._index.segments, best)

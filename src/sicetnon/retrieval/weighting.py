@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 import numpy as np
 
 from sicetnon.checks import check_real
-from sicetnon.compiled import importing_numba
 from sicetnon.errors import UsageError
+from sicetnon.jit import importing_numba
 from sicetnon.retrieval import formulas
 from sicetnon.retrieval.formulas import (
     UNSEEN,

@@ -1,5 +1,6 @@
 """numba's compiler, set as this package needs it: compiled once per machine, without the GIL.
 
+It also has instructions of processors that LLVM has and numba lacks: a prefetch, and a wide load.
 To import this module loads numba, which takes about half a second.
 """
 
@@ -21,9 +22,12 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from sicetnon.compiled import Kernel, importing_numba
 from sicetnon.folders import code_folder, is_own_file, is_own_folder
+from sicetnon.jit import Kernel, importing_numba
 from sicetnon.platforms import try_lock
 
 with importing_numba():
@@ -32,11 +36,15 @@ with importing_numba():
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.runtime import nrt
 
-_LOG = logging.getLogger("sicetnon.compiled")
+_LOG = logging.getLogger("sicetnon.jit")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _NUMBERS = (int, float, np.number)
 # a kernel compiles within three seconds; a process that is paused must not hold others up
 _LONGEST_WAIT, _LOOKING = 20.0, 0.05
+
+
+_READ, _KEEP, _DATA = 0, 3, 1
+_UNALIGNED = 1
 
 
 @contextlib.contextmanager
@@ -179,7 +187,7 @@ class _KernelCache(caching.FunctionCache):
     def __init__(self, function: Callable[..., Any]):
         super().__init__(function)  # type: ignore[no-untyped-call]
         # numba's stamp covers the kernel's own file; what it calls may lie in another one
-        stamp = (self._impl.locator.get_source_stamp(), _compiler_digest(), _parts(function))
+        stamp = (self._impl.locator.get_source_stamp(), _compiler_digest(), _code_parts(function))
         self._cache_file = _KernelFile(  # type: ignore[no-untyped-call]
             self._cache_path, self._impl.filename_base, stamp
         )
@@ -207,7 +215,7 @@ class _KernelCache(caching.FunctionCache):
         return once
 
 
-def _parts(function: Callable[..., Any]) -> list[tuple[object, ...]]:
+def _code_parts(function: Callable[..., Any]) -> list[tuple[object, ...]]:
     """A kernel and all that it calls, as written: what its machine code is made of."""
     parts: dict[Callable[..., Any], tuple[object, ...]] = {}
     waiting = [function]
@@ -227,11 +235,8 @@ def _parts(function: Callable[..., Any]) -> list[tuple[object, ...]]:
 
 @functools.cache
 def _compiler_digest() -> str:
-    """A digest of the files that say how kernels are compiled."""
-    digest = hashlib.sha256()
-    for name in ("compiler.py", "intrinsics.py"):
-        digest.update(Path(__file__).with_name(name).read_bytes())
-    return digest.hexdigest()
+    """A digest of this file, which says how kernels are compiled."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 
 def _nested(code: CodeType) -> Iterator[CodeType]:
@@ -280,3 +285,59 @@ def inlined_dispatcher(function: Callable[..., Any], allocates: bool = True) -> 
     """The dispatcher of a function whose machine code becomes part of that of its callers."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
     return njit(forceinline=True, **options)(function)
+
+
+def _is_contiguous(array: Any) -> bool:
+    return isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
+
+
+def _address(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    """The address of an element of an array."""
+    data = context.make_array(signature.args[0])(context, builder, values[0]).data
+    return builder.gep(data, [values[1]])
+
+
+def _prefetch_call(_: Any, array: Any, index: Any) -> Any:
+    """The signature of a call and its code generator; None for arrays that are not contiguous."""
+    if not _is_contiguous(array):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function_type = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], function_type)
+        address = builder.bitcast(_address(context, builder, signature, values), byte)
+        builder.call(function, [address, number(_READ), number(_KEEP), number(_DATA)])
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+def _load_call(_: Any, array: Any, index: Any) -> Any:
+    """As `_prefetch_call`, for a load of eight bytes."""
+    if not _is_contiguous(array):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        address = _address(context, builder, signature, values)
+        word = builder.load(builder.bitcast(address, ir.IntType(64).as_pointer()))
+        word.align = _UNALIGNED
+        return word
+
+    return types.uint64(array, index), generate
+
+
+_prefetch_instruction: Any = intrinsic(_prefetch_call)
+_load_instruction: Any = intrinsic(_load_call)
+
+
+def _prefetch(array: Any, index: Any) -> None:
+    _prefetch_instruction(array, index)
+
+
+def _eight_bytes(array: Any, index: Any) -> Any:
+    return _load_instruction(array, index)
+
+
+prefetch = inlined_dispatcher(_prefetch, allocates=False)
+eight_bytes = inlined_dispatcher(_eight_bytes, allocates=False)

@@ -1,7 +1,7 @@
 """Kernels: functions that numba compiles when they are first called, and not before.
 
 numba takes about half a second to load, and more than ten to compile all kernels on a new machine.
-A small piece of work is done sooner without it, in plain Python and numpy.
+A small piece of work is done sooner without it, by a twin in numpy.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-PLAIN_SECONDS = 1.0
-"""Work that a process does plainly before it loads the compiler: about what loading it costs."""
+NUMPY_SECONDS = 1.0
+"""Seconds that a process spends in twins before it loads numba: about what loading it costs."""
 
 
 class Kernel(Generic[Parameters, Result]):
@@ -27,48 +27,48 @@ class Kernel(Generic[Parameters, Result]):
 
     Args:
         function: The function to compile.
-        plain: Does the same without the compiler; used for small pieces of work.
-        seconds: About how long `plain` takes, from the same arguments.
+        numpy: The twin in numpy, for small pieces of work.
+        seconds: Estimated seconds of the twin, from the same arguments.
         is_stored: Whether the machine code is kept for other processes.
         allocates: As in `compiled`.
 
     Attributes:
         function: The function as Python runs it.
-        plain: See above.
+        numpy: Its twin, or None.
     """
 
     def __init__(
         self,
         function: Callable[Parameters, Result],
-        plain: Callable[Parameters, Result] | None = None,
+        numpy: Callable[Parameters, Result] | None = None,
         seconds: Callable[Parameters, float] | None = None,
         is_stored: bool = True,
         allocates: bool = True,
     ):
         functools.update_wrapper(self, function)
-        self.function, self.plain = function, plain
+        self.function, self.numpy = function, numpy
         self._seconds, self._is_stored, self._allocates = seconds, is_stored, allocates
 
     def __call__(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
-        """Call the compiled function, or the plain one if there is little to do."""
+        """Call the compiled function, or its twin if there is little to do."""
         if (
-            self.plain is not None
-            and not _plainness.is_over
+            self.numpy is not None
+            and not _budget.compiles_now
             and self._seconds is not None
-            and is_small(self._seconds(*arguments, **named))
+            and use_numpy(self._seconds(*arguments, **named))
         ):
-            return self.plain(*arguments, **named)
+            return self.numpy(*arguments, **named)
         return self.dispatcher(*arguments, **named)  # type: ignore[no-any-return]
 
     @functools.cached_property
     def dispatcher(self) -> Any:
         """The function as numba compiles it."""
-        from sicetnon.compiled import compiler
+        from sicetnon.jit import numba_cache
 
-        _plainness.is_over = True
+        _budget.compiles_now = True
         if not self._is_stored:
-            return compiler.inlined_dispatcher(self.function, self._allocates)
-        return compiler.dispatcher(self.function, self._allocates)
+            return numba_cache.inlined_dispatcher(self.function, self._allocates)
+        return numba_cache.dispatcher(self.function, self._allocates)
 
     @property
     def _numba_type_(self) -> Any:
@@ -87,7 +87,7 @@ def compiled(function: Callable[Parameters, Result]) -> Kernel[Parameters, Resul
 @overload
 def compiled(
     *,
-    plain: Callable[Parameters, Result],
+    numpy: Callable[Parameters, Result],
     seconds: Callable[Parameters, float],
     allocates: bool = True,
 ) -> Callable[[Callable[Parameters, Result]], Kernel[Parameters, Result]]: ...
@@ -100,19 +100,19 @@ def compiled(
 
 
 def compiled(
-    function: Any = None, *, plain: Any = None, seconds: Any = None, allocates: bool = True
+    function: Any = None, *, numpy: Any = None, seconds: Any = None, allocates: bool = True
 ) -> Any:
-    """Compile a function when it is first called; `compiler.dispatcher` has the details.
+    """Compile a function when it is first called; `numba_cache.dispatcher` has the details.
 
     Args:
         function: The function to compile.
-        plain: Does the same without the compiler; used for small pieces of work.
-        seconds: About how long `plain` takes, from the same arguments.
+        numpy: The twin in numpy, for small pieces of work.
+        seconds: Estimated seconds of the twin, from the same arguments.
         allocates: Whether it makes arrays. One that makes none is faster: it counts no references
             to its arguments, which takes longer than the work on a word.
     """
     if function is None:
-        return functools.partial(Kernel, plain=plain, seconds=seconds, allocates=allocates)
+        return functools.partial(Kernel, numpy=numpy, seconds=seconds, allocates=allocates)
     return Kernel(function)
 
 
@@ -149,13 +149,13 @@ def inlined(function: Any = None, *, allocates: bool = True) -> Any:
 
 
 class _Generated(Inlined[Parameters, Result]):
-    """A function whose machine code `intrinsics` generates, since numba cannot."""
+    """A function whose machine code `numba_cache` generates, since numba cannot."""
 
     @functools.cached_property
     def dispatcher(self) -> Any:
-        from sicetnon.compiled import intrinsics
+        from sicetnon.jit import numba_cache
 
-        return getattr(intrinsics, self.function.__name__)
+        return getattr(numba_cache, self.function.__name__)
 
 
 @_Generated
@@ -182,17 +182,17 @@ def eight_bytes(array: Any, index: Any) -> Any:
     return array[index:].view("u1")[:8].view("<u8")[0]
 
 
-class _Plainness:
-    """The work that this process has done without compiling."""
+class _CompileBudget:
+    """The seconds that this process has spent in twins."""
 
     def __init__(self) -> None:
-        self.is_over, self.seconds, self._lock = False, 0.0, threading.Lock()
+        self.compiles_now, self.seconds, self._lock = False, 0.0, threading.Lock()
 
-    def is_enough(self, seconds: float) -> bool:
+    def covers(self, seconds: float) -> bool:
         with self._lock:
             self.seconds += seconds
-            self.is_over = self.is_over or self.seconds > PLAIN_SECONDS
-            return not self.is_over
+            self.compiles_now = self.compiles_now or self.seconds > NUMPY_SECONDS
+            return not self.compiles_now
 
 
 @contextlib.contextmanager
@@ -223,37 +223,36 @@ def _is_numbas(file: object) -> bool:
     return getattr(file, "name", None) == ".numba_config.yaml"
 
 
-_plainness = _Plainness()
+_budget = _CompileBudget()
 
 
-def is_small(seconds: float) -> bool:
-    """Whether a piece of work is better done without the compiler.
+def use_numpy(seconds: float) -> bool:
+    """Whether to run the numpy twin.
 
-    So it is until this process has done as much work plainly as loading the compiler takes: then
-    it is loaded, since whoever works that much goes on working. No process takes more than twice
-    the time that it would have taken with the better choice.
-
-    Args:
-        seconds: About how long the plain way takes; the work counts as done.
-    """
-    return not _plainness.is_over and _plainness.is_enough(seconds)
-
-
-def expect(seconds: float) -> None:
-    """Compile from now on if the work to come is large.
+    Run it until the process has spent `NUMPY_SECONDS` in twins, then load numba. This never costs
+    more than twice the optimum.
 
     Args:
-        seconds: About how long the plain way takes; the work does not count as done.
+        seconds: Estimated seconds of the twin; they count as spent.
     """
-    _plainness.is_over = _plainness.is_over or seconds > PLAIN_SECONDS
+    return not _budget.compiles_now and _budget.covers(seconds)
 
 
-def load_compiler(seconds: float) -> None:
-    """As `expect`, and load the compiler now if it will be needed, while other threads work.
+def announce_work(seconds: float) -> None:
+    """Skip the numpy phase if much work is expected.
 
     Args:
-        seconds: As in `expect`.
+        seconds: Estimated seconds of the twin; they do not count as spent.
     """
-    expect(seconds)
-    if _plainness.is_over:
-        from sicetnon.compiled import compiler  # noqa: F401
+    _budget.compiles_now = _budget.compiles_now or seconds > NUMPY_SECONDS
+
+
+def preload_numba(seconds: float) -> None:
+    """Announce work, and load numba now if it will be needed, while other threads work.
+
+    Args:
+        seconds: Estimated seconds of the twin.
+    """
+    announce_work(seconds)
+    if _budget.compiles_now:
+        from sicetnon.jit import numba_cache  # noqa: F401

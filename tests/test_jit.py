@@ -19,10 +19,10 @@ import pytest
 from numpy.typing import NDArray
 
 import sicetnon
-from sicetnon.compiled import compiled, eight_bytes, prefetch
+from sicetnon.jit import compiled, eight_bytes, prefetch
 
 KERNEL = """
-from sicetnon.compiled import compiled
+from sicetnon.jit import compiled
 
 @compiled
 def half(number: float) -> float:
@@ -32,7 +32,7 @@ print(half(3.0))
 """
 
 CALLED = """
-from sicetnon.compiled import {called_as}
+from sicetnon.jit import {called_as}
 
 NUMBER = {number}
 
@@ -43,7 +43,7 @@ def part(number: float) -> float:
 
 CALLING = """
 from part import part
-from sicetnon.compiled import compiled
+from sicetnon.jit import compiled
 
 @compiled
 def whole(number: float) -> float:
@@ -54,7 +54,7 @@ print(whole(3.0))
 
 MADE = """
 from part import part
-from sicetnon.compiled import compiled
+from sicetnon.jit import compiled
 
 def maker(called):
     @compiled
@@ -84,10 +84,10 @@ print([name for name in ("numba", "scipy", "llvmlite") if name in sys.modules])
 
 COMPILED = """
 import sys
-from sicetnon import Index, compiled
+from sicetnon import Index, jit
 
 index = Index.build([{"text": f"Tenure helps teacher {n}."} for n in range(300)])
-compiled.expect(2 * compiled.PLAIN_SECONDS)
+jit.announce_work(2 * jit.NUMPY_SECONDS)
 for system in ("default", "bm25-rm3", "dirichlet", "dph"):
     assert len(index.search("Does tenure help teachers?", k=300, system=system, sides=False)) == 300
 print([name for name in ("numba", "numba.np.arraymath", "scipy.linalg") if name in sys.modules])
@@ -360,8 +360,8 @@ def test_kernels_that_are_kept_need_no_compiler(tmp_path: Path) -> None:
 
 def test_much_work_is_compiled_in_the_end() -> None:
     program = """
-from sicetnon import compiled
-print(compiled.is_small(0.1), compiled.is_small(2 * compiled.PLAIN_SECONDS), compiled.is_small(0.0))
+from sicetnon import jit
+print(jit.use_numpy(0.1), jit.use_numpy(2 * jit.NUMPY_SECONDS), jit.use_numpy(0.0))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "True False False\n"
@@ -400,7 +400,7 @@ def test_several_elements_are_read_at_once(kind: str, place: int) -> None:
 INTERRUPTED = """
 import os, signal
 from numba.core import event
-from sicetnon.compiled import compiled
+from sicetnon.jit import compiled
 
 class Interrupt(event.Listener):
     def on_start(self, event):
