@@ -61,9 +61,6 @@ class Annotator:
             direction counts.
         batch_documents: Documents that `compute` gets at once at most: enough to sort by length.
         batch_characters: A batch ends with the document that brings it to so many characters.
-
-    Raises:
-        ValueError: The name has other characters than small letters.
     """
 
     name: str
@@ -84,11 +81,7 @@ class Annotator:
         return AnnotationEntry(self.model, self.reads)
 
     def numbers(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The numbers of some texts, float32, shape (n,) or (n, width).
-
-        Raises:
-            SicetnonError: The function does not return a finite number or vector per text.
-        """
+        """The numbers of some texts, float32, shape (n,) or (n, width)."""
         values = np.asarray(self.compute(texts), dtype=np.float32)
         if values.ndim not in _PACKED or len(values) != len(texts):
             raise SicetnonError(
@@ -160,9 +153,6 @@ class Annotation:
 
         Args:
             numbers: Document numbers, shape (n,).
-
-        Raises:
-            IndexError: There is no such document.
         """
         wanted = np.asarray(numbers, dtype=np.int64).reshape(-1)
         if len(wanted) and not (wanted.min() >= 0 and wanted.max() < len(self)):
@@ -203,11 +193,7 @@ class Annotation:
 
 
 def read_annotations(manifest: Manifest, segments: Sequence[Segment]) -> dict[str, Annotation]:
-    """The annotations of an index, by name.
-
-    Raises:
-        BrokenIndexError: A segment lacks an annotation that the manifest names.
-    """
+    """The annotations of an index, by name."""
     return {name: Annotation(name, entry, segments) for name, entry in manifest.annotations.items()}
 
 
@@ -353,9 +339,6 @@ def fitting(
         place: The folder or the address of the index, for messages.
         known: The origin of each annotation of the index, by its name.
         annotators: The annotators to choose from.
-
-    Raises:
-        UsageError: One is missing, or has another model than the index.
     """
     at_hand = {annotator.name: annotator for annotator in annotators}
     for name, entry in known.items():
@@ -412,10 +395,6 @@ class _AnnotationFile:
     Attributes:
         path: The file.
         rows: Documents that are annotated.
-
-    Raises:
-        SicetnonError: The annotator gives no usable numbers.
-        OSError: The disk has no space for the whole file.
     """
 
     def __init__(self, documents: _SegmentDocuments, annotator: Annotator):

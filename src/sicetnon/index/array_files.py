@@ -121,9 +121,6 @@ class MappedArray:
 
     A small file is read, and its checksum compared. `array` is a view of a larger one, whose
     checksum waits for `index verify`.
-
-    Raises:
-        BrokenIndexError: The file is not what its manifest says.
     """
 
     def __init__(self, path: Path, stored: StoredFile):
@@ -147,11 +144,7 @@ class MappedArray:
         return self._map is not None
 
     def check_size(self) -> None:
-        """Refuse a mapped file that was cut short since: to read it would end the process.
-
-        Raises:
-            BrokenIndexError: It was.
-        """
+        """Refuse a mapped file that was cut short since: to read it would end the process."""
         if self._map is not None and (size := self._map.size()) < self._stored.size:
             raise _wrong_size(self._path, size, self._stored)
 
@@ -162,11 +155,7 @@ class MappedArray:
 
 
 def check_size(path: Path, stored: StoredFile) -> None:
-    """Refuse a file that is missing, a link, or of another size than its manifest says.
-
-    Raises:
-        BrokenIndexError: It is. So is the error for a folder of a segment that is a link.
-    """
+    """Refuse a file that is missing, a link, or of another size than its manifest says."""
     try:
         # a link leads out of the index, where nothing may be changed or removed
         found, folder = path.lstat(), path.parent.lstat()
@@ -212,11 +201,7 @@ def ends_fit(offsets: NDArray[np.int64], size: int) -> bool:
 
 
 def verify_files(files: Mapping[Path, StoredFile]) -> None:
-    """Read files and compare their checksums.
-
-    Raises:
-        BrokenIndexError: Some file is not what was written; all such files are named.
-    """
+    """Read files and compare their checksums."""
     wrong = []
     for path, stored in files.items():
         check_size(path, stored)

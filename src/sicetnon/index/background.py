@@ -24,11 +24,7 @@ class BackgroundThread:
         self._waiting: deque[Future[Any]] = deque()
 
     def submit(self, work: Callable[[], Result]) -> Future[Result]:
-        """Do a thing after those submitted before; waits while too many are to be done.
-
-        Raises:
-            Exception: What a thing that was submitted before raised.
-        """
+        """Do a thing after those submitted before; waits while too many are to be done."""
         while len(self._waiting) >= _MOST_WAITING:
             self._wait()
         submitted = self._thread.submit(self._unless_failed, work)

@@ -63,9 +63,6 @@ def compact(
         folder: An empty folder.
         name: The name that the folder will have.
         batch_documents: The number of documents that are copied at a time.
-
-    Raises:
-        BrokenIndexError: A file of the index is damaged. New checksums would hide that.
     """
     index.verify()
     terms = WordTable()

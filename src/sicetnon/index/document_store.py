@@ -93,11 +93,7 @@ _encoder = msgspec.json.Encoder(enc_hook=_of_python)
 
 
 def encode_records(records: Iterable[Record]) -> list[bytes]:
-    """Records as the store keeps them.
-
-    Raises:
-        ValueError: One holds something that JSON cannot hold, such as half a character.
-    """
+    """Records as the store keeps them."""
     try:
         return list(map(_encoder.encode, map(_without_debate_text, records)))
     except (TypeError, RecursionError) as error:
@@ -105,11 +101,7 @@ def encode_records(records: Iterable[Record]) -> list[bytes]:
 
 
 def encode_record(record: Record) -> bytes:
-    """A record as the store keeps it.
-
-    Raises:
-        ValueError: As `encode_records`.
-    """
+    """A record as the store keeps it."""
     return encode_records([record])[0]
 
 
@@ -161,7 +153,7 @@ class DocumentWriter:
         self.append(ByteColumn(list(records)))
 
     def append(self, records: ByteColumn) -> None:
-        """As `add`."""
+        """Add the records of the next documents, in one column."""
         self._waiting.append(records.whole())
         self._waiting_bytes += len(self._waiting[-1])
         self._sizes += records.sizes
@@ -253,9 +245,6 @@ class DocumentReader:
         folder: The folder with the files.
         mapped: The files of `STORE_TYPES`; a small store has no dictionary.
         kind: The kind of the records.
-
-    Raises:
-        BrokenIndexError: The files do not fit together.
     """
 
     def __init__(self, folder: Path, mapped: Mapping[str, MappedArray], kind: str):
@@ -280,29 +269,16 @@ class DocumentReader:
         return len(self._offsets) - 1
 
     def get(self, numbers: Sequence[int]) -> list[Record]:
-        """The records of some numbers, in their order.
-
-        Raises:
-            BrokenIndexError: The store is damaged, or has no such number.
-            UsageError: The store is closed.
-        """
+        """The records of some numbers, in their order."""
         self._check()
         return self._decoded(self._texts(np.array(numbers, np.int64)))
 
     def between(self, first: int, end: int) -> list[Record]:
-        """The records of a range of numbers.
-
-        Raises:
-            BrokenIndexError: The store is damaged, or lacks one of the numbers.
-        """
+        """The records of a range of numbers."""
         return self._decoded(self.raw(first, end))
 
     def raw(self, first: int, end: int) -> list[bytes]:
-        """The stored JSON of a range of numbers.
-
-        Raises:
-            BrokenIndexError: The store is damaged, or lacks one of the numbers.
-        """
+        """The stored JSON of a range of numbers."""
         self._check()
         return self._texts(np.arange(first, end, dtype=np.int64))
 

@@ -277,14 +277,12 @@ class _InvertedSource:
     frequencies: NDArray[np.uint16]
 
     def counts(self) -> NDArray[np.int64]:
-        """See `Merging.counts`."""
         counts = np.zeros(self.merged_terms, dtype=np.int64)
         for first, end in zip(self.cursors.tolist(), self.ends.tolist(), strict=True):
             counts[self.terms[first:end]] += np.diff(self.begins[first : end + 1])
         return counts
 
     def copy(self, first: int, end: int, places: NDArray[np.int64], merged: Merged) -> None:
-        """See `Merging.copy`."""
         copy_inverted(
             self.cursors, self.ends, self.terms, self.begins, self.documents, self.frequencies,
             first, end, places, *merged,

@@ -122,11 +122,7 @@ class SliceEntry(msgspec.Struct, frozen=True):
 
 
 def slice_entry(source: Mapping[str, Any]) -> SliceEntry | None:
-    """The slice that the description of a source names, or None if it is the complete source.
-
-    Raises:
-        BrokenIndexError: It is no such description.
-    """
+    """The slice that the description of a source names, or None if it is the complete source."""
     if "part" not in source:
         return None
     try:
@@ -174,11 +170,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of an index.
-
-    Raises:
-        BrokenIndexError: The folder holds no index, an unfinished, damaged or newer one.
-    """
+    """The manifest of an index."""
     path = folder / MANIFEST
     if not folder.is_dir():
         found = "is no folder" if folder.exists() else "there is no such folder"
@@ -212,11 +204,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _check_manifest(manifest: Manifest) -> None:
-    """Refuse names that lead out of the folder, and what contradicts itself.
-
-    Raises:
-        ValueError: There is some of it.
-    """
+    """Refuse names that lead out of the folder, and what contradicts itself."""
     if manifest.records not in RECORD_TYPES:
         raise ValueError(f"found records of the kind {manifest.records!r}")
     if not manifest.fields or len({*manifest.fields}) < len(manifest.fields):
@@ -249,11 +237,7 @@ def _check_entry(entry: SegmentEntry) -> None:
 
 
 def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:
-    """The analysis that an index was made with, if this installation still works the same way.
-
-    Raises:
-        BrokenIndexError: It does not: the same text would now give other terms.
-    """
+    """The analysis that an index was made with, if this installation still works the same way."""
     recorded = manifest.analysis
     # each version of the tokeniser is at hand; before version 2 its Unicode data was Python's, and
     # versions of that differ in characters that Unicode did not have before
@@ -288,13 +272,7 @@ def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:
 
 @contextlib.contextmanager
 def locked(folder: Path, may_create: bool = False) -> Iterator[None]:
-    """Hold an index for one writer; leftovers of a killed one are removed first.
-
-    Raises:
-        SicetnonError: Another process holds it.
-        BrokenIndexError: There is no index, unless one may be created.
-        UsageError: One may be, but the folder holds something else, or lies in another index.
-    """
+    """Hold an index for one writer; leftovers of a killed one are removed first."""
     created = not folder.exists()
     if may_create:
         if not created and not folder.is_dir():
@@ -373,9 +351,6 @@ def _refuse_links(folder: Path) -> None:
     """Refuse links among segments and their files: what is written or removed there lies elsewhere.
 
     So are pipes and devices, which nobody could open without waiting.
-
-    Raises:
-        BrokenIndexError: There is one; nothing was changed.
     """
     segments = [p for p in folder.iterdir() if p.name.startswith((SEGMENT_PREFIX, BUILDING_PREFIX))]
     real = [path for path in segments if path.is_dir() and not path.is_symlink()]
@@ -408,11 +383,7 @@ def _is_own(path: Path) -> bool:
 
 
 def refuse_inside_index(path: Path) -> None:
-    """Refuse to write into the folder of an index, which could then not be built anew.
-
-    Raises:
-        UsageError: The path lies in such a folder.
-    """
+    """Refuse to write into the folder of an index, which could then not be built anew."""
     # `resolve` has no answer to a link that leads to itself
     for parent in Path(os.path.realpath(path)).parents:
         if (parent / MANIFEST).is_file() and any(parent.glob(f"{SEGMENT_PREFIX}*")):
@@ -442,9 +413,6 @@ def check_layout(folder: Path, entry: SegmentEntry, fields: int) -> None:
         folder: The segment's folder, for messages.
         entry: Its description.
         fields: The number of indexed fields.
-
-    Raises:
-        BrokenIndexError: A file is missing, or types and shapes do not fit together.
     """
     try:
         expected = _expected(entry.files, entry.documents, fields)

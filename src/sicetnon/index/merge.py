@@ -35,11 +35,7 @@ class Merging(Protocol):
     """Postings to be merged."""
 
     def counts(self) -> NDArray[np.int64]:
-        """The number of postings that each merged term gets from here.
-
-        Raises:
-            BrokenIndexError: The postings are damaged.
-        """
+        """The number of postings that each merged term gets from here."""
 
     def copy(self, first: int, end: int, places: NDArray[np.int64], merged: Merged) -> None:
         """Copy the postings of a block of merged terms.
@@ -49,9 +45,6 @@ class Merging(Protocol):
             end: The end of the terms.
             places: The place of the next posting of each; updated.
             merged: Written.
-
-        Raises:
-            BrokenIndexError: The postings are damaged.
         """
 
 
@@ -92,7 +85,7 @@ class Source:
     folder: Path
 
     def counts(self) -> NDArray[np.int64]:
-        """See `Merging.counts`."""
+        """The number of postings that each merged term gets from here."""
         if not is_ordered(self.offsets, len(self.documents)):
             raise damaged(self.folder / "posting_offsets", "they are not in order")
         counts = np.zeros(len(self.terms), dtype=np.int64)
@@ -105,7 +98,7 @@ class Source:
         return counts
 
     def copy(self, first: int, end: int, places: NDArray[np.int64], merged: Merged) -> None:
-        """See `Merging.copy`."""
+        """Copy the postings of a block of merged terms."""
         if not copy_postings(
             self.terms[first:end], self.offsets, self.documents, self.frequencies,
             self.renumbered, places, *merged,
@@ -138,7 +131,7 @@ class PackedSource:
     release: Callable[[], None]
 
     def counts(self) -> NDArray[np.int64]:
-        """See `Merging.counts`."""
+        """The number of postings that each merged term gets from here."""
         counts = np.zeros(len(self.terms), dtype=np.int64)
         known = self.terms >= 0
         counts[known] = self.postings.counts()[self.terms[known]]
@@ -152,7 +145,7 @@ class PackedSource:
         return live
 
     def copy(self, first: int, end: int, places: NDArray[np.int64], merged: Merged) -> None:
-        """See `Merging.copy`."""
+        """Copy the postings of a block of merged terms."""
         if not copy_postings(*self._own(first, end), self.renumbered, places, *merged):
             raise self.postings.damaged()
         self.release()
@@ -185,9 +178,6 @@ def merge_postings(
 
     Returns:
         The files written, those of `PackedWriter`.
-
-    Raises:
-        BrokenIndexError: The postings of a source are damaged.
     """
     offsets = offsets_of(sources, terms)
     writer = PackedWriter(folder, *shape)
@@ -243,7 +233,7 @@ def merge_block(
     """The merged postings of a range of terms; the ranges of a merge follow one another.
 
     Args:
-        sources: See `merge_postings`.
+        sources: In the order of their merged document numbers.
         offsets: The beginning of the merged postings of each term, and the last end.
         first: The first term.
         end: The end of the terms.

@@ -309,12 +309,7 @@ class PostingCache:
             return None if places is None else (self._pool, places)
 
     def _renew(self, keys: Sequence[Hashable], needed: int) -> bool:
-        """Move the most recently used terms into a new pool with room for more; whether they fit.
-
-        Args:
-            keys: Terms that are moved in any case.
-            needed: Postings and pairs that there must be room for.
-        """
+        """Move the most recently used terms into a larger pool; whether they fit."""
         own = {key: self._pool_used(key) for key in keys if key in self._places}
         kept, room = sum(own.values()), len(self._pool.documents)
         if kept + needed > self._most:
@@ -439,8 +434,8 @@ def pair_codes(
         documents: The documents of the postings, shape (postings,).
         codes: Their frequencies; written: the number of each posting's pair. Pairs are numbered in
             rising order.
-        ranks: See `RankedLengths`.
-        lengths: Likewise.
+        ranks: The rank of each document's length.
+        lengths: The length of each rank.
         frequencies: Written: the frequency of each pair.
         pair_lengths: Written: the length of each pair.
 
@@ -470,7 +465,7 @@ def count_pairs(
     cells: np.int64,
     width: np.int64,
 ) -> np.int64:
-    """See `pair_codes`: with a cell for each pair that there can be, in rows by frequency."""
+    """Number pairs by a cell for each that there can be, in rows by frequency."""
     words, known = np.zeros(cells >> _CELL_BITS, np.uint64), np.uint64(0)
     marks, numbers, row = words.view(np.uint8), np.empty(cells, np.uint16), np.uint64(width)
     for place in range(documents.size):
@@ -500,7 +495,7 @@ def hash_pairs(
     frequencies: NDArray[np.uint16],
     pair_lengths: NDArray[np.int32],
 ) -> int:
-    """See `pair_codes`: with a hash table, where few of the pairs that there can be are there."""
+    """Number pairs by a hash table, if few of the possible ones occur."""
     slots = 1
     while slots < 2 * (min(documents.size, frequencies.size) + 1):
         slots *= 2

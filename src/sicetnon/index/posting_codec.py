@@ -392,7 +392,7 @@ def pack_records(
         documents: Their documents, rising for each term, shape (postings,).
         numbers: The numbers of their patterns.
         totals: Occurrences, shape (terms, fields).
-        shifts: As `plan_records` chose them.
+        shifts: The shifts that `plan_records` chose.
         ends: The position of the first record, and the end of each.
         words: The stream of bits; those from the first record on are 0, and are written.
     """

@@ -143,9 +143,6 @@ class PackedPostings:
         folder: The folder of the files.
         arrays: Their arrays.
         documents: The number of all documents.
-
-    Raises:
-        BrokenIndexError: They do not fit together; its methods raise it, too.
     """
 
     def __init__(self, folder: Path, arrays: dict[str, NDArray[Any]], documents: int):
@@ -187,7 +184,7 @@ class PackedPostings:
     def unpack_into(
         self, term: int, documents: NDArray[np.int32], numbers: NDArray[np.int32]
     ) -> None:
-        """As `unpack`, into arrays of as many postings as the term has."""
+        """Unpack a term into arrays of as many postings as it has."""
         headers, ends = self._record(term)
         if headers[0, 0] != len(documents):  # another program has changed the file meanwhile
             raise self.damaged()

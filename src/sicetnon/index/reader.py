@@ -196,7 +196,7 @@ class IndexReader:
         return self._annotations.get(name)
 
     def verify(self) -> None:
-        """See `verify_index`; the files are those that this index was opened with."""
+        """Read the files that this index was opened with, and compare their checksums."""
         self.check_open()
         _verify(self.folder, self.manifest)
 

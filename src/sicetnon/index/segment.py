@@ -104,11 +104,7 @@ class StoredForms:
             raise damaged(folder / FORM_OFFSETS, "they do not fit the terms")
 
     def of(self, stem: str) -> list[int]:
-        """The numbers of the terms with a stem.
-
-        Raises:
-            BrokenIndexError: There can be no such numbers.
-        """
+        """The numbers of the terms with a stem."""
         number = self._stems.number(stem)
         if number is None:
             return []
@@ -207,21 +203,13 @@ class Segment:
         return self.entry.documents
 
     def array(self, name: str) -> NDArray[Any]:
-        """The array in one of the segment's files, mapped.
-
-        Raises:
-            BrokenIndexError: The manifest knows no such file.
-        """
+        """The array in one of the segment's files, mapped."""
         if name not in self._mapped:
             raise BrokenIndexError(f"{self.folder}: its manifest lacks {name!r}; {REBUILD}")
         return self._mapped[name].array
 
     def documents_of(self, term: int) -> NDArray[np.int32]:
-        """The documents of a term's postings, int32, rising, shape (postings,).
-
-        Raises:
-            BrokenIndexError: The postings are damaged, as for all methods that read them.
-        """
+        """The documents of a term's postings, int32, rising, shape (postings,)."""
         return self.postings.unpack(term)[0]
 
     def rows(self, term: int) -> PostingList:
@@ -264,7 +252,7 @@ class Segment:
             field: The field whose frequencies are the codes; None for pairs over all fields.
 
         Returns:
-            See `UnpackedPostings.together`.
+            The pool, and the extents of the terms in it, shape (terms, 4).
         """
 
         def count(place: int) -> tuple[int, int]:
@@ -290,11 +278,7 @@ class Segment:
         return self.postings.damaged()
 
     def occurrences(self, term: int) -> list[int]:
-        """The occurrences of a term in each field; deleted documents are counted.
-
-        Raises:
-            BrokenIndexError: It cannot occur that often.
-        """
+        """The occurrences of a term in each field; deleted documents are counted."""
         postings, found = self.postings.occurrences(term)
         counts: list[int] = found.tolist()
         # no less than once per document, and no more than all terms together
@@ -308,11 +292,7 @@ class Segment:
         return counts
 
     def check_sizes(self) -> None:
-        """Refuse mapped files that were cut short since they were opened.
-
-        Raises:
-            BrokenIndexError: One was.
-        """
+        """Refuse mapped files that were cut short since they were opened."""
         for mapped in self._sized:
             mapped.check_size()
 
@@ -349,9 +329,6 @@ class Segment:
 
         Returns:
             The numbers, and the same in 16 bits: 65,535 for all that are higher.
-
-        Raises:
-            BrokenIndexError: A length is below 0, or no length can be that high.
         """
         if fields not in self._lengths_of:
             counted = counted_lengths([self._columns[field] for field in fields], len(self))

@@ -128,9 +128,6 @@ class StoredOffsets:
         folder: The folder of the files.
         arrays: Their arrays.
         name: The name of the file with the steps.
-
-    Raises:
-        BrokenIndexError: The first is not 0.
     """
 
     def __init__(self, folder: Path, arrays: dict[str, NDArray[Any]], name: str):
@@ -144,11 +141,7 @@ class StoredOffsets:
         return len(self.steps) - 1
 
     def between(self, number: int) -> tuple[int, int]:
-        """The beginning and the end of a thing.
-
-        Raises:
-            BrokenIndexError: There can be no such places.
-        """
+        """The beginning and the end of a thing."""
         begin, end = self._at(number), self._at(number + 1)
         if not 0 <= begin <= end <= self.end:
             raise self.wrong(f"found places from {begin:,} to {end:,}")
@@ -159,11 +152,7 @@ class StoredOffsets:
         return self._all_at(numbers), self._all_at(numbers + 1)
 
     def every(self) -> NDArray[np.int64]:
-        """All offsets.
-
-        Raises:
-            BrokenIndexError: They are not in order.
-        """
+        """All offsets."""
         found = self._all_at(np.arange(len(self.steps)))
         # they may be others than when the file was opened
         if found[0] != 0 or found[-1] != self.end or (found[1:] < found[:-1]).any():
@@ -220,14 +209,7 @@ def _join(
     steps: NDArray[Any],
     letters: NDArray[np.uint8],
 ) -> NDArray[np.uint8]:
-    """Words, each followed by a line break; empty if an offset is damaged.
-
-    Args:
-        numbers: The numbers of the words.
-        bases: See `StoredOffsets`.
-        steps: Likewise.
-        letters: The letters of all words.
-    """
+    """Words, each followed by a line break; empty if an offset is damaged."""
     size = numbers.size
     begins, ends = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     # all offsets first: they are far from one another, and so many can be on their way at a time
@@ -272,9 +254,6 @@ class StoredWords:
 
     Words with the same bits of a hash are in one bucket. For each word of a bucket there are a
     mark, of 8 other bits of its hash, and its number.
-
-    Raises:
-        BrokenIndexError: Its arrays do not fit together; its methods raise it, too.
     """
 
     def __init__(self, folder: Path, arrays: dict[str, NDArray[Any]], prefix: str):
@@ -436,20 +415,7 @@ def _insert_hashes_in_python(
     number: int,
     slot: int,
 ) -> tuple[int, int]:
-    """Number new hashes and put the numbers into slots, up to a hash that has a number already.
-
-    Args:
-        slots: The numbers by hash, -1 where a slot is empty; a power of two of them; changed.
-        hashes: The hashes by number; changed.
-        new: The new hashes.
-        begin: The place of the first of them.
-        number: The number that it gets.
-        slot: The slot where to begin for the first; -1 for the one that its hash tells.
-
-    Returns:
-        The place of the hash that has a number already, and the slot of that number; the number of
-        new hashes and -1 if none has.
-    """
+    """Number new hashes and put the numbers into slots, up to a hash that has a number already."""
     mask = slots.size - 1
     for place in range(begin, new.size):
         value = new[place]
@@ -544,13 +510,7 @@ class IdentifierWriter:
         numbers: NDArray[np.int32],
         is_same: Callable[[int, int], bool],
     ) -> set[int]:
-        """Number new hashes; the places of those whose id has a number already.
-
-        Args:
-            new: The hashes.
-            numbers: Their numbers; written.
-            is_same: Whether the id at a place is the one of a number, which has the same hash.
-        """
+        """Number new hashes; the places of those whose id has a number already."""
         begin, slot, repeated = 0, -1, set[int]()
         while begin < len(new):
             place, slot = _insert_hashes(self._slots, self._hashes, new, begin, self._count, slot)

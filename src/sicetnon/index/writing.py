@@ -215,12 +215,7 @@ def _add(corpus: Corpus, index: IndexReader, options: BuildOptions, replace: boo
 
 
 def _of_same_kind(corpus: Corpus, index: IndexReader, analysis: Analysis) -> Corpus:
-    """The corpus with its fields in the order of those of the index.
-
-    Raises:
-        DataError: Its documents are of another kind or have other fields.
-        UsageError: The analysis is another.
-    """
+    """The corpus with its fields in the order of those of the index."""
     manifest = index.manifest
     if (corpus.records, set(corpus.fields)) != (manifest.records, set(manifest.fields)):
         raise DataError(

@@ -314,7 +314,7 @@ def _prefetch_call(_: Any, array: Any, index: Any) -> Any:
 
 
 def _load_call(_: Any, array: Any, index: Any) -> Any:
-    """As `_prefetch_call`, for a load of eight bytes."""
+    """The signature and the code generator of a load of eight bytes."""
     if not _is_contiguous(array):
         return None
 

@@ -90,7 +90,7 @@ class RM3:
         scores: NDArray[np.float64],
         statistics: TermSource,
     ) -> dict[str, float]:
-        """See `Feedback.expand`."""
+        """The query with the terms of its first documents."""
         shares = _shares(scores)
         if self.needs_statistics:
             documents = self._without_common(documents, statistics)
@@ -139,7 +139,7 @@ class Bo1:
         scores: NDArray[np.float64],
         statistics: TermSource,
     ) -> dict[str, float]:
-        """See `Feedback.expand`."""
+        """The query with the terms of its first documents."""
         counts: dict[str, float] = defaultdict(float)
         for document in documents:
             for term, count in document.items():

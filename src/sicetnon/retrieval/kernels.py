@@ -449,7 +449,7 @@ def order_by_score(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @compiled(numpy=_numpy_order, seconds=lambda scores: _SORTING_SECONDS * scores.size)
 def _bucket_order(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """See `order_by_score`; nothing where scores are not finite, or most of them are nearly equal.
+    """The order of scores; empty if scores are not finite, or most of them are nearly equal.
 
     As many buckets as scores are filled, and what they hold is sorted by insertion.
     """

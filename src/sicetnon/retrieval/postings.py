@@ -76,7 +76,7 @@ class CountedPostings:
         return len(self.postings[0])
 
     def segment(self, place: int) -> WindowPostings:
-        """See `TermPostings.segment`."""
+        """The postings of a segment."""
         return self.postings
 
 
@@ -94,13 +94,7 @@ ALL_LIVE.flags.writeable = False
 
 
 def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np.float64]:
-    """The weight of each field of an index, shape (fields,); all 1 where no field is named.
-
-    Raises:
-        BrokenIndexError: The index lacks one of the fields.
-        UsageError: The fields are no names with weights, or a weight is neither 0 nor a number from
-            a billionth to a billion.
-    """
+    """The weight of each field of an index, shape (fields,); all 1 where no field is named."""
     if not isinstance(fields, Mapping):
         raise UsageError(
             f"found {fields!r}; expected fields with weights, such as {{'title': 2.0}}"
@@ -144,7 +138,7 @@ class HasPostings(Protocol):
     """An index that keeps its postings in its own way."""
 
     def postings(self, fields: Mapping[str, float], other_forms: float) -> TermSource:
-        """As `postings_of`."""
+        """A reader of the postings of terms over weighted fields."""
 
 
 def postings_of(
@@ -154,8 +148,8 @@ def postings_of(
 
     Args:
         index: The index.
-        fields: As `PostingsReader` takes them.
-        other_forms: Likewise.
+        fields: Field names with their weights; all fields with weight 1 when empty.
+        other_forms: The weight of an occurrence of another form of the same stem.
     """
     if isinstance(index, HasPostings):
         return index.postings(fields, other_forms)
@@ -293,7 +287,7 @@ class _StoredTerm:
         )
 
     def segment(self, place: int) -> WindowPostings:
-        """See `TermPostings.segment`."""
+        """The postings of a segment."""
         return self._reader.stored(self._segments[place], self.terms[place])
 
     @property
@@ -334,7 +328,7 @@ class _MergedTerm:
         self.size = sum(len(each.forms_of(_terms(found)).documents) for each, found in held)
 
     def segment(self, place: int) -> WindowPostings:
-        """See `TermPostings.segment`."""
+        """The postings of a segment."""
         return self._reader.merged(self._segments[place], self._forms[place])
 
     @cached_property

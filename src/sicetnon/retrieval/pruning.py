@@ -382,9 +382,6 @@ class BoundsCache:
             postings: The postings of the terms.
             terms: The terms.
             places: The begin and end of each term's postings, shape (terms, 2).
-
-        Raises:
-            BrokenIndexError: The postings are damaged.
         """
         if place not in self._of:
             most_bytes = min(MOST_BYTES, default_cache_bytes() // _SHARE)
@@ -394,8 +391,6 @@ class BoundsCache:
 
 
 class _SegmentBounds:
-    """See `BoundsCache`."""
-
     def __init__(self, segment: Segment, most_bytes: int):
         self._segment = segment
         count, blocks = -(-len(segment) >> RANGE_BITS), -(-len(segment) >> BLOCK_BITS)
@@ -499,7 +494,7 @@ def search_slices(
     window: int,
     sliced: int,
 ) -> tuple[int, float]:
-    """As `search_ranges`, with the weights of the terms' bounds and the factor of `Slice`.
+    """Search slice by slice, with the weights of the terms' bounds and the factor of `Slice`.
 
     Bounds are added up for one slice of the documents after the other, and the ranges that may have
     to be scored are kept, as many as there is room for: more documents take no more memory.
@@ -573,7 +568,7 @@ def search_pending(
     window: int,
     pending: Pending,
 ) -> tuple[int, float]:
-    """As `search_ranges`, for documents not yet scored, in the way that takes less time.
+    """Score documents not yet scored, in the way that takes less time.
 
     All of them are scored where the threshold leaves none out.
     """
@@ -594,7 +589,7 @@ def score_windows(
     begin: int,
     end: int,
 ) -> tuple[int, float]:
-    """As `search_ranges`: score all documents from one on to another, and keep the best."""
+    """Score all documents from one on to another, and keep the best."""
     postings, documents_of, terms, ranges, _ = query
     nexts, ends = ranges[:, 0].copy(), ranges[:, 1].copy()
     # not by the starts of blocks: those of a file that has changed since may lie before a window

@@ -75,9 +75,6 @@ def search_exhaustively(
         best: The best documents; changed.
         loops: `COMPILED`, or `NUMPY`.
         window: Documents per window.
-
-    Raises:
-        BrokenIndexError: The postings are damaged.
     """
     if any(isinstance(clause.formula, OwnLoop) for part in parts for clause in part.clauses):
         window = max(map(len, segments))

@@ -76,7 +76,7 @@ class FieldScore:
         check_finite(self.other_forms, "other_forms", 0.0)
 
     def bind(self, index: IndexReader) -> PartOf:
-        """See `Scoring.bind`."""
+        """The function that gives this part of the score for queries to an index."""
         model, reader = self.model, postings_of(index, self.fields, float(self.other_forms))
         lengths = Lengths(index.segments, reader.weights)
         norms = DocumentValues(lengths, lambda some: model.norms(some, reader.collection))
@@ -139,7 +139,7 @@ class BM25F:
                 raise UsageError(f"found b of the field {name} = {share!r}; expected at most 1")
 
     def bind(self, index: IndexReader) -> PartOf:
-        """See `Scoring.bind`."""
+        """The function that gives this part of the score for queries to an index."""
         field_weights(index, self.b)  # refuses names of fields that the index lacks
         weights = zip(index.fields, field_weights(index, self.fields).tolist(), strict=True)
         # a field without weight finds no document, and does not make a term more common
@@ -206,7 +206,7 @@ class Coverage:
         check_finite(self.weight, "weight")
 
     def bind(self, index: IndexReader) -> PartOf:
-        """See `Scoring.bind`."""
+        """The function that gives this part of the score for queries to an index."""
         forms = float(self.other_forms)
         anywhere = postings_of(index, {}, forms)
         reader = postings_of(index, dict.fromkeys(self.fields, 1.0), forms)

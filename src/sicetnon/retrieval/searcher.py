@@ -62,7 +62,7 @@ class SearchWorker(Protocol):
     def search(
         self, query: Mapping[str, float], k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """See `LocalRetriever.search`."""
+        """The k best documents for weighted terms: numbers and scores, best first."""
 
 
 class BatchWorker(SearchWorker, Protocol):
@@ -71,7 +71,7 @@ class BatchWorker(SearchWorker, Protocol):
     def search_each(
         self, queries: Sequence[Mapping[str, float]], k: int
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """As `search`, for each query, with what they share asked once."""
+        """The k best documents of each query; shared statistics are fetched once."""
 
 
 @runtime_checkable
@@ -107,7 +107,7 @@ class _Worker:
     def search(
         self, query: Mapping[str, float], k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """See `LocalRetriever.search`."""
+        """The k best documents for weighted terms: numbers and scores, best first."""
         k = min(k, self._index.size)
         best = Best.of(max(k, 0))
         parts = [part(query) for part in self._parts]

@@ -130,7 +130,7 @@ def fill_saturated(
 def fill_other(
     pairs: Pairs, terms: QueryTerms, term: int, begin: int, end: int, norms: Reals
 ) -> bool:
-    """As `fill_saturated`, by another formula."""
+    """Compute the scores of a term's pairs by another formula."""
     frequencies, lengths = pairs
     number, occurrence, constants, starts, table = terms
     weight, a, b = constants[term]

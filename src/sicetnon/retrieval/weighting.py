@@ -339,7 +339,7 @@ class CustomModel(Protocol):
     def score(
         self, tf: Reals, length: Reals, term: TermStatistics, collection: CollectionStatistics
     ) -> Reals:
-        """See `WeightingModel.score`."""
+        """The scores of a term for some documents, shape as `tf`."""
 
 
 def custom_accumulate(model: CustomModel) -> Accumulate:
@@ -395,11 +395,7 @@ def _custom_scores(
 
 
 def _checked(scores: Any, model: CustomModel, count: int) -> Reals:
-    """The scores that a model gave.
-
-    Raises:
-        UsageError: They are not one finite number for each document.
-    """
+    """The scores that a model gave."""
     try:
         found = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
