@@ -336,7 +336,7 @@ def test_without_a_folder_for_kernels_they_are_compiled_anew(tmp_path: Path) -> 
     modules = [
         ".".join(path.relative_to(package).with_suffix("").parts)
         for path in package.rglob("*.py")
-        if re.search(r"from sicetnon\.compiled import .*\bcompiled\b", path.read_text())
+        if re.search(r"from sicetnon\.jit import .*\bcompiled\b", path.read_text())
     ]
     assert "sicetnon.retrieval.kernels" in modules
     source = tmp_path / "kernel.py"

@@ -210,7 +210,7 @@ def test_lists_are_kept_within_their_share() -> None:
 
     def lists(size: int) -> PostingList:
         def unpack() -> PostingList:
-            posting_cache.append(size)
+            unpacked.append(size)
             return PostingList(np.arange(size, dtype=np.int32), np.ones((size, 1), np.uint16))
 
         return cache.lists(size, unpack)
