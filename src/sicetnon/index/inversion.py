@@ -392,9 +392,9 @@ def _numpy_invert_rows(
 ) -> int:
     order = np.argsort(row_terms, kind="stable")
     documents[:], frequencies[:] = row_documents[order], row_frequencies[order]
-    found, firsts = np.unique(row_terms[order], return_index=True)
-    terms[: found.size], begins[: found.size] = found, first_place + firsts
-    return found.size
+    occurring, firsts = np.unique(row_terms[order], return_index=True)
+    terms[: occurring.size], begins[: occurring.size] = occurring, first_place + firsts
+    return occurring.size
 
 
 @compiled(
@@ -431,11 +431,11 @@ def invert_rows(
     """
     for row in range(row_terms.size):
         counts[row_terms[row]] += 1
-    found = place = 0
+    occurring = place = 0
     for term in range(counts.size):
         if counts[term]:
-            terms[found], begins[found] = term, first_place + place
-            found += 1
+            terms[occurring], begins[occurring] = term, first_place + place
+            occurring += 1
             # from here on the place of the next posting
             counts[term], place = place, place + counts[term]
     for row in range(row_terms.size):
@@ -444,9 +444,9 @@ def invert_rows(
         documents[place] = row_documents[row]
         for field in range(row_frequencies.shape[1]):
             frequencies[place, field] = row_frequencies[row, field]
-    for entry in range(found):
+    for entry in range(occurring):
         counts[terms[entry]] = 0
-    return found
+    return occurring
 
 
 def _numpy_copy_inverted(

@@ -411,10 +411,10 @@ def _numpy_pair_codes(
     frequencies: NDArray[np.uint16],
     pair_lengths: NDArray[np.int32],
 ) -> int:
-    pairs, found = np.unique(codes.astype(np.int64) << 16 | ranks[documents], return_inverse=True)
+    pairs, numbers = np.unique(codes.astype(np.int64) << 16 | ranks[documents], return_inverse=True)
     if len(pairs) > len(frequencies):
         return -1
-    codes[:] = found
+    codes[:] = numbers
     frequencies[: len(pairs)], pair_lengths[: len(pairs)] = pairs >> 16, lengths[pairs & 0xFFFF]
     return len(pairs)
 
@@ -499,20 +499,20 @@ def hash_pairs(
     slots = 1
     while slots < 2 * (min(documents.size, frequencies.size) + 1):
         slots *= 2
-    found, pairs = np.full(slots, -1, np.int32), np.empty(frequencies.size, np.int64)
+    table, pairs = np.full(slots, -1, np.int32), np.empty(frequencies.size, np.int64)
     numbers, mask, known = np.empty(documents.size, np.int32), np.uint64(slots - 1), 0
     for posting in range(documents.size):
         pair = np.int64(codes[posting]) << 16 | np.int64(ranks[documents[posting]])
         hashed = np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
         slot = (hashed >> np.uint64(40)) & mask
-        while found[slot] >= 0 and pairs[found[slot]] != pair:
+        while table[slot] >= 0 and pairs[table[slot]] != pair:
             slot = (slot + np.uint64(1)) & mask
-        if found[slot] < 0:
+        if table[slot] < 0:
             if known == pairs.size:
                 return -1
-            found[slot], pairs[known] = known, pair
+            table[slot], pairs[known] = known, pair
             known += 1
-        numbers[posting] = found[slot]
+        numbers[posting] = table[slot]
     order = np.argsort(pairs[:known])
     ranked_as = np.empty(known, np.uint16)
     for rank in range(known):

@@ -81,15 +81,15 @@ def _slot_of(
     rows: NDArray[np.uint16],
     row: int,
     patterns: NDArray[np.uint16],
-    found: NDArray[np.int32],
+    table: NDArray[np.int32],
 ) -> np.uint64:
     """The slot of a hash table with the number of the same pattern, or the free one for it."""
-    hashed, mask = np.uint64(0), np.uint64(found.size - 1)
+    hashed, mask = np.uint64(0), np.uint64(table.size - 1)
     for field in range(rows.shape[1]):
         hashed = (hashed ^ np.uint64(rows[row, field])) * _PRIME
     slot = (hashed >> np.uint64(32)) & mask
-    while found[slot] >= 0:
-        number, same = found[slot], True
+    while table[slot] >= 0:
+        number, same = table[slot], True
         for field in range(rows.shape[1]):
             same &= patterns[number, field] == rows[row, field]
         if same:
@@ -140,17 +140,17 @@ def number_patterns(
     slots = 1
     while slots < 2 * (patterns.shape[0] + 1):
         slots *= 2
-    found = np.full(slots, -1, dtype=np.int32)
+    table = np.full(slots, -1, dtype=np.int32)
     for number in range(known):
-        found[_slot_of(patterns, number, patterns, found)] = number
+        table[_slot_of(patterns, number, patterns, table)] = number
     for posting in range(frequencies.shape[0]):
-        slot = _slot_of(frequencies, posting, patterns, found)
-        if found[slot] < 0:
+        slot = _slot_of(frequencies, posting, patterns, table)
+        if table[slot] < 0:
             if known == patterns.shape[0]:
                 return -1
-            found[slot], patterns[known, :] = known, frequencies[posting, :]
+            table[slot], patterns[known, :] = known, frequencies[posting, :]
             known += 1
-        numbers[posting] = found[slot]
+        numbers[posting] = table[slot]
     return known
 
 
@@ -163,15 +163,15 @@ def _gaps_of(documents: NDArray[np.int32]) -> NDArray[np.int64]:
 
 def _numpy_best_shift(values: NDArray[Any], shifts: range) -> tuple[int, int]:
     """The bits that values take in Rice code with the best shift, and this shift."""
-    best, found = len(values) * (shifts[-1] + 2) + int(values.sum()), shifts[0]
+    best, chosen = len(values) * (shifts[-1] + 2) + int(values.sum()), shifts[0]
     for shift in shifts:
         # from here on, the lowest bits alone cost as much as the best
         if len(values) * (shift + 1) >= best:
             break
         bits = len(values) * (shift + 1) + int((values >> shift).sum())
         if bits < best:
-            best, found = bits, shift
-    return best, found
+            best, chosen = bits, shift
+    return best, chosen
 
 
 def _header(postings: int, shifts: list[int], totals: list[int]) -> list[int]:
@@ -261,15 +261,15 @@ def best_shift(values: NDArray[np.int32], begin: int, end: int) -> tuple[int, in
     size, rest = end - begin, 0
     for place in range(begin, end):
         rest += int(values[place])
-    best, found, shift = size + rest, 0, 1
+    best, chosen, shift = size + rest, 0, 1
     while size * (shift + 1) < best:
         rest = 0
         for place in range(begin, end):
             rest += int(values[place]) >> shift
         if size * (shift + 1) + rest < best:
-            best, found = size * (shift + 1) + rest, shift
+            best, chosen = size * (shift + 1) + rest, shift
         shift += 1
-    return found, best
+    return chosen, best
 
 
 @compiled(allocates=False)
@@ -280,18 +280,18 @@ def best_gap_shift(
 
     The bits fall with the shift as long as half of the gaps have more, and rise then.
     """
-    found, best = first, gap_bits(documents, begin, end, first)
-    while found:
-        bits = gap_bits(documents, begin, end, found - 1)
+    chosen, best = first, gap_bits(documents, begin, end, first)
+    while chosen:
+        bits = gap_bits(documents, begin, end, chosen - 1)
         if bits > best:
             break
-        found, best = found - 1, bits
-    while found < MOST_SHIFT:
-        bits = gap_bits(documents, begin, end, found + 1)
+        chosen, best = chosen - 1, bits
+    while chosen < MOST_SHIFT:
+        bits = gap_bits(documents, begin, end, chosen + 1)
         if bits >= best:
             break
-        found, best = found + 1, bits
-    return found, best
+        chosen, best = chosen + 1, bits
+    return chosen, best
 
 
 @compiled(allocates=False)
@@ -482,22 +482,22 @@ def _numpy_read_headers(
         headers[term] = 0
         if begin == end:
             continue
-        position, found = begin, list[int]()
-        while len(found) < 2 or (found[0] >= COUNTED_FROM and len(found) < headers.shape[1] - 1):
+        position, header = begin, list[int]()
+        while len(header) < 2 or (header[0] >= COUNTED_FROM and len(header) < headers.shape[1] - 1):
             number, position = _numpy_take_gamma(words, position, end)
-            if not number or (1 <= len(found) <= 2 and number > MOST_SHIFT + 1):
+            if not number or (1 <= len(header) <= 2 and number > MOST_SHIFT + 1):
                 return False
-            found.append(number)
-        if found[0] > count:
+            header.append(number)
+        if header[0] > count:
             return False
-        if found[0] >= COUNTED_FROM:
-            headers[term, HEADER:] = np.array(found[3:], np.int64) - 1
-            gap_shift = found[2] - 1
+        if header[0] >= COUNTED_FROM:
+            headers[term, HEADER:] = np.array(header[3:], np.int64) - 1
+            gap_shift = header[2] - 1
         else:
-            gap_shift = _numpy_usual_shift(found[0], count)
-        if position + found[0] * (gap_shift + found[1] + 1) > end:
+            gap_shift = _numpy_usual_shift(header[0], count)
+        if position + header[0] * (gap_shift + header[1] + 1) > end:
             return False
-        headers[term, :HEADER] = found[0], gap_shift, found[1] - 1, position
+        headers[term, :HEADER] = header[0], gap_shift, header[1] - 1, position
     return True
 
 
@@ -689,25 +689,25 @@ def read_ones(words: NDArray[np.uint64], begin: int, end: int, places: NDArray[n
         The position after the last of them, or -1 if there are too few, or too many zeros.
     """
     word, last = np.uint64(begin >> 6), np.uint64((end - 1) >> 6)
-    base, found, wanted = (begin & ~63) - begin, np.uint64(0), np.uint64(places.size)
+    base, count, requested = (begin & ~63) - begin, np.uint64(0), np.uint64(places.size)
     bits = words[word] & (~np.uint64(0) << np.uint64(begin & 63))
     while True:
-        stop = found + count_bits(bits)
-        if stop + np.uint64(_BITS_AT_A_TIME) <= wanted:
-            for first in range(found, stop, np.uint64(_BITS_AT_A_TIME)):
+        stop = count + count_bits(bits)
+        if stop + np.uint64(_BITS_AT_A_TIME) <= requested:
+            for first in range(count, stop, np.uint64(_BITS_AT_A_TIME)):
                 for place in range(first, first + np.uint64(_BITS_AT_A_TIME)):
                     places[place] = base + first_bit(bits) - np.int64(place)
                     bits &= bits - np.uint64(1)
-            found = stop
+            count = stop
         else:
-            while bits and found < wanted:
-                places[found] = base + first_bit(bits) - np.int64(found)
+            while bits and count < requested:
+                places[count] = base + first_bit(bits) - np.int64(count)
                 bits &= bits - np.uint64(1)
-                found += np.uint64(1)
-            if found == wanted:
+                count += np.uint64(1)
+            if count == requested:
                 after = begin + int(places[places.size - 1]) + places.size
                 return after if after <= end else -1
-        if word == last or base - np.int64(found) > _MOST_ZEROS:
+        if word == last or base - np.int64(count) > _MOST_ZEROS:
             return -1
         word += np.uint64(1)
         base += 64
@@ -753,9 +753,9 @@ def join_numbers(
 
 
 def _numpy_look_up(
-    values: NDArray[np.uint16], numbers: NDArray[np.int32], found: NDArray[np.uint16]
+    values: NDArray[np.uint16], numbers: NDArray[np.int32], chosen: NDArray[np.uint16]
 ) -> None:
-    found[:] = values[numbers]
+    chosen[:] = values[numbers]
 
 
 @compiled(
@@ -764,8 +764,8 @@ def _numpy_look_up(
     allocates=False,
 )
 def look_up(
-    values: NDArray[np.uint16], numbers: NDArray[np.int32], found: NDArray[np.uint16]
+    values: NDArray[np.uint16], numbers: NDArray[np.int32], chosen: NDArray[np.uint16]
 ) -> None:
     """Write the values that have some numbers; numpy would copy the numbers first."""
     for place in range(numbers.size):
-        found[place] = values[np.uint64(numbers[place])]
+        chosen[place] = values[np.uint64(numbers[place])]

@@ -320,19 +320,19 @@ def _numpy_best(
     live: NDArray[np.uint8],
     first: int,
     k: int,
-    found: NDArray[np.int64],
-    found_scores: Reals,
+    top: NDArray[np.int64],
+    top_scores: Reals,
     filled: int,
     threshold: float,
 ) -> tuple[int, float]:
-    is_found = scores > UNSEEN
+    is_scored = scores > UNSEEN
     if live.size:
-        is_found &= live != 0
-    places = np.flatnonzero(is_found)
-    numbers = np.concatenate((found[:filled], places + first))
-    values = np.concatenate((found_scores[:filled], scores[places]))
+        is_scored &= live != 0
+    places = np.flatnonzero(is_scored)
+    numbers = np.concatenate((top[:filled], places + first))
+    values = np.concatenate((top_scores[:filled], scores[places]))
     order = np.sort(np.lexsort((numbers, -values))[:k])
-    found[: len(order)], found_scores[: len(order)] = numbers[order], values[order]
+    top[: len(order)], top_scores[: len(order)] = numbers[order], values[order]
     return len(order), threshold
 
 
@@ -342,8 +342,8 @@ def best(
     live: NDArray[np.uint8],
     first: int,
     k: int,
-    found: NDArray[np.int64],
-    found_scores: Reals,
+    top: NDArray[np.int64],
+    top_scores: Reals,
     filled: int,
     threshold: float,
 ) -> tuple[int, float]:
@@ -354,41 +354,39 @@ def best(
         live: 0 for deleted documents; of size 0 when none is.
         first: The number of the first document, above those of all documents before.
         k: Number of documents; at least 1.
-        found: Changed: document numbers, rising; longer than k.
-        found_scores: Changed: their scores; as long as `found`.
-        filled: Number of documents in `found`; it may be above k.
+        top: Changed: document numbers, rising; longer than k.
+        top_scores: Changed: their scores; as long as `top`.
+        filled: Number of documents in `top`; it may be above k.
         threshold: Documents with this score or a lower one cannot be among the best.
 
     Returns:
-        The new number of documents in `found`, and the new threshold.
+        The new number of documents in `top`, and the new threshold.
     """
     for document in range(scores.size):
         score = scores[document]
         if score > threshold and not (live.size and not live[document]):
-            if filled == found.size:
-                threshold, filled = keep_best(k, found, found_scores, filled)
+            if filled == top.size:
+                threshold, filled = keep_best(k, top, top_scores, filled)
                 if score <= threshold:
                     continue
-            found[filled], found_scores[filled] = document + first, score
+            top[filled], top_scores[filled] = document + first, score
             filled += 1
     return filled, threshold
 
 
 @compiled
-def keep_best(
-    k: int, found: NDArray[np.int64], found_scores: Reals, filled: int
-) -> tuple[float, int]:
+def keep_best(k: int, top: NDArray[np.int64], top_scores: Reals, filled: int) -> tuple[float, int]:
     """Keep the k best of the documents found so far, in their order: the last score, and k."""
-    threshold = select(found_scores[:filled].copy(), k)
+    threshold = select(top_scores[:filled].copy(), k)
     equal = k
     for place in range(filled):
-        equal -= found_scores[place] > threshold
+        equal -= top_scores[place] > threshold
     kept = 0
     for place in range(filled):
-        score = found_scores[place]
+        score = top_scores[place]
         if score > threshold or (score == threshold and equal > 0):
             equal -= score == threshold
-            found[kept], found_scores[kept] = found[place], score
+            top[kept], top_scores[kept] = top[place], score
             kept += 1
     return threshold, kept
 

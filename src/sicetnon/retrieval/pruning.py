@@ -91,7 +91,7 @@ def search_sampled(
     documents_of: DocumentArrays,
     terms: QueryTerms,
     ranges: NDArray[np.int64],
-    found: TopDocs,
+    top: TopDocs,
     filled: int,
     threshold: float,
     window: int,
@@ -101,17 +101,17 @@ def search_sampled(
     The arguments and what is returned are those of `search_windows`, which is called again without
     the estimate if that was too high.
     """
-    k, numbers, scores = found
+    k, numbers, scores = top
     guess = estimate(postings, documents_of, terms, ranges, k)
     if guess > threshold:
         before = numbers[:filled].copy(), scores[:filled].copy()
         now, reached = search_windows(
-            postings, documents_of, terms, ranges, found, filled, guess, window
+            postings, documents_of, terms, ranges, top, filled, guess, window
         )
         if np.count_nonzero(scores[:now] > guess) >= k:
             return now, reached
         numbers[:filled], scores[:filled] = before
-    return search_windows(postings, documents_of, terms, ranges, found, filled, threshold, window)
+    return search_windows(postings, documents_of, terms, ranges, top, filled, threshold, window)
 
 
 @compiled
@@ -129,7 +129,7 @@ def estimate(
     documents = documents_of[0].size
     expected = k * _SAMPLES * _SAMPLE_SIZE / documents
     rank = int(expected + 3.0 * np.sqrt(expected)) + 2
-    found = rank, np.empty(2 * rank, dtype=np.int64), np.empty(2 * rank)
+    top = rank, np.empty(2 * rank, dtype=np.int64), np.empty(2 * rank)
     scores = no_scores(_SAMPLE_SIZE)
     places, ends = ranges[:, 0].copy(), ranges[:, 1].copy()
     filled, threshold = 0, UNSEEN
@@ -141,8 +141,8 @@ def estimate(
             count = ends[term] - ranges[term, 0]
             fetch(postings[0], postings[1], places[term], count * _SAMPLE_SIZE // documents)
         add_window(postings, documents_of, terms, places, ends, first, _SAMPLE_SIZE, scores)
-        filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
-    return keep_best(rank, found[1], found[2], filled)[0] if filled >= rank else UNSEEN
+        filled, threshold = offer(documents_of, first, scores, top, filled, threshold)
+    return keep_best(rank, top[1], top[2], filled)[0] if filled >= rank else UNSEEN
 
 
 @compiled
@@ -462,7 +462,7 @@ def search_ranges(
     documents_of: DocumentArrays,
     terms: QueryTerms,
     ranges: NDArray[np.int64],
-    found: TopDocs,
+    top: TopDocs,
     filled: int,
     threshold: float,
     window: int,
@@ -478,17 +478,15 @@ def search_ranges(
     query = postings, documents_of, terms, ranges, bounds
     weights, scale = weigh(query)
     if scale == 0.0:
-        return search_windows(
-            postings, documents_of, terms, ranges, found, filled, threshold, window
-        )
-    return search_slices(query, (weights, scale), found, filled, threshold, window, sliced)
+        return search_windows(postings, documents_of, terms, ranges, top, filled, threshold, window)
+    return search_slices(query, (weights, scale), top, filled, threshold, window, sliced)
 
 
 @compiled
 def search_slices(
     query: BoundedQuery,
     weighed: tuple[NDArray[np.uint16], float],
-    found: TopDocs,
+    top: TopDocs,
     filled: int,
     threshold: float,
     window: int,
@@ -509,17 +507,17 @@ def search_slices(
         part = begin, end, sums[: ranges_of(end - begin)], scale
         postings = sum_bounds(query, weights, part)
         if begin == 0:
-            threshold = max(threshold, probe(query, found[0], part[2], numbers[:0], scale))
+            threshold = max(threshold, probe(query, top[0], part[2], numbers[:0], scale))
         above = count_above(part[2], limit_of(threshold, scale))
         most = min(room, worth(postings, end - begin, terms))
         if pending_begin < begin and (kept_count + above > room or above > most):
             kept = numbers[:kept_count], kept_sums[:kept_count]
             pending = pending_begin, begin, pending_postings, kept, scale
-            filled, threshold = search_pending(query, found, filled, threshold, window, pending)
+            filled, threshold = search_pending(query, top, filled, threshold, window, pending)
             pending_begin, pending_postings, kept_count = begin, 0, 0
             above = count_above(part[2], limit_of(threshold, scale))
         if above > most:
-            filled, threshold = score_windows(query, found, filled, threshold, window, begin, end)
+            filled, threshold = score_windows(query, top, filled, threshold, window, begin, end)
             pending_begin = end
         else:
             limit, kept = limit_of(threshold, scale), (numbers, kept_sums)
@@ -528,10 +526,10 @@ def search_slices(
     if pending_begin + sliced < documents:
         kept_sums[kept_count : whole_groups(kept_count)] = 0
         kept = numbers[:kept_count], kept_sums[: whole_groups(kept_count)]
-        threshold = max(threshold, probe(query, found[0], kept[1], kept[0], scale))
+        threshold = max(threshold, probe(query, top[0], kept[1], kept[0], scale))
     kept = numbers[:kept_count], kept_sums[:kept_count]
     pending = pending_begin, documents, pending_postings, kept, scale
-    return search_pending(query, found, filled, threshold, window, pending)
+    return search_pending(query, top, filled, threshold, window, pending)
 
 
 @compiled(allocates=False)
@@ -562,7 +560,7 @@ def worth(postings: int, documents: int, terms: int) -> int:
 @compiled
 def search_pending(
     query: BoundedQuery,
-    found: TopDocs,
+    top: TopDocs,
     filled: int,
     threshold: float,
     window: int,
@@ -575,14 +573,14 @@ def search_pending(
     begin, end, postings, kept, scale = pending
     limit = limit_of(threshold, scale)
     if limit >= 0 and count_above(kept[1], limit) <= worth(postings, end - begin, len(query[3])):
-        return score_ranges(query, kept, scale, limit, found, filled, threshold)
-    return score_windows(query, found, filled, threshold, window, begin, end)
+        return score_ranges(query, kept, scale, limit, top, filled, threshold)
+    return score_windows(query, top, filled, threshold, window, begin, end)
 
 
 @compiled
 def score_windows(
     query: BoundedQuery,
-    found: TopDocs,
+    top: TopDocs,
     filled: int,
     threshold: float,
     window: int,
@@ -599,7 +597,7 @@ def score_windows(
     for first in range(begin, end, window):
         size = min(window, end - first)
         add_window(postings, documents_of, terms, nexts, ends, first, size, scores)
-        filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
+        filled, threshold = offer(documents_of, first, scores, top, filled, threshold)
     return filled, threshold
 
 
@@ -625,12 +623,12 @@ def probe(
     if numbers.size:
         for place in range(count):
             few[0][place] = numbers[few[0][place]]
-    found = k, np.empty(2 * k + 64, dtype=np.int64), np.empty(2 * k + 64)
+    top = k, np.empty(2 * k + 64, dtype=np.int64), np.empty(2 * k + 64)
     few = few[0][:count], few[1][:count]
-    filled, _ = score_ranges(query, few, scale, 0, found, 0, UNSEEN)
+    filled, _ = score_ranges(query, few, scale, 0, top, 0, UNSEEN)
     if filled < k:
         return UNSEEN
-    threshold = keep_best(k, found[1], found[2], filled)[0]
+    threshold = keep_best(k, top[1], top[2], filled)[0]
     # below the score itself, of 0 too: these documents are looked for again
     return threshold - abs(threshold) * 1e-12 - 1e-300
 
@@ -665,7 +663,7 @@ def score_ranges(
     kept: Selection,
     scale: float,
     limit: int,
-    found: TopDocs,
+    top: TopDocs,
     filled: int,
     threshold: float,
 ) -> tuple[int, float]:
@@ -695,7 +693,7 @@ def score_ranges(
                 pairs = np.uint64(offsets[term]), np.uint64(offsets[term + 1])
                 add_block(postings, places, pairs, first, size, table, scores)
         if mask_above(scores, np.uint64(0), threshold):
-            filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
+            filled, threshold = offer(documents_of, first, scores, top, filled, threshold)
             limit = max(limit, limit_of(threshold, scale))
         else:
             for document in range(_RANGE):

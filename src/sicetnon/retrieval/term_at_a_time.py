@@ -268,7 +268,7 @@ def offer(
     documents_of: DocumentArrays,
     first: int,
     scores: Reals,
-    found: TopDocs,
+    top: TopDocs,
     filled: int,
     threshold: float,
 ) -> tuple[int, float]:
@@ -278,7 +278,7 @@ def offer(
         The new number of documents found, and the new threshold.
     """
     lengths, _, document_scores, document_weight, live, base = documents_of
-    k, numbers, values = found
+    k, numbers, values = top
     for group in range(scores.size // GROUP):
         begin = np.uint64(group * GROUP)
         if threshold >= 0.0:
@@ -331,7 +331,7 @@ def search_windows(
     documents_of: DocumentArrays,
     terms: QueryTerms,
     ranges: NDArray[np.int64],
-    found: TopDocs,
+    top: TopDocs,
     filled: int,
     threshold: float,
     window: int,
@@ -343,7 +343,7 @@ def search_windows(
         documents_of: Its documents.
         terms: The terms, with the scores of their pairs.
         ranges: The begin and end of each term's postings, shape (terms, 2).
-        found: The documents found so far; changed.
+        top: The documents found so far; changed.
         filled: Their number.
         threshold: Documents with this score or a lower one cannot be among the best.
         window: Documents per window.
@@ -357,7 +357,7 @@ def search_windows(
     for first in range(0, documents, window):
         size = min(window, documents - first)
         add_window(postings, documents_of, terms, places, ends, first, size, scores)
-        filled, threshold = offer(documents_of, first, scores, found, filled, threshold)
+        filled, threshold = offer(documents_of, first, scores, top, filled, threshold)
     return filled, threshold
 
 
