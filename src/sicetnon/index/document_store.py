@@ -72,7 +72,7 @@ RECORD_TYPES: dict[str, type[Record]] = {
     "pages": WebPage,
     "entries": Entry,
 }
-# the portals' whole debate texts; kept out since each is repeated in every argument of a debate
+# the portals' full debate texts; left out since each is repeated in every argument of a debate
 _LEFT_OUT = "sourceText"
 
 
@@ -93,7 +93,7 @@ _encoder = msgspec.json.Encoder(enc_hook=_of_python)
 
 
 def encode_records(records: Iterable[Record]) -> list[bytes]:
-    """Records as the store keeps them."""
+    """Encode records as the store holds them."""
     try:
         return list(map(_encoder.encode, map(_without_debate_text, records)))
     except (TypeError, RecursionError) as error:
@@ -101,7 +101,7 @@ def encode_records(records: Iterable[Record]) -> list[bytes]:
 
 
 def encode_record(record: Record) -> bytes:
-    """A record as the store keeps it."""
+    """Encode a record as the store holds it."""
     return encode_records([record])[0]
 
 

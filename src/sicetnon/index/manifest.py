@@ -365,7 +365,7 @@ def _clean_segment(folder: Path, entry: SegmentEntry) -> None:
     """Remove from a segment the files that the manifest does not name: masks, old annotations.
 
     An unfinished annotation stays with its log: making it may have taken hours, and it is resumed
-    when the annotation is asked for again.
+    when the annotation is requested again.
     """
     for file in folder.glob("live-*"):
         if file.name != entry.deleted:

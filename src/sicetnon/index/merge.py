@@ -73,7 +73,7 @@ class Source:
         terms: For each merged term this source's own number of it, or a negative one.
         renumbered: For each of its documents the merged number, or a negative one; or `SAME`.
         release: Called when a block is done, to give memory back.
-        folder: Where the postings are kept, for messages.
+        folder: The folder of the postings, for messages.
     """
 
     offsets: NDArray[np.int64]
@@ -298,7 +298,7 @@ def count_live(
     renumbered: NDArray[np.int32],
     counts: NDArray[np.int64],
 ) -> bool:
-    """Add to `counts`, by merged term, the postings whose documents are kept.
+    """Add to `counts`, by merged term, the postings of documents that are not deleted.
 
     The offsets must be in order. Returns whether every posting is one of a known document.
     """

@@ -43,7 +43,7 @@ MAX_PAIRS = 1 << 16
 _CELLS, _MOST_CELLS = 64, 1 << 22
 """Cells for each posting, and cells in all, up to which they take less time than a hash table."""
 _MOST_COUNTED = 1 << 22
-"""The highest length up to which lengths are told apart by counting, and not by sorting."""
+"""The highest length up to which distinct lengths are found by counting, and not by sorting."""
 _CELL_BITS = 3
 """Bits of a cell's number within a word of eight cells."""
 # what the plain way takes, in seconds per posting

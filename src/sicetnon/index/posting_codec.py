@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sicetnon.jit import compiled, inlined
 
 MAX_FREQUENCY = 65_535
-"""Term frequencies are kept in 16 bits: a more frequent word of a field counts this often."""
+"""Term frequencies have 16 bits: a more frequent word of a field counts this often."""
 
 COUNTED_FROM = 128
 """Postings from which the record of a term holds the occurrences of the term."""

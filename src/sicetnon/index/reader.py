@@ -81,7 +81,7 @@ class IndexReader:
 
         Args:
             folder: The index.
-            postings_memory: Bytes for postings that queries unpacked, kept for the next queries;
+            postings_memory: Bytes for the cache of decoded postings;
                 a quarter of the memory of the machine or container when left out.
 
         Raises:

@@ -241,7 +241,7 @@ class Segment:
         return self._unpacked.lists((self.base, terms), unpack)
 
     def merged(self, key: Hashable, merge: Callable[[], PostingList]) -> PostingList:
-        """The postings of several terms in one list, kept in memory by a key."""
+        """The postings of several terms in one list, cached by a key."""
         return self._unpacked.lists((self.base, key), merge)
 
     def together(self, terms: Sequence[int], field: int | None) -> tuple[Pool, NDArray[np.int64]]:
@@ -319,13 +319,13 @@ class Segment:
 
     @cached_property
     def lengths(self) -> NDArray[np.int32]:
-        """Terms by document and field, shape (documents, fields); made when first asked for."""
+        """Terms by document and field, shape (documents, fields); computed on first use."""
         return np.stack([column.astype(np.int32) for column in self._columns], axis=1)
 
     def lengths_of(self, fields: tuple[int, ...]) -> CountedLengths:
         """The number of terms in some fields of each document, shape (documents,).
 
-        They are in memory, and made when they are first asked for.
+        They are in memory, and computed on first use.
 
         Returns:
             The numbers, and the same in 16 bits: 65,535 for all that are higher.

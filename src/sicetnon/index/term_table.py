@@ -275,7 +275,7 @@ class StoredWords:
         return self._number(data, hash_word(data))
 
     def numbers(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The numbers of words, -1 for those that are not there, shape as `words`."""
+        """The numbers of words, -1 for unknown ones, shape as `words`."""
         encoded = [word.encode("utf-8", "replace") for word in words]
         letters, ends = join(encoded)
         hashes = hash_all(np.append(0, ends), letters).tolist()
@@ -554,7 +554,7 @@ class IdentifierWriter:
         self._slots = np.full(_slots_for(count), EMPTY, np.int32)
         known, number, slot = self._hashes[: self._count], 0, -1
         while number < len(known):
-            # ids with one hash were told apart when they came
+            # ids with one hash were compared when they came
             number, slot = _insert_hashes(self._slots, known, known, number, number, slot)
             slot = (slot + 1) % len(self._slots)
 

@@ -69,7 +69,7 @@ class Progress:
         documents: Documents read.
         bytes_read: Bytes read from the corpus' files.
         seconds: Since the start.
-        is_read: Whether all is read, and what was read is being put together.
+        is_read: Whether all is read, and postings are being merged.
     """
 
     documents: int
@@ -328,7 +328,7 @@ def _build_segment(
 
 
 def batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
-    """The documents of a corpus, some at a time; those that cannot be used are reported."""
+    """Yield batches of documents; report the unusable ones."""
     reading = Reading(options.on_error)
     start, documents = time.monotonic(), 0
     options.progress(Progress(0, 0, 0.0))
@@ -371,7 +371,7 @@ def _encode(
     batch: Batch,
     options: BuildOptions,
 ) -> None:
-    """Add records and their texts to a batch; those that cannot be used are reported."""
+    """Add records and their texts to a batch; report the unusable ones."""
     try:
         check_identifiers([record.id for record in records])
         stored = encode_records(records)

@@ -29,7 +29,7 @@ class Kernel(Generic[Parameters, Result]):
         function: The function to compile.
         numpy: The twin in numpy, for small pieces of work.
         seconds: Estimated seconds of the twin, from the same arguments.
-        is_stored: Whether the machine code is kept for other processes.
+        is_stored: Whether the machine code is cached on disk for other processes.
         allocates: As in `compiled`.
 
     Attributes:

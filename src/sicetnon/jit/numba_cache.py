@@ -193,7 +193,7 @@ class _KernelCache(caching.FunctionCache):
         )
 
     def load_overload(self, signature: object, target: Any) -> Any:
-        """The kernel of a signature, if its machine code is kept; else None.
+        """The kernel of a signature, if its machine code is on disk; else None.
 
         numba would first load all that it knows how to compile (and scipy, where it is installed).
         That takes a third of a second, and only a compilation needs it.

@@ -21,7 +21,7 @@ from sicetnon.records import Ranking, Topic
 
 @runtime_checkable
 class ComparesItself(Protocol):
-    """Vectors that are compared where they are kept."""
+    """Vectors that the index compares itself (cluster)."""
 
     def nearest(
         self, question: NDArray[np.float64], k: int

@@ -69,7 +69,7 @@ def hypergeometric_popper(tf: float, norm: float, a: float, b: float) -> float:
 def hypergeometric_laplace(tf: float, norm: float, a: float, b: float) -> float:
     """(tf·log2(a·f) + (norm − tf)·log2(1 − f) + ½·log2(2π·tf·(1 − f))) / (tf + ½), f = tf/norm.
 
-    f is kept below 1, where the formula would be without bounds.
+    f stays below 1, where the formula would be without bounds.
     """
     share = min(tf / norm, 1.0 - 1e-9)
     gain = tf * math.log2(a * share) + (norm - tf) * math.log2(1.0 - share)

@@ -29,7 +29,7 @@ from sicetnon.retrieval.formulas import (
 )
 
 _LOGS = 1 << 8
-"""Number of logarithms that `cached_log` keeps; a power of 2."""
+"""Number of logarithms that `cached_log` holds; a power of 2."""
 _SPREAD = 997.0
 """Distance between the places of the frequencies 1 and 2. An odd distance spreads whole frequencies
 over all places; a large one separates tenths."""
@@ -78,7 +78,7 @@ def _numpy_accumulator(formula: Formula) -> Accumulate:
 def accumulator(formula: Formula) -> Accumulate:
     """The loop that adds the scores of a term, by a formula, to those of its documents.
 
-    The loop returns whether all documents of the postings are among those that have a score.
+    The loop returns whether all documents of the postings are in the window.
     """
     takes_log = formula is log_ratio_matched
 
@@ -118,7 +118,7 @@ def accumulator(formula: Formula) -> Accumulate:
 
 @inlined(allocates=False)
 def cached_log(tf: float, a: float, logs: Reals) -> float:
-    """ln(1 + a · tf), kept for the frequencies seen last: most postings have one of a few.
+    """ln(1 + a · tf), cached for the last frequencies: most postings have one of a few.
 
     Args:
         tf: The frequency, above 0.

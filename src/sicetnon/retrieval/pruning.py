@@ -59,7 +59,7 @@ _RANGE_COST, _TERM_COST, _POSTING_COST, _DOCUMENT_COST = 25.0, 11.0, 1.0, 0.18
 posting and for a document."""
 
 _KEPT_SHARE = 4
-"""One range of so many in a slice can be kept: a bound of memory, not of time."""
+"""One range of so many in a slice can be selected: a bound of memory, not of time."""
 
 _SAMPLES, _SAMPLE_SIZE = 2, 3072
 
@@ -336,7 +336,7 @@ def keep_above(first: int, sums: Sums, limit: int, kept: Selection, count: int) 
         first: The number of the first range.
         sums: The sums of it and those that follow: whole groups of them.
         limit: The limit; all sums are above -1.
-        kept: The ranges that are kept; changed.
+        kept: The selected ranges; changed.
         count: Their number.
 
     Returns:
@@ -372,7 +372,7 @@ class BoundsCache:
     ) -> Bounds | None:  # fmt: skip
         """The bounds of the terms of a query, or None if a frequent term has none (yet).
 
-        A term has bounds from the second time on that it is asked for, since they take as long to
+        A term has bounds from the second query with it on, since they take as long to
         make as it takes to score the term. They hold for any weight above 0 of the term.
 
         Args:
@@ -419,7 +419,7 @@ class _SegmentBounds:
         if not new <= self._asked or len(terms_of) > len(self._rows):
             self._asked |= new
             return None
-        for number in terms_of.keys() - new:  # the terms asked for last stay longest
+        for number in terms_of.keys() - new:  # the most recently used terms stay longest
             self._row_of[number] = self._row_of.pop(number)
         for number in new:
             term = terms_of[number]
@@ -495,7 +495,7 @@ def search_slices(
     """Search slice by slice, with the weights of the terms' bounds and the factor of `Slice`.
 
     Bounds are added up for one slice of the documents after the other, and the ranges that may have
-    to be scored are kept, as many as there is room for: more documents take no more memory.
+    to be scored are selected, as many as there is room for: more documents take no more memory.
     """
     (weights, scale), documents, terms = weighed, query[1][0].size, len(query[3])
     sums = np.zeros(ranges_of(min(sliced, documents)), np.uint16)

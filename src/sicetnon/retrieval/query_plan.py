@@ -111,7 +111,7 @@ class DocumentValues:
         self._of: dict[int, Reals] = {}
 
     def __getitem__(self, place: int) -> Reals:
-        """The values of a segment's documents, shape (documents,); made when first asked for."""
+        """The values of a segment's documents, shape (documents,); computed on first use."""
         if place not in self._of:
             self._of[place] = self.lengths.by_document(self._function, place)
         return self._of[place]
@@ -223,7 +223,7 @@ class Part:
 
 
 class _ClauseView(Sequence[Clause]):
-    """Some of many clauses, none of which is touched until it is asked for."""
+    """Some of many clauses, none of which is touched before its use."""
 
     def __init__(self, clauses: list[Clause], places: NDArray[np.int64]):
         self._clauses, self._places = clauses, places
@@ -244,12 +244,12 @@ class _ClauseView(Sequence[Clause]):
 
 
 class QueryPlanCache:
-    """The clauses of one weighting model, for one thread at a time.
+    """Cache of the clauses of one weighting model, for one thread at a time.
 
     Args:
         make: Makes the clause of a term and its weight, or None if no document has the term.
         segments: Number of segments of the index.
-        most: Number of clauses that are kept. Those are kept whose postings have numbers of terms
+        most: Number of cached clauses. Those are cached whose postings have numbers of terms
             alone, which take no memory, and whose formula takes two constants.
     """
 
@@ -266,7 +266,7 @@ class QueryPlanCache:
         self._numbers = np.empty((_FIRST_ROOM, 1 + segments), np.int64)
 
     def plan(self, query: Mapping[str, float]) -> tuple[Sequence[Clause], ClauseColumns | None]:
-        """The clauses of the terms that documents have, and their columns where all are kept."""
+        """The clauses of the terms that documents have, and their columns if all are cached."""
         # terms that no document has have no clause, and a term may have one for each weight
         if max(len(self._rows), len(self._clauses)) + len(query) > self._most:
             self._rows, self._clauses = {}, []
@@ -302,7 +302,7 @@ class QueryPlanCache:
         return [each for each in made if each is not None]
 
     def _keep(self, term: str, weight: float) -> int | None:
-        """Keep the clause of a term; its row, -1 if there is none, None if none can be kept."""
+        """Cache the clause of a term; its row, -1 if there is none, None if it cannot be cached."""
         made = self._make(term, weight)
         if made is None:
             self._rows[term] = _NONE
