@@ -22,27 +22,24 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from sicetnon.folders import code_folder, is_own_file, is_own_folder
 from sicetnon.jit import Kernel, importing_numba
 from sicetnon.platforms import try_lock
 
 with importing_numba():
-    from numba import njit
+    from llvmlite import ir
+    from numba import njit, types
     from numba.core import caching, event
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.runtime import nrt
+    from numba.extending import intrinsic
 
 _LOG = logging.getLogger("sicetnon.jit")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _NUMBERS = (int, float, np.number)
 # a kernel compiles within three seconds; a process that is paused must not hold others up
 _LONGEST_WAIT, _LOOKING = 20.0, 0.05
-
-
 _READ, _KEEP, _DATA = 0, 3, 1
 _UNALIGNED = 1
 
