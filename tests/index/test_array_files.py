@@ -17,7 +17,7 @@ def test_joined_strings_come_apart(first: list[bytes], later: list[list[bytes]])
         joined.extend(each)
     expected = [*first, *(string for each in later for string in each)]
     assert joined.each() == expected
-    assert joined.whole() == b"".join(expected)
+    assert joined.data() == b"".join(expected)
     assert (joined.sizes, joined.bytes) == ([*map(len, expected)], sum(map(len, expected)))
     assert len(joined) == len(expected)
     data, ends = joined.arrays()

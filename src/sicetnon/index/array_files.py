@@ -241,15 +241,15 @@ class ByteColumn:
         self.bytes += len(piece)
         self.sizes.extend(map(len, strings))
 
-    def whole(self) -> bytes:
+    def data(self) -> bytes:
         """All of them as one."""
         return b"".join(self._pieces)
 
     def each(self) -> list[bytes]:
         """Each of them."""
-        whole = self.whole()
-        return [whole[begin:end] for begin, end in pairwise(accumulate(self.sizes, initial=0))]
+        data = self.data()
+        return [data[begin:end] for begin, end in pairwise(accumulate(self.sizes, initial=0))]
 
     def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """All of them as an array, and where each ends in it."""
-        return np.frombuffer(self.whole(), np.uint8), np.cumsum(self.sizes, dtype=np.int64)
+        return np.frombuffer(self.data(), np.uint8), np.cumsum(self.sizes, dtype=np.int64)

@@ -154,7 +154,7 @@ class DocumentWriter:
 
     def append(self, records: ByteColumn) -> None:
         """Add the records of the next documents, in one column."""
-        self._waiting.append(records.whole())
+        self._waiting.append(records.data())
         self._waiting_bytes += len(self._waiting[-1])
         self._sizes += records.sizes
         ends = self._end + np.cumsum(records.sizes, dtype=np.int64)
