@@ -55,9 +55,9 @@ def test_terms_are_counted_and_inverted_alike(
     words: list[int], ends: list[int], terms: list[int]
 ) -> None:
     texts = len(ends) // FIELDS * FIELDS
-    ends = [min(end, len(term_table)) for end in ends[:texts]]
+    ends = [min(end, len(words)) for end in ends[:texts]]
     words = words[: ends[-1]]
-    rows = len(term_table)
+    rows = len(words)
     known: list[Any] = [
         int32(*words), int32(*terms), np.array(ends), FIELDS, 7,
         np.full(TERMS, -1), np.zeros(rows, np.int32), np.zeros(rows, np.int32),
