@@ -157,7 +157,6 @@ def test_a_closed_index_answers_nothing() -> None:
     for call in (
         lambda: closed.search("tenure"),
         closed.verify,
-        closed.preload,
         closed.system,
         closed.retriever,
         lambda: closed.number("0"),

@@ -35,7 +35,7 @@ LAYERS = (
     ("index",),
     ("formats", "text"),
     ("checks",),
-    ("compiled", "contracts", "databases", "records"),
+    ("contracts", "databases", "jit", "records"),
     ("folders", "notebook", "platforms", "stopping", "values"),
     ("errors", "_version"),
 )

@@ -41,7 +41,7 @@ from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic, WebPage
-from sicetnon.retrieval.objects import ObjectsRetriever
+from sicetnon.retrieval.searcher import ObjectsRetriever
 from sicetnon.services.page_sources import from_index
 from sicetnon.tasks import touche_2020_task_2 as task
 from sicetnon.text.analysis import named_analysis

@@ -26,9 +26,8 @@ from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking
-from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
-from sicetnon.retrieval.searcher import LocalRetriever
+from sicetnon.retrieval.searcher import LocalRetriever, ObjectsRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.tasks.touche_2022_task_2 import DEPTH, TASK
 

@@ -24,10 +24,9 @@ from sicetnon.evaluation import load_qrels
 from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
-from sicetnon.index.annotation_writer import AnnotationProgress, annotate_index
-from sicetnon.index.annotations import Annotator, packed, unpacked
+from sicetnon.index.annotations import AnnotationProgress, Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.index.writing import BuildOptions, annotate_index, build_index
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint
 from sicetnon.ranking.system import System

@@ -145,7 +145,6 @@ def _child(task: str, name: str, work: str, source: str, *depths: str) -> None:
             figures = BuildFigures(seconds, peak / 1e6, size / 1e6)
         else:
             peer.open(where)
-            peer.preload()
             lines = Path(source).read_text(encoding="utf-8").splitlines()
             if task == "memory":
                 figures = _peak_bytes(peer, lines[:MEASURED_QUERIES], int(depths[0]))

@@ -4,7 +4,7 @@
         [--models BM25 DirichletLM] [--words 2 5 10 30]
 
 DIR of `--work` holds the indexes that `python -m benchmarks.speed --corpus DIR --work DIR` keeps.
-Every peer is opened in a process of its own, and preloads what it can. In each round each of them
+Every peer is opened in a process of its own. In each round each of them
 answers the same queries. A query's time is its lowest of all rounds, so that other work on the
 machine counts little; the table shows the median and the 99th percentile over the queries, in ms,
 and in brackets the ratio of the median to that of Sic et Non.
@@ -110,7 +110,6 @@ def child(model: str, name: str, work: str) -> None:
     peer = MODELS[model][name]()
     with redirect_stdout(sys.stderr):
         peer.open(Path(work))
-        peer.preload()
     for line in sys.stdin:
         queries, k = msgspec.json.decode(line, type=tuple[list[str], int])
         taken = [peer.milliseconds(query, k) for query in queries]

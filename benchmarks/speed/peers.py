@@ -82,9 +82,6 @@ class Peer(ABC):
     def open(self, work: Path) -> None:
         """Make the index in `work` ready to search."""
 
-    def preload(self) -> None:  # noqa: B027  # most peers load when they open an index
-        """Bring into memory what the first queries need."""
-
     @abstractmethod
     def search(self, query: str, k: int) -> Sequence[str]:
         """Up to `k` document ids by falling BM25 score; any string is a query."""
@@ -320,10 +317,6 @@ class SicEtNon(Peer):
         self._share_stop_words()
         self._index = IndexReader.open(work)
         self._retriever = LocalRetriever(self._index, [FieldScore(BM25(K1, B))], threads=1)
-
-    def preload(self) -> None:
-        """Unpack the postings of frequent terms."""
-        self._index.preload()
 
     def search(self, query: str, k: int) -> Sequence[str]:
         """One query on one thread."""

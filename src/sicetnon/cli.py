@@ -260,7 +260,7 @@ def _shown_log(quiet: bool, verbosity: int) -> Iterator[None]:
         return
     from sicetnon.terminal.logs import shown_log
 
-    with shown_log("sicetnon" if verbosity else "sicetnon.compiled", verbosity or 1):
+    with shown_log("sicetnon" if verbosity else "sicetnon.jit", verbosity or 1):
         yield
 
 

@@ -73,7 +73,7 @@ def resident_bytes() -> int | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def anonymous_memory(size: int, large_pages: int = 0) -> mmap.mmap:
+def anonymous_memory(size: int) -> mmap.mmap:
     """Memory of zeros, which the system gives page by page when it is first used.
 
     Pages are of the usual size. Large ones, of 2 MB, are read faster; but Linux takes milliseconds
@@ -81,7 +81,6 @@ def anonymous_memory(size: int, large_pages: int = 0) -> mmap.mmap:
 
     Args:
         size: Bytes, above 0.
-        large_pages: Bytes at the beginning that may be in large pages.
 
     Raises:
         MemoryError: There is not so much.
@@ -93,8 +92,6 @@ def anonymous_memory(size: int, large_pages: int = 0) -> mmap.mmap:
         if sys.platform == "linux":
             with contextlib.suppress(OSError):  # a kernel may have no large pages
                 found.madvise(mmap.MADV_NOHUGEPAGE)
-                if large_pages:
-                    found.madvise(mmap.MADV_HUGEPAGE, 0, large_pages)
         return found
     except (OSError, OverflowError) as error:
         raise MemoryError(f"{size:,} bytes") from error

@@ -251,7 +251,6 @@ def test_records_come_back_unchanged(places: Sequence[Index]) -> None:
     assert cluster.records(ids) == folder.records(ids)
     assert cluster.numbers(ids[:5]).tolist() == [0, 1, 2, 3, 4]
     assert cluster.number("nothing") is None
-    cluster.preload()  # which has nothing to unpack
 
 
 def test_odd_texts_go_in_and_out(new_address: Callable[[], str]) -> None:

@@ -16,9 +16,8 @@ from sicetnon.cluster.reader import ClusterReader
 from sicetnon.errors import UsageError
 from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.memory import memory_corpus
-from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.writing import BuildOptions, add_documents
+from sicetnon.index.writing import BuildOptions, add_documents, annotate_index
 from sicetnon.library.index import Index
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint

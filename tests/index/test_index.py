@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.corpora import KINDS
 from sicetnon.index import inversion, merge
-from sicetnon.index.postings import MAX_FREQUENCY, copy_postings
+from sicetnon.index.array_files import ArrayWriter
+from sicetnon.index.inversion import MAX_FREQUENCY
+from sicetnon.index.merge import copy_postings
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.storage import ArrayWriter
 from sicetnon.index.writing import BuildOptions, Progress, add_documents, build_index
 from sicetnon.records import Argument, Entry, Premise, ProcessedArgument, Record
 from sicetnon.text.analysis import Analysis, named_analysis

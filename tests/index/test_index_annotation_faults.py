@@ -19,13 +19,13 @@ import pytest
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError
-from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.annotations import Annotator
 from sicetnon.index.manifest import annotation_file, read_manifest
 from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
+    annotate_index,
     build_index,
     delete_documents,
 )
@@ -248,7 +248,7 @@ PROGRAM = """
 import signal, sys
 from itertools import count
 from pathlib import Path
-from sicetnon.index.annotation_writer import annotate_index
+from sicetnon.index.writing import annotate_index
 from support.annotation_cases import annotator
 from support.stand_ins import strengths
 

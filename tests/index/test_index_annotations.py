@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.index import annotations
-from sicetnon.index.annotation_writer import AnnotationProgress, annotate_index
-from sicetnon.index.annotations import Annotation, Annotator, packed, unpacked
+from sicetnon.index.annotations import Annotation, AnnotationProgress, Annotator, packed, unpacked
 from sicetnon.index.compaction import MAX_SEGMENTS
 from sicetnon.index.manifest import read_manifest, write_manifest
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
+    annotate_index,
     build_index,
     delete_documents,
 )

@@ -21,11 +21,11 @@ from robustness.crafted import (
     write_records,
 )
 from sicetnon.errors import BrokenIndexError, SicetnonError
-from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
+    annotate_index,
     build_index,
     delete_documents,
 )

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import (
     BuildOptions,
     add_documents,
+    annotate_index,
     delete_documents,
 )
 from support.annotation_cases import QUALITY

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index import storage
+from sicetnon.index import array_files
 from sicetnon.index.manifest import read_manifest
 from sicetnon.library.index import Index
 from support.index_faults import forked
@@ -19,7 +19,6 @@ SEARCHES: list[Callable[[Index], Any]] = [
     lambda index: index.search("word1"),
     lambda index: index.identifiers([0]),
     lambda index: index.numbers(["s1"]),
-    lambda index: index.preload(),
 ]
 
 
@@ -33,7 +32,7 @@ def test_a_file_that_is_cut_short_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In another process: the system ends one that reads behind the end of a mapped file."""
-    monkeypatch.setattr(storage, "READ_AT_OPENING", 1 << 10)
+    monkeypatch.setattr(array_files, "READ_AT_OPENING", 1 << 10)
     folder = tmp_path / "index"
     shutil.copytree(crowded, folder)
     path = folder / "segment-000001" / name

@@ -10,12 +10,12 @@ import pytest
 
 from robustness.crafted import read, seal
 from sicetnon.errors import BrokenIndexError
-from sicetnon.index.pairs import PAIRED_FROM
+from sicetnon.index.posting_cache import PAIRED_FROM
 from sicetnon.index.reader import IndexReader
-from sicetnon.retrieval import kernels, plain
-from sicetnon.retrieval.exhaustive import Best, search_exhaustively
+from sicetnon.retrieval.kernels import COMPILED, NUMPY
+from sicetnon.retrieval.reference import Best, search_exhaustively
 from sicetnon.retrieval.scoring import FieldScore
-from sicetnon.retrieval.tabulated import search_tabulated
+from sicetnon.retrieval.searcher import search_tabulated
 from sicetnon.retrieval.weighting import BM25
 from support.index_cases import compact_index
 from support.small_indexes import build
@@ -70,7 +70,7 @@ def test_codes_stand_for_frequency_and_length(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["postings", "posting_offsets", "lengths_0"])
-@pytest.mark.parametrize("loops", [plain, kernels, None])
+@pytest.mark.parametrize("loops", [NUMPY, COMPILED, None])
 def test_damage_is_an_error(folder: Path, name: str, loops: Any) -> None:
     """Where no checksum tells, the records contradict themselves, or what is known of them."""
     stored = read(folder)["segments"][0]["files"][name]["dtype"]

@@ -16,9 +16,8 @@ from sicetnon.arguments.model.index_annotators import annotators
 from sicetnon.arguments.shouting import shouting
 from sicetnon.errors import UsageError
 from sicetnon.formats.corpora import open_corpus
-from sicetnon.index.annotation_writer import annotate_index
-from sicetnon.index.documents import RECORD_TYPES
-from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.index.document_store import RECORD_TYPES
+from sicetnon.index.writing import BuildOptions, annotate_index, build_index
 from sicetnon.library.index import Index
 from sicetnon.ranking.penalties import Penalties
 from sicetnon.ranking.system import System

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
 from sicetnon.index import annotations
-from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.annotations import Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
+from sicetnon.index.writing import annotate_index
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint

@@ -21,10 +21,10 @@ from sicetnon.index.writing import (
     delete_documents,
 )
 from sicetnon.records import Ranking, Topic
-from sicetnon.retrieval import kernels, plain
-from sicetnon.retrieval.exhaustive import Best
 from sicetnon.retrieval.feedback import RM3, Bo1
 from sicetnon.retrieval.formulas import UNSEEN
+from sicetnon.retrieval.kernels import COMPILED, NUMPY
+from sicetnon.retrieval.reference import Best
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25, DLH, DPH, PL2, TFIDF, DirichletLM, JelinekMercer
@@ -186,7 +186,7 @@ def test_the_best_equal_a_full_sort(made: Scored, k: int) -> None:
         numbers = numbers[live[numbers] != 0]
     expected = numbers[np.argsort(-scores[numbers], kind="stable")][:k]
     for window in (64, 30_000):
-        for loops in (kernels, plain):
+        for loops in (COMPILED, NUMPY):
             found, found_scores = best_of(scores, live, k, window, loops)
             assert found.tolist() == expected.tolist()
             assert found_scores.tolist() == scores[expected].tolist()
@@ -202,7 +202,7 @@ def test_the_best_of_scores_in_unkind_orders(order: str, k: int) -> None:
         scores[::32] += 10_000
     live = np.ones(len(scores), np.uint8)
     live[::32] = order != "highest deleted"
-    found, _ = best_of(scores, live, k, 512, kernels)
+    found, _ = best_of(scores, live, k, 512, COMPILED)
     kept = np.flatnonzero(live)
     assert found.tolist() == kept[np.argsort(-scores[kept])][:k].tolist()
 

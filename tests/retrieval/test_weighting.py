@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
-from sicetnon.retrieval import formulas, kernels, plain
+from sicetnon.retrieval import formulas
+from sicetnon.retrieval.kernels import COMPILED, NUMPY
 from sicetnon.retrieval.postings import PostingsReader
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
 from sicetnon.retrieval.searcher import LocalRetriever
@@ -239,7 +240,7 @@ def test_compiled_formulas_equal_the_plain_ones(
     formula: formulas.Formula, tf: float, longer: float, a: float, b: float
 ) -> None:
     value = formula(tf, tf + longer, a, b)
-    for loops in (kernels, plain):
+    for loops in (COMPILED, NUMPY):
         scores = np.full(3, formulas.UNSEEN)
         scores[2] = 5.0
         postings = np.array([11, 12], dtype=np.int32), np.full((2, 1), tf), (1.0,)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import zstandard
 
+from sicetnon.index.document_store import DocumentWriter
 from sicetnon.index.manifest import MANIFEST
-from sicetnon.index.store import DocumentWriter
 
 Manifest = dict[str, Any]
 Craft = Callable[[Path, Manifest, Random], str | None]

@@ -10,10 +10,10 @@ from random import Random
 
 from robustness.commands import command, contents
 from robustness.trials import Lost, Trial
-from sicetnon.compiled import PLAIN_SECONDS, expect
 from sicetnon.errors import SicetnonError
 from sicetnon.index.compaction import MAX_SEGMENTS
 from sicetnon.index.reader import verify_index
+from sicetnon.jit import NUMPY_SECONDS, announce_work
 from support.command_line import ROOT, TASK
 from support.corpus_files import lines, put
 from support.index_cases import Content, content_of
@@ -54,7 +54,7 @@ def prepare(change: Change, is_sealed: bool, folder: Path, is_compiled: bool = F
     def trial(seed: int, own: Path) -> None:
         rng = Random(seed)
         if is_compiled:
-            expect(2 * PLAIN_SECONDS)
+            announce_work(2 * NUMPY_SECONDS)
         name = rng.choice((FULL, FULL, OF_SAMPLE))
         place = own / "around" / "index"
         shutil.copytree(folder / name, place)
@@ -77,7 +77,7 @@ def prepare(change: Change, is_sealed: bool, folder: Path, is_compiled: bool = F
 
 def _compile(folder: Path) -> None:
     """Compile what the commands of a trial need."""
-    expect(2 * PLAIN_SECONDS)
+    announce_work(2 * NUMPY_SECONDS)
     for name in (FULL, OF_SAMPLE):
         _well("search", "Should teachers get tenure?", "--index", folder / name, "-k", 3)
     shutil.copytree(folder / FULL, folder / "compiled")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from sicetnon.formats.corpora import KINDS, Corpus
 from sicetnon.formats.files import Reading
+from sicetnon.index.compaction import merge_indexes
 from sicetnon.index.manifest import Manifest
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.shards import merge_indexes
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Record, Sentence
 from sicetnon.retrieval.postings import PostingsReader
 from sicetnon.text.analysis import Analysis, named_analysis

@@ -25,9 +25,8 @@ from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.ranking.repeats import RepeatsLast
 from sicetnon.ranking.stances import NoStances, RuleStances
 from sicetnon.records import Ranking, Topic
-from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
-from sicetnon.retrieval.searcher import LocalRetriever
+from sicetnon.retrieval.searcher import LocalRetriever, ObjectsRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.tasks.registry import search_system
 from sicetnon.tasks.running import RunOptions, run_task

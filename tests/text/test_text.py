@@ -286,7 +286,7 @@ def test_words_are_numbered_as_they_are_met(
     with pytest.MonkeyPatch.context() as patch:
         # so much is done plainly before the table becomes a compiled one
         left = iter([True] * small)
-        patch.setattr(words_module, "is_small", lambda seconds: next(left, False))
+        patch.setattr(words_module, "use_numpy", lambda seconds: next(left, False))
         check_numbers(steps)
 
 

@@ -19,8 +19,7 @@ from sicetnon.cluster.reader import ClusterReader
 from sicetnon.cluster.state import WriterLock
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
-from sicetnon.index.annotation_writer import AnnotationProgress, Callback
-from sicetnon.index.annotations import Annotator
+from sicetnon.index.annotations import AnnotationProgress, Annotator, Callback
 from sicetnon.index.manifest import AnnotationEntry
 from sicetnon.index.writing import BuildOptions
 from sicetnon.records import Record

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -12,16 +11,15 @@ from numpy.typing import NDArray
 
 from sicetnon.cluster.layout import MOST_FREQUENT, length_field
 from sicetnon.cluster.terms import ClusterPostings
-from sicetnon.compiled import is_small
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import CountedLengths, Segment, counted_lengths
-from sicetnon.retrieval import kernels, plain
-from sicetnon.retrieval.exhaustive import Best, search_exhaustively
+from sicetnon.jit import use_numpy
 from sicetnon.retrieval.formulas import WindowPostings
-from sicetnon.retrieval.postings import merge_postings
+from sicetnon.retrieval.kernels import COMPILED, NUMPY
+from sicetnon.retrieval.postings import NO_POSTINGS, CountedPostings, TermPostings, merge_postings
+from sicetnon.retrieval.reference import Best, search_exhaustively
 from sicetnon.retrieval.scoring import Scoring
-from sicetnon.retrieval.term_postings import NO_POSTINGS, CountedPostings, TermPostings
 
 _SECONDS = 500e-9
 """Seconds that `plain` takes for a posting."""
@@ -174,7 +172,7 @@ class CandidateIndex:
         index = cast(IndexReader, self)
         parts = [score.bind(index)(query) for score in scores]
         postings = sum(clause.postings.size for part in parts for clause in part.clauses)
-        loops: ModuleType = plain if is_small(postings * _SECONDS) else kernels
+        loops = NUMPY if use_numpy(postings * _SECONDS) else COMPILED
         if len(self._table) and postings:
             segments = cast("list[Segment]", self.segments)
             search_exhaustively(parts, segments, best, loops)

@@ -30,7 +30,7 @@ from sicetnon.cluster.state import (
 )
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
-from sicetnon.index.annotation_writer import fitting
+from sicetnon.index.annotations import fitting
 from sicetnon.index.builder import Batch
 from sicetnon.index.manifest import recorded_analysis
 from sicetnon.index.writing import BuildOptions

@@ -13,8 +13,7 @@ from sicetnon.errors import UsageError
 if TYPE_CHECKING:
     from sicetnon.cluster.building import ClusterOptions
     from sicetnon.formats.corpora import Corpus
-    from sicetnon.index.annotation_writer import Callback
-    from sicetnon.index.annotations import Annotator
+    from sicetnon.index.annotations import Annotator, Callback
     from sicetnon.index.manifest import Manifest
     from sicetnon.index.reader import IndexReader
     from sicetnon.index.writing import BuildOptions
@@ -125,7 +124,7 @@ def annotate_at(place: Place, annotators: Sequence[Annotator], progress: Callbac
 
         annotate_on_cluster(parse_address(place), annotators, progress)
         return
-    from sicetnon.index.annotation_writer import annotate_index
+    from sicetnon.index.writing import annotate_index
 
     annotate_index(_folder(place), annotators, progress)
 

@@ -16,9 +16,9 @@ from sicetnon.cluster.layout import (
 from sicetnon.cluster.stored import annotated
 from sicetnon.errors import DataError
 from sicetnon.formats.corpora import Corpus
-from sicetnon.index.annotation_writer import AnnotationProgress
+from sicetnon.index.annotations import AnnotationProgress
+from sicetnon.index.array_files import ByteColumn
 from sicetnon.index.builder import Batch
-from sicetnon.index.joined import Joined
 from sicetnon.index.writing import BuildOptions, batches
 from sicetnon.text.analysis import STOPPED, Analyzer
 
@@ -112,7 +112,7 @@ class Preparation:
         self._words: list[str] = []
         self._stems: dict[str, str] = {}
 
-    def _terms(self, texts: Joined) -> list[list[str]]:
+    def _terms(self, texts: ByteColumn) -> list[list[str]]:
         if len(self._words) > _MOST_WORDS:
             self._start_anew()
         words, ends = self._analyzer.word_numbers(*texts.arrays())

@@ -10,7 +10,7 @@ from sicetnon.cluster import scripts
 from sicetnon.cluster.layout import terms_field
 from sicetnon.cluster.terms import MOST_CLAUSES, ClusterPostings
 from sicetnon.errors import UsageError
-from sicetnon.retrieval.clauses import Clause, Part, Saturated
+from sicetnon.retrieval.query_plan import Clause, Part, Saturated
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
 from sicetnon.retrieval.weighting import DirichletLM
 

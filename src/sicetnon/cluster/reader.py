@@ -28,7 +28,7 @@ from sicetnon.cluster.view import View
 from sicetnon.cluster.worker import ClusterWorker
 from sicetnon.errors import BrokenIndexError, DataError, SicetnonError
 from sicetnon.index.annotations import Annotation
-from sicetnon.index.documents import RECORD_TYPES
+from sicetnon.index.document_store import RECORD_TYPES
 from sicetnon.index.manifest import recorded_analysis
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Record

@@ -21,7 +21,7 @@ from typing import Any
 from sicetnon.cluster.layout import BOUND
 from sicetnon.cluster.queries import Bound, Query, Statistics, frequencies_query, readers_of
 from sicetnon.cluster.terms import MOST_CLAUSES
-from sicetnon.retrieval.clauses import Clause, Part
+from sicetnon.retrieval.query_plan import Clause, Part
 from sicetnon.retrieval.scoring import FieldScore, Scoring
 from sicetnon.retrieval.weighting import BM25, DirichletLM, JelinekMercer, WeightingModel
 from sicetnon.text.stems import StemWords

@@ -18,7 +18,7 @@ from sicetnon._version import VERSION
 from sicetnon.cluster.connection import USUAL, ClusterError, Connection, TimeLimits
 from sicetnon.cluster.layout import LOCK, STATE
 from sicetnon.errors import BrokenIndexError, SicetnonError
-from sicetnon.index.documents import RECORD_TYPES
+from sicetnon.index.document_store import RECORD_TYPES
 from sicetnon.index.manifest import AnnotationEntry, Manifest
 
 FORMAT, FORMAT_VERSION = "sicetnon cluster index", 2

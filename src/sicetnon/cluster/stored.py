@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sicetnon.cluster.layout import annotation_field
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.annotations import BLOCK_ROWS, Annotation, Annotator, packed, unpacked
-from sicetnon.index.documents import RECORD_TYPES
+from sicetnon.index.document_store import RECORD_TYPES
 from sicetnon.index.manifest import AnnotationEntry
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from sicetnon.cluster.counting import stored_values
 from sicetnon.cluster.layout import terms_field
 from sicetnon.cluster.multi_search import search_several
 from sicetnon.cluster.shards import WHOLE, Tolerance
+from sicetnon.retrieval.postings import CountedPostings, TermPostings
 from sicetnon.retrieval.statistics import (
     CollectionStatistics,
     TermStatistics,
     weighted_occurrences,
 )
-from sicetnon.retrieval.term_postings import CountedPostings, TermPostings
 from sicetnon.text.stems import StemWords
 
 MOST_CLAUSES = 900

@@ -123,7 +123,7 @@ def _delete(options: argparse.Namespace) -> None:
 
 
 def _merge(options: argparse.Namespace) -> None:
-    from sicetnon.index.shards import merge_indexes
+    from sicetnon.index.compaction import merge_indexes
 
     start = time.monotonic()
     merge_indexes(options.shards, options.output, options.link)

@@ -19,7 +19,6 @@ from sicetnon.commands.arguments import (
     positive,
     words,
 )
-from sicetnon.commands.shard_processes import build_in_processes
 from sicetnon.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def add_build(verbs: Commands) -> None:
         "--shards",
         type=positive,
         metavar="N",
-        help="build N shards at a time, each in a process of its own, as one index (default: 1); "
+        help="build N shards, one after the other, as one index (default: 1); "
         f"on a cluster the shards of the index (default: {_CLUSTER_SHARDS})",
     )
     shards.add_argument(
@@ -194,6 +193,7 @@ class _Skipped:
 
 def _build(options: argparse.Namespace) -> None:
     from sicetnon.cluster.places import build_at
+    from sicetnon.index.writing import build_shards
 
     loading = _loading(options)
     if loading and options.shard:
@@ -201,22 +201,22 @@ def _build(options: argparse.Namespace) -> None:
     if is_ciff := _is_ciff(options):
         _check_import(options)
     if not loading and (options.shards or 1) > _MOST_SHARDS:
-        raise UsageError(
-            f"found {options.shards:,} shards; expected at most {_MOST_SHARDS}, since each is "
-            "built in a process of its own"
-        )
+        raise UsageError(f"found {options.shards:,} shards; expected at most {_MOST_SHARDS}")
     replaced = _documents_there(options.output)
     note = f"an index of {counted(replaced, 'document')} (`sicetnon index add` adds to it)"
     notes = [("replaced", note)] if replaced else []
-    if not loading and (is_ciff or (options.shards or 1) > 1):
+    if not loading and is_ciff:
         start = time.monotonic()
-        (_import if is_ciff else build_in_processes)(options)
+        _import(options)
         if not options.quiet:
             sum_up(options.output, start, notes)
         return
 
     def build(corpus: Corpus, settings: BuildOptions) -> None:
-        build_at(corpus, options.output, settings, loading)
+        if not loading and (options.shards or 1) > 1:
+            build_shards(corpus, options.output, settings, options.shards, link=not options.merge)
+        else:
+            build_at(corpus, options.output, settings, loading)
 
     _write(options, build, (), notes)
 

@@ -15,10 +15,10 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled, inlined
 from sicetnon.errors import DataError
 from sicetnon.formats.files import CHUNK_BYTES, Reading, open_bytes
 from sicetnon.formats.jsontext import strict_json
+from sicetnon.jit import compiled, inlined
 
 _QUOTE, _ESCAPE = ord('"'), ord("\\")
 # 8 bytes that are each the same
@@ -120,7 +120,7 @@ def _has_special(word: np.uint64) -> bool:
 
 
 @compiled(
-    plain=_plainly_scanned,
+    numpy=_plainly_scanned,
     seconds=lambda data, *_: _SCANNING * data.size,
     allocates=False,
 )

@@ -8,17 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sicetnon.errors import DataError
-from sicetnon.index.forms import write_forms
-from sicetnon.index.identifier_writer import IdentifierWriter
+from sicetnon.index.array_files import ByteColumn, StoredFile
+from sicetnon.index.background import BackgroundThread
+from sicetnon.index.document_store import DocumentWriter
 from sicetnon.index.inversion import Inverter
-from sicetnon.index.joined import Joined
-from sicetnon.index.length_writer import LengthWriter
 from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import merge_postings
-from sicetnon.index.stages import Stage
-from sicetnon.index.storage import StoredFile
-from sicetnon.index.store import DocumentWriter
-from sicetnon.index.words import write_words
+from sicetnon.index.segment import LengthWriter, write_forms
+from sicetnon.index.term_table import IdentifierWriter, write_words
 from sicetnon.platforms import give_back_memory
 from sicetnon.text.analysis import Analysis, Analyzer
 
@@ -37,8 +34,8 @@ class Batch:
     """
 
     ids: list[bytes] = field(default_factory=list)
-    texts: Joined = field(default_factory=Joined)
-    records: Joined = field(default_factory=Joined)
+    texts: ByteColumn = field(default_factory=ByteColumn)
+    records: ByteColumn = field(default_factory=ByteColumn)
     file: str = ""
 
     def keep(self, places: Iterable[int], fields: int) -> Batch:
@@ -47,8 +44,8 @@ class Batch:
         texts, records = self.texts.each(), self.records.each()
         return Batch(
             [self.ids[at] for at in kept],
-            Joined([text for at in kept for text in texts[at * fields : (at + 1) * fields]]),
-            Joined([records[at] for at in kept]),
+            ByteColumn([text for at in kept for text in texts[at * fields : (at + 1) * fields]]),
+            ByteColumn([records[at] for at in kept]),
             self.file,
         )
 
@@ -83,7 +80,7 @@ class SegmentBuilder:
         self._analyzer = Analyzer(analysis)
         self._lengths = LengthWriter(folder, fields)
         self._inverter = Inverter(folder, fields, memory, self._taken)
-        self._analysing, self._storing = Stage(), Stage()
+        self._analysing, self._storing = BackgroundThread(), BackgroundThread()
         with ExitStack() as closing:
             self._ids = IdentifierWriter(folder)
             closing.callback(self._ids.abandon)
@@ -174,7 +171,7 @@ class SegmentBuilder:
         identifier = batch.ids[place].decode("utf-8", "replace")
         self._on_error(DataError(f"the id {identifier!r} {what}", batch.file))
 
-    def _analyse(self, first: int, texts: Joined) -> None:
+    def _analyse(self, first: int, texts: ByteColumn) -> None:
         words, ends = self._analyzer.word_numbers(*texts.arrays())
         terms = len(self._analyzer.terms)
         self._lengths.append(

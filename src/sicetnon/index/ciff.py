@@ -17,20 +17,23 @@ from sicetnon.formats.ciff import CiffHeader, CiffReader, PostingsLists, write_c
 from sicetnon.formats.files import checksum
 from sicetnon.formats.identifiers import check_identifier
 from sicetnon.formats.jsontext import name_of
-from sicetnon.index.documents import encode_record
-from sicetnon.index.folder import building, locked, next_segment, refuse_inside_index
-from sicetnon.index.forms import write_forms
-from sicetnon.index.identifier_writer import IdentifierWriter
-from sicetnon.index.length_writer import LengthWriter
-from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
+from sicetnon.index.array_files import ArrayWriter, MappedArray, StoredFile
+from sicetnon.index.compaction import merge_indexes
+from sicetnon.index.document_store import DocumentWriter, encode_record
+from sicetnon.index.manifest import (
+    Manifest,
+    SegmentEntry,
+    building,
+    locked,
+    next_segment,
+    refuse_inside_index,
+    write_manifest,
+)
 from sicetnon.index.merge import Source, blocks, merge_postings
-from sicetnon.index.plain_postings import MAX_FREQUENCY
+from sicetnon.index.posting_codec import MAX_FREQUENCY
 from sicetnon.index.reader import IndexReader
-from sicetnon.index.segment import Segment
-from sicetnon.index.shards import merge_indexes
-from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile
-from sicetnon.index.store import DocumentWriter
-from sicetnon.index.words import write_words
+from sicetnon.index.segment import LengthWriter, Segment, write_forms
+from sicetnon.index.term_table import IdentifierWriter, write_words
 from sicetnon.records import Entry
 from sicetnon.text.analysis import ANALYSES, Analysis, encode, named_analysis
 from sicetnon.text.words import WordTable

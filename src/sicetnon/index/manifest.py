@@ -1,9 +1,18 @@
-"""manifest.json describes an index. A rename that replaces it commits a change."""
+"""The folder of an index: manifest.json describes it, and a rename that replaces it is the commit.
+
+One writer holds a folder at a time, and removes what a killed writer left. The layout of a
+segment's arrays is checked against the manifest before any file is opened.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
+import os
 import re
+import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +21,19 @@ import msgspec
 from sicetnon._version import VERSION
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.formats.files import write_whole
-from sicetnon.index.documents import RECORD_TYPES
-from sicetnon.index.storage import REBUILD, StoredFile
+from sicetnon.index.array_files import REBUILD, StoredFile, damaged
+from sicetnon.index.document_store import (
+    BLOCKS,
+    DICTIONARY,
+    FIRSTS,
+    OFFSETS,
+    RECORD_TYPES,
+    STORE,
+    STORE_TYPES,
+)
+from sicetnon.index.posting_file import PATTERNS, POSTING_OFFSETS, POSTINGS
+from sicetnon.index.term_table import STEP_TYPES, bases_name, buckets_of, groups_of
+from sicetnon.platforms import check_plain, make_folder, sync_folder, try_lock
 from sicetnon.text.analysis import Analysis
 from sicetnon.text.characters import SCANNER_VERSION
 from sicetnon.text.stems import STEMMERS
@@ -28,6 +48,24 @@ _MASK_NAME = re.compile(r"live-\d{1,10}")
 # no name leads out of the folder of its segment
 _FILE_NAME = re.compile(r"[a-z][a-z0-9_.-]{0,199}")
 _ANNOTATION_NAME = re.compile(r"[a-z]+")
+
+
+LOCK = "lock"
+BUILDING_PREFIX = "building-"
+LOG_SUFFIX = ".unfinished"
+"""Ends the name of the log beside an unfinished annotation."""
+_OWN_NAMES = re.compile(
+    rf"{LOCK}|{re.escape(MANIFEST)}|\.{re.escape(MANIFEST)}\..+"
+    rf"|({SEGMENT_PREFIX}|{BUILDING_PREFIX})\d{{6,}}"
+)
+
+
+FORM_OFFSETS, FORM_NUMBERS, STEMS = "form_offsets", "form_numbers", "stems"
+
+_Arrays = dict[str, tuple[tuple[str, ...], tuple[int, ...]]]
+"""Types that an array may have, and shapes, by name."""
+LENGTH_TYPES = ("uint8", "uint16", "int32")
+"""The types that lengths can have, the smallest first."""
 
 
 class SegmentEntry(msgspec.Struct, frozen=True):
@@ -64,8 +102,37 @@ def annotation_file(name: str, entry: AnnotationEntry) -> str:
     return f"{ANNOTATION_PREFIX}{name}-{maker.hexdigest()[:8]}"
 
 
+class SliceEntry(msgspec.Struct, frozen=True):
+    """The slice of a source that an index was built from.
+
+    Attributes:
+        number: The number of the slice, from 1.
+        of: The number of all slices.
+        first: The position of its first record among all records of the source, from 0, usable or
+            not.
+        end: The position after its last record.
+        sha256: The checksum of the complete source.
+    """
+
+    number: int
+    of: int
+    first: int
+    end: int
+    sha256: str = ""
+
+
+def slice_entry(source: Mapping[str, Any]) -> SliceEntry | None:
+    """The slice that the description of a source names, or None if it is the complete source."""
+    if "part" not in source:
+        return None
+    try:
+        return msgspec.convert(source["part"], SliceEntry)
+    except msgspec.ValidationError as error:
+        raise BrokenIndexError(f"the description of its source is damaged: {error}") from None
+
+
 class Manifest(msgspec.Struct, frozen=True):
-    """The whole description of an index.
+    """The description of an index.
 
     Attributes:
         records: The kind of its documents: `arguments`, `processed`, `passages`, `pages` or
@@ -74,7 +141,7 @@ class Manifest(msgspec.Struct, frozen=True):
         analysis: The signature of the analysis.
         segments: In the order of their document numbers.
         next_segment: The number that the next segment will have.
-        source: The origin of the documents, as far as it is known (names, checksum).
+        source: The origin of the documents, if known (names, checksum).
         annotations: The origin of each annotation, by its name.
     """
 
@@ -103,11 +170,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of an index.
-
-    Raises:
-        BrokenIndexError: The folder holds no index, an unfinished, damaged or newer one.
-    """
+    """The manifest of an index."""
     path = folder / MANIFEST
     if not folder.is_dir():
         found = "is no folder" if folder.exists() else "there is no such folder"
@@ -134,18 +197,14 @@ def read_manifest(folder: Path) -> Manifest:
             found = f"{kind.get('format')} version {kind.get('version')}"
             raise ValueError(f"found {found}, expected {FORMAT} version {FORMAT_VERSION}")
         manifest = msgspec.json.decode(sealed.manifest, type=Manifest)
-        _check(manifest)
+        _check_manifest(manifest)
         return manifest
     except (ValueError, RecursionError) as error:
         raise BrokenIndexError(f"{path}: damaged or foreign: {error}; {REBUILD}") from None
 
 
-def _check(manifest: Manifest) -> None:
-    """Refuse names that lead out of the folder, and what contradicts itself.
-
-    Raises:
-        ValueError: There is some of it.
-    """
+def _check_manifest(manifest: Manifest) -> None:
+    """Refuse names that lead out of the folder, and what contradicts itself."""
     if manifest.records not in RECORD_TYPES:
         raise ValueError(f"found records of the kind {manifest.records!r}")
     if not manifest.fields or len({*manifest.fields}) < len(manifest.fields):
@@ -178,11 +237,7 @@ def _check_entry(entry: SegmentEntry) -> None:
 
 
 def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:
-    """The analysis that an index was made with, if this installation still works the same way.
-
-    Raises:
-        BrokenIndexError: It does not: the same text would now give other terms.
-    """
+    """The analysis that an index was made with, if this installation still works the same way."""
     recorded = manifest.analysis
     # each version of the tokeniser is at hand; before version 2 its Unicode data was Python's, and
     # versions of that differ in characters that Unicode did not have before
@@ -213,3 +268,219 @@ def recorded_analysis(folder: Path, manifest: Manifest) -> Analysis:
             f"would not match; {REBUILD}, or install the version of then"
         )
     return analysis
+
+
+@contextlib.contextmanager
+def locked(folder: Path, may_create: bool = False) -> Iterator[None]:
+    """Hold an index for one writer; leftovers of a killed one are removed first."""
+    created = not folder.exists()
+    if may_create:
+        if not created and not folder.is_dir():
+            raise UsageError(f"{folder}: is no folder; choose another place for the index")
+        if not folder.name.startswith(BUILDING_PREFIX):
+            refuse_inside_index(folder)
+        make_folder(folder)
+        _refuse_foreign(folder)
+    else:
+        # leaves a folder alone that is no index, were it only by a file to lock
+        read_manifest(folder)
+    check_plain(folder / LOCK)
+    with (folder / LOCK).open("a") as lock:
+        if not try_lock(lock):
+            raise SicetnonError(f"{folder}: another process is changing this index")
+        try:
+            _clean(folder)
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                _clean(folder)
+            if created and not (folder / MANIFEST).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def building(folder: Path, number: int) -> Iterator[tuple[Path, str]]:
+    """A folder for a new segment; renamed to its name at the end, removed on an error."""
+    unfinished = folder / f"{BUILDING_PREFIX}{number:06}"
+    name = f"{SEGMENT_PREFIX}{number:06}"
+    unfinished.mkdir()
+    try:
+        yield unfinished, name
+        sync_folder(unfinished)
+        unfinished.rename(folder / name)
+        sync_folder(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def next_segment(folder: Path) -> int:
+    """The number after that of the last segment that lies in the folder, counted or not."""
+    numbers = [
+        int(path.name.removeprefix(SEGMENT_PREFIX))
+        for path in folder.glob(f"{SEGMENT_PREFIX}*")
+        if path.name.removeprefix(SEGMENT_PREFIX).isdecimal()
+    ]
+    return max(numbers, default=0) + 1
+
+
+def _clean(folder: Path) -> None:
+    """Remove what the manifest does not count: other segments, unfinished files, old masks.
+
+    Beside a manifest that cannot be read here all segments stay: another version may read it.
+    """
+    counted: dict[str, SegmentEntry] = {}
+    readable = True
+    if (folder / MANIFEST).exists():
+        try:
+            counted = {entry.name: entry for entry in read_manifest(folder).segments}
+        except BrokenIndexError:
+            readable = False
+    _refuse_links(folder)
+    for path in filter(_is_own, folder.iterdir()):
+        if path.name in counted:
+            _clean_segment(path, counted[path.name])
+        elif path.name.startswith(BUILDING_PREFIX) or (
+            path.name.startswith(SEGMENT_PREFIX) and readable
+        ):
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name.startswith(f".{MANIFEST}."):
+            path.unlink()
+
+
+def _refuse_links(folder: Path) -> None:
+    """Refuse links among segments and their files: what is written or removed there lies elsewhere.
+
+    So are pipes and devices, which nobody could open without waiting.
+    """
+    segments = [p for p in folder.iterdir() if p.name.startswith((SEGMENT_PREFIX, BUILDING_PREFIX))]
+    real = [path for path in segments if path.is_dir() and not path.is_symlink()]
+    for path in itertools.chain(segments, *(path.iterdir() for path in real)):
+        if path.is_symlink():
+            raise BrokenIndexError(f"{path}: found a link, which leads out of the index; remove it")
+        if not path.is_dir() and not path.is_file():
+            raise BrokenIndexError(f"{path}: is a pipe or a device; remove it")
+
+
+def _clean_segment(folder: Path, entry: SegmentEntry) -> None:
+    """Remove from a segment the files that the manifest does not name: masks, old annotations.
+
+    An unfinished annotation stays with its log: making it may have taken hours, and it is resumed
+    when the annotation is requested again.
+    """
+    for file in folder.glob("live-*"):
+        if file.name != entry.deleted:
+            file.unlink()
+    for file in folder.glob(f"{ANNOTATION_PREFIX}*"):
+        name = file.name.removesuffix(LOG_SUFFIX)
+        has_log = (folder / f"{name}{LOG_SUFFIX}").exists()
+        is_log = name != file.name
+        if (name in entry.files) if is_log else not (name in entry.files or has_log):
+            file.unlink()
+
+
+def _is_own(path: Path) -> bool:
+    return _OWN_NAMES.fullmatch(path.name) is not None
+
+
+def refuse_inside_index(path: Path) -> None:
+    """Refuse to write into the folder of an index, which could then not be built anew."""
+    # `resolve` has no answer to a link that leads to itself
+    for parent in Path(os.path.realpath(path)).parents:
+        if (parent / MANIFEST).is_file() and any(parent.glob(f"{SEGMENT_PREFIX}*")):
+            raise UsageError(f"{path}: lies in the index {parent}; choose a place outside of it")
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse to build among files that are not an index's."""
+    foreign = sorted(path.name for path in folder.iterdir() if not _is_own(path))
+    if foreign:
+        raise UsageError(
+            f"{folder}: is not empty and no index (it holds {foreign[0]!r}); choose another folder"
+        )
+
+
+def lengths_name(field: int) -> str:
+    """The name of the file with the number of terms that each document has in a field."""
+    return f"lengths_{field}"
+
+
+def check_layout(folder: Path, entry: SegmentEntry, fields: int) -> None:
+    """Hold the manifest's description of a segment against the layout of every segment.
+
+    No file is opened.
+
+    Args:
+        folder: The segment's folder, for messages.
+        entry: Its description.
+        fields: The number of indexed fields.
+    """
+    try:
+        expected = _expected(entry.files, entry.documents, fields)
+        if entry.deleted:
+            expected[entry.deleted] = (("uint8",), (entry.documents,))
+        for name, (types, shape) in expected.items():
+            _check_array(folder / name, entry.files[name], types, shape)
+    except KeyError as error:
+        raise BrokenIndexError(f"{folder}: its manifest lacks {error}; {REBUILD}") from None
+
+
+def _expected(files: dict[str, StoredFile], documents: int, fields: int) -> _Arrays:
+    terms = _rows(files, "terms_numbers")
+    expected: _Arrays = {
+        POSTINGS: (("uint64",), (_rows(files, POSTINGS),)),
+        PATTERNS: (("uint16",), (_rows(files, PATTERNS), fields)),
+        **_offsets(POSTING_OFFSETS, terms),
+        **{lengths_name(field): (LENGTH_TYPES, (documents,)) for field in range(fields)},
+        **_word_table(files, "terms", terms),
+        **_word_table(files, "ids", documents),
+        **_store(files, documents),
+    }
+    if FORM_OFFSETS in files:
+        stems = _rows(files, f"{STEMS}_numbers")
+        expected |= _word_table(files, STEMS, stems)
+        expected[FORM_OFFSETS] = (("int64",), (stems + 1,))
+        expected[FORM_NUMBERS] = (("int32",), (terms,))
+    return expected
+
+
+def _offsets(name: str, things: int) -> _Arrays:
+    return {
+        name: (STEP_TYPES, (things + 1,)),
+        bases_name(name): (("int64",), (groups_of(things),)),
+    }
+
+
+def _store(files: dict[str, StoredFile], documents: int) -> _Arrays:
+    rows = {
+        STORE: _rows(files, STORE),
+        OFFSETS: documents + 1,
+        BLOCKS: _rows(files, FIRSTS),
+        FIRSTS: max(_rows(files, FIRSTS), 1),
+    }
+    if DICTIONARY in files:
+        rows[DICTIONARY] = _rows(files, DICTIONARY)
+    return {name: ((STORE_TYPES[name],), (rows[name],)) for name in rows}
+
+
+def _word_table(files: dict[str, StoredFile], prefix: str, words: int) -> _Arrays:
+    letters = f"{prefix}_letters"
+    return {
+        letters: (("uint8",), (_rows(files, letters),)),
+        **_offsets(f"{prefix}_offsets", words),
+        f"{prefix}_numbers": (("int32",), (words,)),
+        f"{prefix}_marks": (("uint8",), (words,)),
+        f"{prefix}_buckets": (("int32",), (buckets_of(words) + 1,)),
+    }
+
+
+def _rows(files: dict[str, StoredFile], name: str) -> int:
+    shape = files[name].shape
+    return shape[0] if shape else 0
+
+
+def _check_array(
+    path: Path, stored: StoredFile, types: tuple[str, ...], shape: tuple[int, ...]
+) -> None:
+    if stored.dtype not in types or stored.shape != shape:
+        found = f"found an array of {stored.dtype!r}, shape {stored.shape}"
+        raise damaged(path, f"{found}; expected {' or '.join(types)}, shape {shape}")

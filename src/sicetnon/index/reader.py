@@ -11,23 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_number, check_places, check_ranking
-from sicetnon.compiled import expect
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.index.annotations import Annotation, read_annotations
+from sicetnon.index.array_files import verify_files
 from sicetnon.index.manifest import Manifest, read_manifest, recorded_analysis
-from sicetnon.index.pairs import most_pairs
+from sicetnon.index.posting_cache import PostingCache
 from sicetnon.index.segment import Segment
-from sicetnon.index.storage import verify_files
-from sicetnon.index.unpacked import UnpackedPostings
 from sicetnon.records import Ranking, Record
 from sicetnon.text.analysis import Analysis
 from sicetnon.values import check_text, check_texts
 
 _LOG = logging.getLogger("sicetnon.index")
-# what the plain way takes to unpack the postings of a document, in seconds
-_PRELOADING = 3e-5
-# shorter records have some 600 postings at most
-_PRELOADED_BITS = 1 << 13
 
 
 class IndexReader:
@@ -63,7 +57,7 @@ class IndexReader:
         self._is_closed = False
         if postings_memory is not None:
             check_number(postings_memory, "postings_memory", 0)
-        self._unpacked = unpacked = UnpackedPostings(postings_memory)
+        self._unpacked = unpacked = PostingCache(postings_memory)
         try:
             for entry in manifest.segments:
                 segment = Segment(folder / entry.name, entry, manifest, self.size, unpacked)
@@ -83,11 +77,11 @@ class IndexReader:
     def open(cls, folder: Path | str, *, postings_memory: int | None = None) -> Self:
         """Open an index. Nothing is read but its description; the rest is mapped.
 
-        An opened index stays readable as it is, even if writers change the folder.
+        An opened index does not change, even if writers change the folder.
 
         Args:
             folder: The index.
-            postings_memory: Bytes for postings that queries unpacked, kept for the next queries;
+            postings_memory: Bytes for the cache of decoded postings;
                 a quarter of the memory of the machine or container when left out.
 
         Raises:
@@ -105,36 +99,9 @@ class IndexReader:
                     raise
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled is the place alone: another process opens the index as it is by then."""
+        """Pickle the path alone: another process opens the index anew."""
         self.check_open()
         return type(self).open, (self._place,)
-
-    def preload(self) -> None:
-        """Unpack the postings of frequent terms, which else the first query with a term unpacks.
-
-        This takes about half a second for an index of 400,000 documents, and 250 MB of the memory
-        for postings. Searches by one weighting model over all fields with equal weights use these
-        postings. An index that keeps forms apart, or one on a cluster, has nothing to unpack.
-
-        Raises:
-            BrokenIndexError: The postings are damaged.
-        """
-        self.check_open()
-        self.check_sizes()
-        if self.analysis.forms or not self.segments:
-            return
-        expect(_PRELOADING * self.size)
-        found = [
-            (count, place, term)
-            for place, segment in enumerate(self.segments)
-            for term, count in segment.longest(_PRELOADED_BITS)
-        ]
-        found.sort(reverse=True)
-        counts = [(count, most_pairs(count)) for count, _, _ in found]
-        fitting = found[: self._unpacked.reserve(np.array(counts, np.int64).reshape(-1, 2))]
-        for place, segment in enumerate(self.segments):
-            # the most frequent last: what was asked for last stays longest
-            segment.unpack([term for _, own, term in reversed(fitting) if own == place])
 
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers.
@@ -229,7 +196,7 @@ class IndexReader:
         return self._annotations.get(name)
 
     def verify(self) -> None:
-        """See `verify_index`; the files are those that this index was opened with."""
+        """Read the files that this index was opened with, and compare their checksums."""
         self.check_open()
         _verify(self.folder, self.manifest)
 

@@ -1,4 +1,4 @@
-"""Change an index: build, add, delete. A change is made as a whole or not at all.
+"""Change an index: build, add, delete, annotate. Changes are atomic.
 
 A change writes new files beside the old ones; replacing the manifest makes it count; only then
 are files that no longer count removed. A kill leaves the old manifest, and stray files that the
@@ -11,29 +11,41 @@ import dataclasses
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from sicetnon.compiled import expect
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier, check_identifiers
-from sicetnon.index.annotation_writer import Callback, annotate_segment, fitting
-from sicetnon.index.annotations import Annotator
+from sicetnon.index.annotations import (
+    Annotator,
+    Callback,
+    annotate_segment,
+    annotate_segments,
+    fitting,
+)
+from sicetnon.index.array_files import write_array
 from sicetnon.index.builder import DEFAULT_MEMORY, Batch, SegmentBuilder
-from sicetnon.index.compaction import MAX_SEGMENTS, compact
-from sicetnon.index.documents import encode_record, encode_records
-from sicetnon.index.folder import building, locked, next_segment
-from sicetnon.index.manifest import Manifest, SegmentEntry, write_manifest
-from sicetnon.index.parts import CorpusPart
+from sicetnon.index.compaction import MAX_SEGMENTS, compact, merge_locked
+from sicetnon.index.document_store import STORE, encode_record, encode_records
+from sicetnon.index.manifest import (
+    BUILDING_PREFIX,
+    Manifest,
+    SegmentEntry,
+    SliceEntry,
+    building,
+    locked,
+    next_segment,
+    write_manifest,
+)
 from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.segment import mask_name
-from sicetnon.index.storage import write_array
+from sicetnon.jit import announce_work
 from sicetnon.platforms import sync_folder
 from sicetnon.records import Record
 from sicetnon.text.analysis import Analysis, encode_each
@@ -41,6 +53,11 @@ from sicetnon.text.analysis import Analysis, encode_each
 _BATCH_BYTES, _GROUP_CHARACTERS, _GROUP_RECORDS = 4 << 20, 1 << 16, 512
 # what the plain way takes, in seconds per byte of a corpus
 _PLAINLY = 1e-7
+
+
+_LEAST_BYTES, _READS_PER_SLICE = 1 << 12, 64
+# shards lie in folders with higher numbers than any segment
+_FIRST_SHARD = 10**9
 _LOG = logging.getLogger("sicetnon.index")
 
 
@@ -52,7 +69,7 @@ class Progress:
         documents: Documents read.
         bytes_read: Bytes read from the corpus' files.
         seconds: Since the start.
-        is_read: Whether all is read, and what was read is being put together.
+        is_read: Whether all is read, and postings are being merged.
     """
 
     documents: int
@@ -98,7 +115,7 @@ def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest
         UsageError: The folder holds something else, or there is no such part.
         OSError: The disk is full or not writable. In each case nothing has changed.
     """
-    part = CorpusPart(corpus, *options.part) if options.part else None
+    part = CorpusSlice(corpus, *options.part) if options.part else None
     source = dict(options.source or {})
     with locked(folder, may_create=True):
         number = next_segment(folder)
@@ -116,6 +133,28 @@ def build_index(corpus: Corpus, folder: Path, options: BuildOptions) -> Manifest
         write_manifest(folder, manifest)
         _LOG.info("built %s: %s", folder, counted(entry.documents, "document"))
         return manifest
+
+
+def build_shards(
+    corpus: Corpus, folder: Path, options: BuildOptions, count: int, link: bool = True
+) -> Manifest:
+    """Build shards of a corpus, one after the other, and make one index of them.
+
+    Args:
+        corpus: The corpus.
+        folder: The index to make, in place of the one that may be there.
+        options: The options of each shard.
+        count: The number of shards.
+        link: As in `merge_indexes`.
+
+    Raises:
+        SicetnonError: As in `build_index` and `merge_indexes`. Nothing has changed then.
+    """
+    with locked(folder, may_create=True):
+        shards = [folder / f"{BUILDING_PREFIX}{_FIRST_SHARD + n}" for n in range(count)]
+        for number, shard in enumerate(shards, start=1):
+            build_index(corpus, shard, dataclasses.replace(options, part=(number, count)))
+        return merge_locked(shards, folder, link)
 
 
 def add_documents(
@@ -176,12 +215,7 @@ def _add(corpus: Corpus, index: IndexReader, options: BuildOptions, replace: boo
 
 
 def _of_same_kind(corpus: Corpus, index: IndexReader, analysis: Analysis) -> Corpus:
-    """The corpus with its fields in the order of those of the index.
-
-    Raises:
-        DataError: Its documents are of another kind or have other fields.
-        UsageError: The analysis is another.
-    """
+    """The corpus with its fields in the order of those of the index."""
     manifest = index.manifest
     if (corpus.records, set(corpus.fields)) != (manifest.records, set(manifest.fields)):
         raise DataError(
@@ -215,6 +249,42 @@ def delete_documents(folder: Path, identifiers: Sequence[str]) -> int:
             write_manifest(folder, changed)
             _LOG.info("deleted from %s: %s", folder, counted(len(found), "document"))
         return len(found)
+
+
+def annotate_index(
+    folder: Path,
+    annotators: Sequence[Annotator],
+    progress: Callback = lambda _: None,
+    save_seconds: float = 10.0,
+) -> Manifest:
+    """Give every document of an index the numbers of some annotators.
+
+    The change is atomic; an interrupted annotation is resumed. An annotation by the same model
+    stays, one by another model is replaced. The annotators get the same batches in turn, so that
+    annotators of one model can share the reading.
+
+    Args:
+        folder: The index.
+        annotators: The annotators, each of another name.
+        progress: Called after every batch.
+        save_seconds: Seconds between two checkpoints.
+
+    Raises:
+        BrokenIndexError: There is no such index.
+        SicetnonError: Another process is changing it, or an annotator gives no usable numbers.
+        OSError: The disk is full or not writable. In each case the index is as it was.
+    """
+    with locked(folder), IndexReader.open(folder) as index:
+        manifest = index.manifest
+        missing = [each for each in annotators if manifest.annotations.get(each.name) != each.entry]
+        if not missing:
+            return manifest
+        verify_index(folder, STORE, "live-")
+        segments = annotate_segments(index.segments, manifest, missing, progress, save_seconds)
+        annotations = manifest.annotations | {each.name: each.entry for each in missing}
+        changed = msgspec.structs.replace(manifest, segments=segments, annotations=annotations)
+        write_manifest(folder, changed)
+        return changed
 
 
 def _compact(folder: Path) -> Manifest:
@@ -258,11 +328,11 @@ def _build_segment(
 
 
 def batches(corpus: Corpus, options: BuildOptions) -> Iterator[Batch]:
-    """The documents of a corpus, some at a time; those that cannot be used are reported."""
+    """Yield batches of documents; report the unusable ones."""
     reading = Reading(options.on_error)
     start, documents = time.monotonic(), 0
     options.progress(Progress(0, 0, 0.0))
-    expect(_PLAINLY * corpus.size())
+    announce_work(_PLAINLY * corpus.size())
     most = options.batch_documents
     for file in corpus.files:
         batch = Batch(file=str(file))
@@ -301,7 +371,7 @@ def _encode(
     batch: Batch,
     options: BuildOptions,
 ) -> None:
-    """Add records and their texts to a batch; those that cannot be used are reported."""
+    """Add records and their texts to a batch; report the unusable ones."""
     try:
         check_identifiers([record.id for record in records])
         stored = encode_records(records)
@@ -346,3 +416,77 @@ def _with_deleted(index: IndexReader, numbers: set[int]) -> tuple[SegmentEntry, 
             entry = msgspec.structs.replace(entry, files=files, deleted=name)
         entries.append(entry)
     return tuple(entries)
+
+
+class CorpusSlice:
+    """One of several parts of a corpus, for one reading of it.
+
+    The parts are cut by the bytes that were read when a document came up, so that no part has to
+    know all documents. All documents up to the end of a part come up; those before it are passed
+    over.
+
+    Args:
+        corpus: The whole corpus.
+        number: The number of the part, from 1.
+        of: The number of all parts.
+
+    Raises:
+        UsageError: There is no such part, or the corpus consists of no files.
+    """
+
+    def __init__(self, corpus: Corpus, number: int, of: int):
+        if not 1 <= number <= of:
+            raise UsageError(f"found part {number} of {of}; expected a number from 1 to {of}")
+        self._corpus, self._number, self._of = corpus, number, of
+        self._size = corpus.size()
+        if not self._size:
+            raise UsageError(f"{corpus.files[0]}: cannot be divided into parts; name files")
+        self._before = self._own = 0
+        self.corpus = replace(corpus, read=self._read)
+
+    def entry(self, sha256: str) -> SliceEntry:
+        """The description of the part, once it was read."""
+        end = self._before + self._own
+        return SliceEntry(self._number, self._of, self._before, end, sha256)
+
+    def _read(self, file: Path | str, reading: Reading) -> Iterator[Record]:
+        # bytes are counted when they are read, and a small file would be read at once
+        share = self._size // (self._of * _READS_PER_SLICE)
+        reading.chunk_bytes = min(reading.chunk_bytes, max(share, _LEAST_BYTES))
+        report, passes_over = reading.on_error, reading.passes_over
+        # each unusable record is reported for one part alone
+        reading.on_error = lambda e: report(e) if self._counted(reading) == self._number else None
+        reading.passes_over = lambda: self._passes_over(reading)
+        try:
+            if self._place(reading) <= self._number:
+                yield from self._own_of(self._corpus.read(file, reading), reading)
+        finally:
+            reading.on_error, reading.passes_over = report, passes_over
+        if file == self._corpus.files[-1] and not self._own:
+            raise DataError(
+                f"part {self._number} of {self._of} has no document; take fewer parts", file
+            )
+
+    def _own_of(self, records: Iterator[Record], reading: Reading) -> Iterator[Record]:
+        for record in records:
+            place = self._counted(reading)
+            if place > self._number:
+                return
+            if place == self._number:
+                yield record
+
+    def _passes_over(self, reading: Reading) -> bool:
+        """Whether the record that comes up is before the part; it is counted then."""
+        is_before = self._place(reading) < self._number
+        self._before += is_before
+        return is_before
+
+    def _counted(self, reading: Reading) -> int:
+        """The part of the record that comes up, usable or not, which is counted."""
+        place = self._place(reading)
+        self._before += place < self._number
+        self._own += place == self._number
+        return place
+
+    def _place(self, reading: Reading) -> int:
+        return min(reading.bytes_read * self._of // self._size, self._of - 1) + 1

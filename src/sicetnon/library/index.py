@@ -176,7 +176,7 @@ class Index(IndexReader):
             DataError: The shards hold documents of several kinds, or an id occurs twice.
             UsageError: The folder holds something else, or no shard is named, or an address is.
         """
-        from sicetnon.index.shards import merge_indexes
+        from sicetnon.index.compaction import merge_indexes
 
         if isinstance(shards, str) or not isinstance(shards, Iterable):
             raise UsageError(f"found the shards {shards!r}; expected a list of folders")

@@ -21,7 +21,7 @@ from sicetnon.records import Ranking, Topic
 
 @runtime_checkable
 class ComparesItself(Protocol):
-    """Vectors that are compared where they are kept."""
+    """Vectors that the index compares itself (cluster)."""
 
     def nearest(
         self, question: NDArray[np.float64], k: int
@@ -121,7 +121,7 @@ class _Best:
             is_live: False for deleted documents, shape (documents,).
         """
         is_full = 0 < self.k <= len(self.scores)
-        # a document with the score of the last one stands behind it
+        # ties with the last one come after it
         is_better = scores > (self.scores[-1] if is_full else -np.inf)
         places = np.flatnonzero(is_better & is_live)
         if not len(places):

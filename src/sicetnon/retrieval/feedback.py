@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sicetnon.checks import check_number, check_real
 from sicetnon.errors import UsageError
-from sicetnon.retrieval.postings import Postings
+from sicetnon.retrieval.postings import TermSource
 
 
 class Feedback(Protocol):
@@ -32,7 +32,7 @@ class Feedback(Protocol):
         query: Mapping[str, float],
         documents: Sequence[Mapping[str, float]],
         scores: NDArray[np.float64],
-        statistics: Postings,
+        statistics: TermSource,
     ) -> dict[str, float]:
         """The expanded query: terms with their weights.
 
@@ -88,9 +88,9 @@ class RM3:
         query: Mapping[str, float],
         documents: Sequence[Mapping[str, float]],
         scores: NDArray[np.float64],
-        statistics: Postings,
+        statistics: TermSource,
     ) -> dict[str, float]:
-        """See `Feedback.expand`."""
+        """The query with the terms of its first documents."""
         shares = _shares(scores)
         if self.needs_statistics:
             documents = self._without_common(documents, statistics)
@@ -107,7 +107,7 @@ class RM3:
         return expanded
 
     def _without_common(
-        self, documents: Sequence[Mapping[str, float]], statistics: Postings
+        self, documents: Sequence[Mapping[str, float]], statistics: TermSource
     ) -> list[dict[str, float]]:
         limit = self.most * statistics.collection.documents
         terms = {term for document in documents for term in document if len(term) > 1}
@@ -137,9 +137,9 @@ class Bo1:
         query: Mapping[str, float],
         documents: Sequence[Mapping[str, float]],
         scores: NDArray[np.float64],
-        statistics: Postings,
+        statistics: TermSource,
     ) -> dict[str, float]:
-        """See `Feedback.expand`."""
+        """The query with the terms of its first documents."""
         counts: dict[str, float] = defaultdict(float)
         for document in documents:
             for term, count in document.items():

@@ -1,8 +1,8 @@
-"""The formulas of the weighting models.
+"""The formulas of the weighting models, for compiled loops and for numpy.
 
 Each formula is a plain function of a term frequency, a document's norm (a function of its length)
-and two constants of the term; `weighting` computes norms and constants. The loops of `plain` and
-`kernels` apply it to postings.
+and two constants of the term; `weighting` computes norms and constants. The loops of `kernels`
+apply it to postings.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import inlined
+from sicetnon.jit import inlined
+
+Reals: TypeAlias = NDArray[np.float64]
 
 UNSEEN = -np.inf
 """The score of a document without any term of the query."""
@@ -67,7 +69,7 @@ def hypergeometric_popper(tf: float, norm: float, a: float, b: float) -> float:
 def hypergeometric_laplace(tf: float, norm: float, a: float, b: float) -> float:
     """(tf·log2(a·f) + (norm − tf)·log2(1 − f) + ½·log2(2π·tf·(1 − f))) / (tf + ½), f = tf/norm.
 
-    f is kept below 1, where the formula would be without bounds.
+    f stays below 1, where the formula would be without bounds.
     """
     share = min(tf / norm, 1.0 - 1e-9)
     gain = tf * math.log2(a * share) + (norm - tf) * math.log2(1.0 - share)
@@ -104,11 +106,11 @@ FORMULAS: tuple[Formula, ...] = (
     saturation, log_ratio, log_ratio_matched, hypergeometric_popper, hypergeometric_laplace,
     poisson_laplace, pivoted, normalised, presence,
 )  # fmt: skip
-"""All formulas, by the number that `by_number` knows them by."""
+"""All formulas, by the number that `score_formula` knows them by."""
 
 
 @inlined
-def by_number(number: int, tf: float, norm: float, a: float, b: float) -> float:
+def score_formula(number: int, tf: float, norm: float, a: float, b: float) -> float:
     """The value of a formula, by its place in `FORMULAS`: one kernel serves all models."""
     if number == 0:
         return saturation(tf, norm, a, b)
@@ -127,3 +129,49 @@ def by_number(number: int, tf: float, norm: float, a: float, b: float) -> float:
     if number == 7:
         return normalised(tf, norm, a, b)
     return presence(tf, norm, a, b)
+
+
+_ARITHMETIC: tuple[Formula, ...] = (
+    saturation,
+    normalised,
+    presence,
+)
+"""Formulas without logarithms, which take arrays as well as numbers."""
+
+
+def weighted_frequencies(frequencies: NDArray[Any], field_weights: tuple[float, ...]) -> Reals:
+    """The weighted sum of each posting's frequencies, field after field, shape (postings,)."""
+    tf = np.zeros(len(frequencies))
+    for field, weight in enumerate(field_weights):
+        tf = tf + weight * frequencies[:, field].astype(np.float64)
+    return tf
+
+
+def formula_values(formula: Formula, tf: Reals, norms: Reals, a: float, b: float) -> Reals:
+    """A formula's value for each posting; not a number where a damaged index allows none."""
+    if formula in _ARITHMETIC:
+        # numpy divides and adds as compiled code does; its logarithms may differ in the last bit
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(formula(tf, norms, a, b), tf.shape)  # type: ignore[arg-type]
+    if formula is log_ratio_matched:
+        return _log_ratio_matched_values(tf, norms, a, b)
+
+    def value(tf: float, norm: float) -> float:
+        try:
+            return formula(tf, norm, a, b)
+        except (ArithmeticError, ValueError):
+            return math.nan
+
+    pairs = zip(tf.tolist(), norms.tolist(), strict=True)
+    return np.array([value(*pair) for pair in pairs], dtype=np.float64)
+
+
+def _log_ratio_matched_values(tf: Reals, norms: Reals, a: float, b: float) -> Reals:
+    """`formulas.log_ratio_matched`, with one logarithm for each distinct frequency."""
+    known, places = np.unique(tf, return_inverse=True)
+    logarithms = np.array([_logarithm(1.0 + a * each) for each in known.tolist()], dtype=np.float64)
+    return np.maximum(b, logarithms[places] + norms)
+
+
+def _logarithm(value: float) -> float:
+    return math.log(value) if value > 0 else math.nan

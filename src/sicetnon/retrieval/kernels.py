@@ -1,29 +1,35 @@
-"""The compiled loops of the searcher. `plain` has the same functions in numpy."""
+"""The loops of the searcher: accumulation of scores, counts, and the best k documents.
+
+Each loop stands under its twin in numpy, which is its specification and its oracle, and serves
+small pieces of work.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled, inlined
-from sicetnon.index.unpacking import first_bit
+from sicetnon.index.posting_codec import first_bit
+from sicetnon.jit import compiled, inlined
 from sicetnon.retrieval.formulas import (
     UNSEEN,
     Accumulate,
     Formula,
+    Reals,
     WindowPostings,
+    formula_values,
     log_ratio_matched,
     matched,
+    weighted_frequencies,
 )
 
-Reals = NDArray[np.float64]
-
 _LOGS = 1 << 8
-"""Number of logarithms that `cached_log` keeps; a power of 2."""
+"""Number of logarithms that `cached_log` holds; a power of 2."""
 _SPREAD = 997.0
 """Distance between the places of the frequencies 1 and 2. An odd distance spreads whole frequencies
 over all places; a large one separates tenths."""
@@ -33,11 +39,46 @@ _MERGED = 1 << 12
 """Documents per window of `merge_forms`: their sums fit into a core's first cache."""
 
 
+_SORTING_SECONDS = 3e-8
+"""Seconds that numpy takes for a score."""
+_MOST_MOVES = 16
+
+
+def _add(scores: Reals, places: NDArray[np.int64], values: Reals) -> None:
+    known = scores[places]
+    scores[places] = np.where(known == UNSEEN, 0.0, known) + values
+
+
+@functools.cache
+def _numpy_accumulator(formula: Formula) -> Accumulate:
+
+    def accumulate(
+        postings: WindowPostings,
+        first: int,
+        norms: Reals,
+        scores: Reals,
+        query_weight: float,
+        a: float,
+        b: float,
+    ) -> bool:
+        documents, frequencies, field_weights = postings
+        places = documents.astype(np.int64) - first
+        if places.min(initial=0) < 0 or places.max(initial=-1) >= len(scores):
+            return False
+        tf = weighted_frequencies(frequencies, field_weights)
+        is_there = tf > 0.0
+        places, tf = places[is_there], tf[is_there]
+        _add(scores, places, query_weight * formula_values(formula, tf, norms[places], a, b))
+        return True
+
+    return accumulate
+
+
 @functools.cache
 def accumulator(formula: Formula) -> Accumulate:
     """The loop that adds the scores of a term, by a formula, to those of its documents.
 
-    The loop returns whether all documents of the postings are among those that have a score.
+    The loop returns whether all documents of the postings are in the window.
     """
     takes_log = formula is log_ratio_matched
 
@@ -77,7 +118,7 @@ def accumulator(formula: Formula) -> Accumulate:
 
 @inlined(allocates=False)
 def cached_log(tf: float, a: float, logs: Reals) -> float:
-    """ln(1 + a · tf), kept for the frequencies seen last: most postings have one of a few.
+    """ln(1 + a · tf), cached for the last frequencies: most postings have one of a few.
 
     Args:
         tf: The frequency, above 0.
@@ -88,6 +129,20 @@ def cached_log(tf: float, a: float, logs: Reals) -> float:
     if logs[0, place] != tf:
         logs[0, place], logs[1, place] = tf, math.log(1.0 + a * tf)
     return float(logs[1, place])
+
+
+def _numpy_count_documents(
+    documents: NDArray[np.int32],
+    frequencies: NDArray[Any],
+    field_weights: tuple[float, ...],
+    live: NDArray[np.uint8],
+) -> int:
+    if live.size and not (0 <= documents.min(initial=0) <= documents.max(initial=0) < live.size):
+        return -1
+    is_there = weighted_frequencies(frequencies, field_weights) > 0.0
+    if live.size:
+        is_there &= live[documents] != 0
+    return int(is_there.sum())
 
 
 @compiled(allocates=False)
@@ -122,6 +177,15 @@ def count_documents(
     return count
 
 
+def _numpy_count_distinct(documents: NDArray[np.int32], size: int) -> int:
+    if documents.min(initial=0) < 0 or documents.max(initial=-1) >= size:
+        return -1
+    # numpy hashes numbers to find the different ones, which takes a hundred times as long
+    held = np.zeros(size, np.bool_)
+    held[documents] = True
+    return int(np.count_nonzero(held))
+
+
 @compiled
 def count_distinct(documents: NDArray[np.int32], size: int) -> int:
     """The number of different documents among some; -1 where one is not from 0 and below a size."""
@@ -133,6 +197,20 @@ def count_distinct(documents: NDArray[np.int32], size: int) -> int:
         count += not held[document]
         held[document] = True
     return count
+
+
+def _numpy_merge_forms(
+    documents: NDArray[np.int32],
+    frequencies: Reals,
+    offsets: NDArray[np.int64],
+    form_weights: Reals,
+) -> tuple[NDArray[np.int32], Reals]:
+    is_there = frequencies > 0.0
+    merged, places = np.unique(documents[is_there], return_inverse=True)
+    total = np.zeros(len(merged))
+    # unlike an assignment, this adds what one document has more than once, in order
+    np.add.at(total, places, (np.repeat(form_weights, np.diff(offsets)) * frequencies)[is_there])
+    return merged, total
 
 
 @compiled
@@ -194,6 +272,11 @@ def least_document(
     return least
 
 
+def _numpy_add_document_scores(scores: Reals, document_scores: Reals, weight: float) -> None:
+    places = np.flatnonzero(scores != UNSEEN)
+    scores[places] += weight * document_scores[places]
+
+
 @compiled(allocates=False)
 def add_document_scores(scores: Reals, document_scores: Reals, weight: float) -> None:
     """Add a weighted score of its own to every document with a score."""
@@ -202,14 +285,24 @@ def add_document_scores(scores: Reals, document_scores: Reals, weight: float) ->
             scores[document] += weight * document_scores[document]
 
 
+def _numpy_add_scores(scores: Reals, part: Reals, weight: float) -> None:
+    places = np.flatnonzero(part != UNSEEN)
+    _add(scores, places, weight * part[places])
+
+
 @compiled(allocates=False)
-def add_scores(scores: Reals, part: Reals, weight: float) -> None:
+def add_scores(scores: Reals, partition: Reals, weight: float) -> None:
     """Add weighted scores to others; a document without a score in one of them has 0 there."""
     for document in range(scores.size):
-        if part[document] != UNSEEN:
+        if partition[document] != UNSEEN:
             known = scores[document]
-            score = weight * part[document]
+            score = weight * partition[document]
             scores[document] = score if known == UNSEEN else known + score
+
+
+def _numpy_add_saturated(scores: Reals, sums: Reals, weight: float, k1: float) -> None:
+    places = np.flatnonzero(sums != UNSEEN)
+    _add(scores, places, weight * sums[places] / (k1 + sums[places]))
 
 
 @compiled(allocates=False)
@@ -222,14 +315,35 @@ def add_saturated(scores: Reals, sums: Reals, weight: float, k1: float) -> None:
             scores[document] = score if known == UNSEEN else known + score
 
 
+def _numpy_best(
+    scores: Reals,
+    live: NDArray[np.uint8],
+    first: int,
+    k: int,
+    top: NDArray[np.int64],
+    top_scores: Reals,
+    filled: int,
+    threshold: float,
+) -> tuple[int, float]:
+    is_scored = scores > UNSEEN
+    if live.size:
+        is_scored &= live != 0
+    places = np.flatnonzero(is_scored)
+    numbers = np.concatenate((top[:filled], places + first))
+    values = np.concatenate((top_scores[:filled], scores[places]))
+    order = np.sort(np.lexsort((numbers, -values))[:k])
+    top[: len(order)], top_scores[: len(order)] = numbers[order], values[order]
+    return len(order), threshold
+
+
 @compiled(allocates=False)
 def best(
     scores: Reals,
     live: NDArray[np.uint8],
     first: int,
     k: int,
-    found: NDArray[np.int64],
-    found_scores: Reals,
+    top: NDArray[np.int64],
+    top_scores: Reals,
     filled: int,
     threshold: float,
 ) -> tuple[int, float]:
@@ -240,39 +354,39 @@ def best(
         live: 0 for deleted documents; of size 0 when none is.
         first: The number of the first document, above those of all documents before.
         k: Number of documents; at least 1.
-        found: Changed: document numbers, rising; longer than k.
-        found_scores: Changed: their scores; as long as `found`.
-        filled: Number of documents in `found`; it may be above k.
+        top: Changed: document numbers, rising; longer than k.
+        top_scores: Changed: their scores; as long as `top`.
+        filled: Number of documents in `top`; it may be above k.
         threshold: Documents with this score or a lower one cannot be among the best.
 
     Returns:
-        The new number of documents in `found`, and the new threshold.
+        The new number of documents in `top`, and the new threshold.
     """
     for document in range(scores.size):
         score = scores[document]
         if score > threshold and not (live.size and not live[document]):
-            if filled == found.size:
-                threshold, filled = keep(k, found, found_scores, filled)
+            if filled == top.size:
+                threshold, filled = keep_best(k, top, top_scores, filled)
                 if score <= threshold:
                     continue
-            found[filled], found_scores[filled] = document + first, score
+            top[filled], top_scores[filled] = document + first, score
             filled += 1
     return filled, threshold
 
 
 @compiled
-def keep(k: int, found: NDArray[np.int64], found_scores: Reals, filled: int) -> tuple[float, int]:
+def keep_best(k: int, top: NDArray[np.int64], top_scores: Reals, filled: int) -> tuple[float, int]:
     """Keep the k best of the documents found so far, in their order: the last score, and k."""
-    threshold = select(found_scores[:filled].copy(), k)
+    threshold = select(top_scores[:filled].copy(), k)
     equal = k
     for place in range(filled):
-        equal -= found_scores[place] > threshold
+        equal -= top_scores[place] > threshold
     kept = 0
     for place in range(filled):
-        score = found_scores[place]
+        score = top_scores[place]
         if score > threshold or (score == threshold and equal > 0):
             equal -= score == threshold
-            found[kept], found_scores[kept] = found[place], score
+            top[kept], top_scores[kept] = top[place], score
             kept += 1
     return threshold, kept
 
@@ -282,7 +396,7 @@ def select(values: Reals, rank: int) -> float:
     """The value of a rank, the highest being 1; the values are reordered (Hoare's quickselect)."""
     low, high, wanted = 0, values.size - 1, rank - 1
     while low < high:
-        right, left = part(values, low, high)
+        right, left = partition(values, low, high)
         if wanted <= right:
             high = right
         elif wanted >= left:
@@ -293,7 +407,7 @@ def select(values: Reals, rank: int) -> float:
 
 
 @compiled(allocates=False)
-def part(values: Reals, low: int, high: int) -> tuple[int, int]:
+def partition(values: Reals, low: int, high: int) -> tuple[int, int]:
     """Move the higher values between two places, inclusive, before the lower ones.
 
     Returns:
@@ -318,3 +432,105 @@ def part(values: Reals, low: int, high: int) -> tuple[int, int]:
             left += 1
             right -= 1
     return right, left
+
+
+def _numpy_order(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The same as `_bucket_order`, always."""
+    return np.argsort(-scores, kind="stable")
+
+
+def order_by_score(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The places of scores, the highest first, of equal ones in their order, shape as `scores`."""
+    order = _bucket_order(scores)
+    return order if len(order) == len(scores) else _numpy_order(scores)
+
+
+@compiled(numpy=_numpy_order, seconds=lambda scores: _SORTING_SECONDS * scores.size)
+def _bucket_order(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The order of scores; empty if scores are not finite, or most of them are nearly equal.
+
+    As many buckets as scores are filled, and what they hold is sorted by insertion.
+    """
+    count, nothing = scores.size, np.empty(0, np.int64)
+    highest, lowest = range_of(scores)
+    width = highest - lowest
+    if not 0.0 <= width < np.inf:
+        return nothing
+    scale = count / width if width > 0.0 else 0.0
+    if not scale < np.inf:
+        return nothing
+    ends, buckets = np.zeros(count + 2, np.int64), np.empty(count, np.int64)
+    for place in range(count):
+        # the division and the product may be rounded up
+        buckets[place] = min(int((highest - scores[place]) * scale), count)
+        ends[buckets[place] + 1] += 1
+    for bucket in range(count):
+        ends[bucket + 1] += ends[bucket]
+    order = np.empty(count, np.int64)
+    for place in range(count):
+        order[ends[buckets[place]]] = place
+        ends[buckets[place]] += 1
+    moves = _MOST_MOVES * count
+    for rank in range(1, count):
+        place, to = order[rank], rank
+        while to > 0 and scores[order[to - 1]] < scores[place]:
+            order[to] = order[to - 1]
+            to -= 1
+        order[to] = place
+        moves -= rank - to
+        if moves < 0:
+            return nothing
+    return order
+
+
+@inlined
+def range_of(scores: NDArray[np.float64]) -> tuple[float, float]:
+    """The highest and the lowest of some scores; infinite where one is no number.
+
+    numpy's functions for this would load much of numba, and scipy.
+    """
+    highest, lowest = -np.inf, np.inf
+    for score in scores:
+        if np.isnan(score):
+            return np.inf, -np.inf
+        highest, lowest = max(highest, score), min(lowest, score)
+    return highest, lowest
+
+
+class Loops(NamedTuple):
+    """The loops of the searcher, compiled or in numpy.
+
+    Both give the same numbers to the last bit: each sum is made in the same order, and logarithms
+    are Python's. Small pieces of work are done in numpy, since compiled loops take longer to load.
+    """
+
+    accumulator: Callable[[Formula], Accumulate]
+    count_documents: Callable[..., int]
+    count_distinct: Callable[[NDArray[np.int32], int], int]
+    merge_forms: Callable[..., tuple[NDArray[np.int32], Reals]]
+    add_document_scores: Callable[[Reals, Reals, float], None]
+    add_scores: Callable[[Reals, Reals, float], None]
+    add_saturated: Callable[[Reals, Reals, float, float], None]
+    best: Callable[..., tuple[int, float]]
+
+
+COMPILED = Loops(
+    accumulator,
+    count_documents,
+    count_distinct,
+    merge_forms,
+    add_document_scores,
+    add_scores,
+    add_saturated,
+    best,
+)
+NUMPY = Loops(
+    _numpy_accumulator,
+    _numpy_count_documents,
+    _numpy_count_distinct,
+    _numpy_merge_forms,
+    _numpy_add_document_scores,
+    _numpy_add_scores,
+    _numpy_add_saturated,
+    _numpy_best,
+)

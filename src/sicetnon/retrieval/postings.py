@@ -3,22 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_real
-from sicetnon.compiled import is_small
 from sicetnon.errors import BrokenIndexError, UsageError
+from sicetnon.index.posting_cache import PostingList
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
-from sicetnon.index.unpacked import Lists
-from sicetnon.retrieval import kernels, plain
-from sicetnon.retrieval.formulas import WindowPostings
+from sicetnon.jit import use_numpy
+from sicetnon.retrieval.formulas import WindowPostings, weighted_frequencies
+from sicetnon.retrieval.kernels import COMPILED, NUMPY
 from sicetnon.retrieval.statistics import CollectionStatistics, weighted_occurrences
-from sicetnon.retrieval.term_postings import TermPostings
+
+NO_POSTINGS: WindowPostings = np.empty(0, np.int32), np.empty((0, 1), np.uint16), (1.0,)
+
+
+class TermPostings(Protocol):
+    """A term's postings in each segment of an index."""
+
+    @property
+    def documents(self) -> int:
+        """The number of documents with the term, without deleted ones."""
+
+    @property
+    def occurrences(self) -> float:
+        """The number of its occurrences in these documents."""
+
+    @property
+    def size(self) -> int:
+        """The number of postings.
+
+        Those of deleted documents count, and those whose weighted frequency is 0; a document with
+        several forms counts for each of them.
+        """
+
+    @property
+    def terms(self) -> tuple[int | None, ...]:
+        """For each segment the number that the term has there, or None.
+
+        Empty where the postings of several forms were merged.
+        """
+
+    def segment(self, place: int) -> WindowPostings:
+        """The postings of a segment: the documents, int32, rising, shape (n,), their frequencies,
+        shape (n, columns), and the weight of each column.
+        """
+
+
+@dataclass(frozen=True)
+class CountedPostings:
+    """The postings of a term in the only segment of an index, with known statistics.
+
+    Attributes:
+        documents: The number of documents with the term.
+        occurrences: The number of its occurrences.
+        postings: The postings, or none where the statistics alone are wanted.
+    """
+
+    documents: int
+    occurrences: float
+    postings: WindowPostings = NO_POSTINGS
+    terms: ClassVar[tuple[int | None, ...]] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of postings."""
+        return len(self.postings[0])
+
+    def segment(self, place: int) -> WindowPostings:
+        """The postings of a segment."""
+        return self.postings
+
 
 _LEAST_WEIGHT, _MOST_WEIGHT = 1e-9, 1e9
 _KNOWN_TERMS = 10_000
@@ -34,13 +94,7 @@ ALL_LIVE.flags.writeable = False
 
 
 def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np.float64]:
-    """The weight of each field of an index, shape (fields,); all 1 where no field is named.
-
-    Raises:
-        BrokenIndexError: The index lacks one of the fields.
-        UsageError: The fields are no names with weights, or a weight is neither 0 nor a number from
-            a billionth to a billion.
-    """
+    """The weight of each field of an index, shape (fields,); all 1 where no field is named."""
     if not isinstance(fields, Mapping):
         raise UsageError(
             f"found {fields!r}; expected fields with weights, such as {{'title': 2.0}}"
@@ -64,7 +118,7 @@ def field_weights(index: IndexReader, fields: Mapping[str, float]) -> NDArray[np
     return np.array([float(fields.get(name, 0.0)) for name in index.fields])
 
 
-class Postings(Protocol):
+class TermSource(Protocol):
     """Gives the postings of terms over weighted fields.
 
     Attributes:
@@ -83,19 +137,19 @@ class Postings(Protocol):
 class HasPostings(Protocol):
     """An index that keeps its postings in its own way."""
 
-    def postings(self, fields: Mapping[str, float], other_forms: float) -> Postings:
-        """As `postings_of`."""
+    def postings(self, fields: Mapping[str, float], other_forms: float) -> TermSource:
+        """A reader of the postings of terms over weighted fields."""
 
 
 def postings_of(
     index: IndexReader, fields: Mapping[str, float], other_forms: float = 1.0
-) -> Postings:
+) -> TermSource:
     """A reader of the postings of an index, for one thread at a time; see `PostingsReader`.
 
     Args:
         index: The index.
-        fields: As `PostingsReader` takes them.
-        other_forms: Likewise.
+        fields: Field names with their weights; all fields with weight 1 when empty.
+        other_forms: The weight of an occurrence of another form of the same stem.
     """
     if isinstance(index, HasPostings):
         return index.postings(fields, other_forms)
@@ -164,13 +218,13 @@ class PostingsReader:
         if not forms or forms == [(forms[0][0], 1.0)]:
             return self.stored(segment, forms[0][0] if forms else None)
 
-        def merge() -> Lists:
+        def merge() -> PostingList:
             found = segment.forms_of(_terms(forms))
-            loops = plain if is_small(_COUNT_SECONDS * len(found.documents)) else kernels
+            loops = NUMPY if use_numpy(_COUNT_SECONDS * len(found.documents)) else COMPILED
             frequencies = self._frequencies(segment).take(found.patterns)
             weights = np.array([weight for _, weight in forms])
             merged, sums = loops.merge_forms(found.documents, frequencies, found.offsets, weights)
-            return Lists(merged, sums[:, None])
+            return PostingList(merged, sums[:, None])
 
         return *segment.merged((tuple(forms), self._columns), merge), (1.0,)
 
@@ -181,11 +235,11 @@ class PostingsReader:
             is_whole, columns = self._whole
             packed = segment.postings
             rows = packed.sums[:, None] if is_whole else packed.patterns
-            known = self._frequencies_of[segment.base] = plain.weighted(rows, columns)
+            known = self._frequencies_of[segment.base] = weighted_frequencies(rows, columns)
         return known
 
     def stored(self, segment: Segment, number: int | None) -> WindowPostings:
-        """The postings of a term as they are."""
+        """The stored postings of a term."""
         is_whole, columns = self._whole
         if number is None:
             return np.empty(0, np.int32), np.empty((0, len(columns)), np.uint16), columns
@@ -197,7 +251,7 @@ class PostingsReader:
         if not self.is_counted:
             return self.count(segment, self.merged(segment, forms))
         documents = segment.forms_of(_terms(forms)).documents
-        loops = plain if is_small(_COUNT_SECONDS * len(documents)) else kernels
+        loops = NUMPY if use_numpy(_COUNT_SECONDS * len(documents)) else COMPILED
         count: int = loops.count_distinct(documents, len(segment))
         if count < 0:
             raise segment.wrong_posting()
@@ -206,7 +260,7 @@ class PostingsReader:
     def count(self, segment: Segment, postings: WindowPostings) -> int:
         """The number of live documents in which a term occurs."""
         live = ALL_LIVE if segment.live is None else segment.live
-        loops = plain if is_small(_COUNT_SECONDS * len(postings[0])) else kernels
+        loops = NUMPY if use_numpy(_COUNT_SECONDS * len(postings[0])) else COMPILED
         count: int = loops.count_documents(*postings, live)
         if count < 0:
             raise segment.wrong_posting()
@@ -233,7 +287,7 @@ class _StoredTerm:
         )
 
     def segment(self, place: int) -> WindowPostings:
-        """See `TermPostings.segment`."""
+        """The postings of a segment."""
         return self._reader.stored(self._segments[place], self.terms[place])
 
     @property
@@ -274,7 +328,7 @@ class _MergedTerm:
         self.size = sum(len(each.forms_of(_terms(found)).documents) for each, found in held)
 
     def segment(self, place: int) -> WindowPostings:
-        """See `TermPostings.segment`."""
+        """The postings of a segment."""
         return self._reader.merged(self._segments[place], self._forms[place])
 
     @cached_property
@@ -302,7 +356,7 @@ def _terms(forms: Forms) -> tuple[int, ...]:
     return tuple(number for number, _ in forms)
 
 
-def merge_postings(found: Sequence[tuple[WindowPostings, float]]) -> Lists:
+def merge_postings(found: Sequence[tuple[WindowPostings, float]]) -> PostingList:
     """The postings of some forms of a term in one list.
 
     Args:
@@ -312,13 +366,13 @@ def merge_postings(found: Sequence[tuple[WindowPostings, float]]) -> Lists:
         The documents, rising, and the weighted sums of frequencies, shape (n, 1).
     """
     documents, frequencies, fields = zip(*(postings for postings, _ in found), strict=True)
-    merged, sums = plain.merge_forms(
+    merged, sums = NUMPY.merge_forms(
         np.concatenate(documents),
-        plain.weighted(np.concatenate(frequencies), fields[0]),
+        weighted_frequencies(np.concatenate(frequencies), fields[0]),
         np.cumsum([0, *map(len, documents)]),
         np.array([weight for _, weight in found]),
     )
-    return Lists(merged, sums[:, None])
+    return PostingList(merged, sums[:, None])
 
 
 def _occurrences(segments: Sequence[Segment], terms: Sequence[Sequence[int | None]]) -> list[int]:

@@ -8,20 +8,25 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sicetnon.checks import check_finite
 from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas
-from sicetnon.retrieval.bounds import KnownBounds
-from sicetnon.retrieval.clauses import Clause, DocumentScore, Part, Saturated
-from sicetnon.retrieval.known_clauses import KnownClauses
-from sicetnon.retrieval.lengths import DocumentValues, Lengths
+from sicetnon.retrieval.formulas import Reals
 from sicetnon.retrieval.postings import field_weights, postings_of
+from sicetnon.retrieval.pruning import BoundsCache
+from sicetnon.retrieval.query_plan import (
+    Clause,
+    DocumentScore,
+    DocumentValues,
+    Lengths,
+    Part,
+    QueryPlanCache,
+    Saturated,
+)
 from sicetnon.retrieval.weighting import WeightingModel, inverse_document_frequency
 
-Reals: TypeAlias = NDArray[np.float64]
 PartOf: TypeAlias = Callable[[Mapping[str, float]], Part]
 """The part of the score for a query: terms with their weights.
 
@@ -71,14 +76,14 @@ class FieldScore:
         check_finite(self.other_forms, "other_forms", 0.0)
 
     def bind(self, index: IndexReader) -> PartOf:
-        """See `Scoring.bind`."""
+        """The function that gives this part of the score for queries to an index."""
         model, reader = self.model, postings_of(index, self.fields, float(self.other_forms))
         lengths = Lengths(index.segments, reader.weights)
         norms = DocumentValues(lengths, lambda some: model.norms(some, reader.collection))
         of_document = model.document_scores
         document_scores = DocumentValues(lengths, of_document) if of_document else None
 
-        bounds = KnownBounds(index.segments)
+        bounds = BoundsCache(index.segments)
 
         def clause(term: str, weight: float) -> Clause | None:
             postings = reader.read(term)
@@ -87,10 +92,10 @@ class FieldScore:
             constants = model.constants(postings, reader.collection)
             return Clause(postings, norms, weight, constants, model.formula)
 
-        known = KnownClauses(clause, len(index.segments))
+        plans = QueryPlanCache(clause, len(index.segments))
 
         def part(query: Mapping[str, float]) -> Part:
-            clauses, columns = known.of(query)
+            clauses, columns = plans.plan(query)
             smoothing = None
             if document_scores:
                 weights = columns.weights if columns else [each.weight for each in clauses]
@@ -134,7 +139,7 @@ class BM25F:
                 raise UsageError(f"found b of the field {name} = {share!r}; expected at most 1")
 
     def bind(self, index: IndexReader) -> PartOf:
-        """See `Scoring.bind`."""
+        """The function that gives this part of the score for queries to an index."""
         field_weights(index, self.b)  # refuses names of fields that the index lacks
         weights = zip(index.fields, field_weights(index, self.fields).tolist(), strict=True)
         # a field without weight finds no document, and does not make a term more common
@@ -201,7 +206,7 @@ class Coverage:
         check_finite(self.weight, "weight")
 
     def bind(self, index: IndexReader) -> PartOf:
-        """See `Scoring.bind`."""
+        """The function that gives this part of the score for queries to an index."""
         forms = float(self.other_forms)
         anywhere = postings_of(index, {}, forms)
         reader = postings_of(index, dict.fromkeys(self.fields, 1.0), forms)

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import queue
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
@@ -15,23 +15,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.checks import check_number, check_topics
-from sicetnon.compiled import is_small
 from sicetnon.index.reader import IndexReader
+from sicetnon.index.segment import Segment
+from sicetnon.jit import use_numpy
 from sicetnon.records import Ranking, Topic
-from sicetnon.retrieval import kernels, plain
-from sicetnon.retrieval.exhaustive import Best, search_exhaustively
+from sicetnon.retrieval import pruning, term_at_a_time
 from sicetnon.retrieval.feedback import Feedback
-from sicetnon.retrieval.postings import Postings, postings_of
+from sicetnon.retrieval.formulas import FORMULAS, Reals
+from sicetnon.retrieval.kernels import COMPILED, NUMPY
+from sicetnon.retrieval.postings import ALL_LIVE, TermSource, postings_of
+from sicetnon.retrieval.pruning import Bounds
+from sicetnon.retrieval.query_plan import Clause, DocumentValues, OwnLoop, Part
+from sicetnon.retrieval.reference import Best, search_exhaustively
 from sicetnon.retrieval.scoring import FieldScore, Scoring
-from sicetnon.retrieval.tabulated import can_tabulate, search_tabulated
 from sicetnon.retrieval.weighting import BM25
 
-_PLAIN_POSTING_SECONDS = 500e-9
-_PLAIN_FOUND_SECONDS = 200e-9
-"""Seconds that `plain` takes for a posting, and for a document found."""
+_POSTING_SECONDS = 500e-9
+_RESULT_SECONDS = 200e-9
+"""Seconds that numpy takes for a posting, and for a document found."""
 
 _MOST_IN_BATCH = 8
 """Topics of a batch; where an index changes meanwhile, the batch is searched again."""
+
+
+WINDOW = 1 << 15
+"""Documents per window: their scores fit into a core's second cache. In windows that fit into the
+first, too little of each list is read at a time to be fetched from memory ahead."""
+_SAMPLED_FROM, _SAMPLED_FOR = 1 << 17, 200
+_SLICE = 1 << 22
+"""Documents whose bounds are added up at a time: the sums fit into a core's second cache, and take
+no more memory for more documents."""
+_BOUNDED_FROM, _BOUNDED_TERMS = 1 << 19, 16
+"""Documents from which, and terms up to which, bounds of scores are used, for fewer results than
+a sample is. They leave nothing out where a document holds many of the terms."""
 
 
 class SearchWorker(Protocol):
@@ -41,12 +57,12 @@ class SearchWorker(Protocol):
         statistics: Statistics of terms over all fields.
     """
 
-    statistics: Postings
+    statistics: TermSource
 
     def search(
         self, query: Mapping[str, float], k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """See `LocalRetriever.search`."""
+        """The k best documents for weighted terms: numbers and scores, best first."""
 
 
 class BatchWorker(SearchWorker, Protocol):
@@ -55,12 +71,12 @@ class BatchWorker(SearchWorker, Protocol):
     def search_each(
         self, queries: Sequence[Mapping[str, float]], k: int
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """As `search`, for each query, with what they share asked once."""
+        """The k best documents of each query; shared statistics are fetched once."""
 
 
 @runtime_checkable
 class SearchesItself(Protocol):
-    """An index that scores its documents in its own way.
+    """Protocol: an index with its own scorer (cluster).
 
     Attributes:
         concurrency: Number of topics that are searched at a time.
@@ -91,19 +107,19 @@ class _Worker:
     def search(
         self, query: Mapping[str, float], k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """See `LocalRetriever.search`."""
+        """The k best documents for weighted terms: numbers and scores, best first."""
         k = min(k, self._index.size)
         best = Best.of(max(k, 0))
         parts = [part(query) for part in self._parts]
         postings = sum([part.postings for part in parts])
         if k > 0 and postings:
-            seconds = postings * _PLAIN_POSTING_SECONDS + k * _PLAIN_FOUND_SECONDS
-            if is_small(seconds):
-                search_exhaustively(parts, self._index.segments, best, plain)
+            seconds = postings * _POSTING_SECONDS + k * _RESULT_SECONDS
+            if use_numpy(seconds):
+                search_exhaustively(parts, self._index.segments, best, NUMPY)
             elif can_tabulate(parts):
                 search_tabulated(parts[0], self._index.segments, best)
             else:
-                search_exhaustively(parts, self._index.segments, best, kernels)
+                search_exhaustively(parts, self._index.segments, best, COMPILED)
         return best.ordered()
 
 
@@ -207,7 +223,7 @@ class LocalRetriever:
         queries: Sequence[Mapping[str, float]],
         k: int,
     ) -> list[Ranking]:
-        """Search several topics in each thread, one behind the other."""
+        """Search several topics in each thread, one after the other."""
         worker = index.search_worker(self.scores)
         size = min(max(len(topics) // self._threads, 1), _MOST_IN_BATCH)
         batches = [slice(first, first + size) for first in range(0, len(topics), size)]
@@ -269,3 +285,159 @@ def _described(part: Any) -> str:
         and getattr(part, field.name) != field.default
     ]
     return f"{name}({','.join(given)})" if given else name
+
+
+def can_tabulate(parts: Sequence[Part]) -> bool:
+    """Whether `search_tabulated` can search for these parts of a score."""
+    if len(parts) != 1 or parts[0].weight != 1.0 or not parts[0].terms:
+        return False
+    first = parts[0].terms[0]
+    if parts[0].columns is None or not isinstance(first, Clause) or first.formula not in FORMULAS:
+        return False
+    norms = first.norms
+    if not isinstance(norms, DocumentValues) or norms.lengths.column is None:
+        return False
+    given = parts[0].document_score
+    # a document's own score, 0 at most, must not raise it above what its terms add up to
+    return given is None or given.weight >= 0
+
+
+def search_tabulated(
+    part: Part,
+    segments: Sequence[Segment],
+    best: Best,
+    window: int = WINDOW,
+    sampled_from: int = _SAMPLED_FROM,
+    bounded_from: int = _BOUNDED_FROM,
+    sliced: int = _SLICE,
+) -> None:
+    """Score all documents, and keep the best.
+
+    Args:
+        part: The only part of the score: see `can_tabulate`.
+        segments: The segments of the index.
+        best: The best documents; changed.
+        window: Documents per window.
+        sampled_from: Documents of a segment from which a sample of them is scored first, for a
+            threshold; at least 8,192.
+        bounded_from: Documents of a segment from which bounds of scores are used.
+        sliced: Documents whose bounds are added up at a time; a multiple of 2,048.
+
+    Raises:
+        BrokenIndexError: The postings are damaged.
+    """
+    for place, segment in enumerate(segments):
+        search = _SegmentSearch(part, place, segment, window, sliced)
+        if best.k >= _SAMPLED_FOR:
+            search.run(best, len(segment) >= sampled_from, False)
+        else:
+            search.run(best, False, len(segment) >= bounded_from)
+
+
+class _SegmentSearch:
+    """A search of one segment."""
+
+    def __init__(self, part: Part, place: int, segment: Segment, window: int, sliced: int):
+        first, columns = next(part.clauses), part.columns
+        norms, formula = first.norms, first.formula
+        assert columns is not None
+        assert not isinstance(formula, OwnLoop)
+        assert isinstance(norms, DocumentValues)
+        assert norms.lengths.column is not None
+        assert norms.by_length is not None
+        is_whole, column = norms.lengths.column
+        self._segment = segment
+        self._documents = (
+            norms.lengths.counts(place)[0], norms.by_length, *_document_scores(part),
+            ALL_LIVE if segment.live is None else segment.live, segment.base,
+        )  # fmt: skip
+        numbers, terms = columns.factors, columns.terms[place]
+        self._held: list[int] = terms.tolist()
+        if -1 in self._held:
+            is_held = terms >= 0
+            self._held, numbers = terms[is_held].tolist(), numbers[is_held]
+        pool, lists = segment.together(self._held, None if is_whole else column)
+        # the codes of terms without pairs are frequencies
+        self._postings = pool.documents, pool.codes, pool.codes, (0, 1)
+        self._pairs, self._lists = (pool.pair_frequencies, pool.pair_lengths), lists
+        self._formula = FORMULAS.index(formula), norms.lengths.weight or 1.0, numbers
+        self._window, self._sliced = window, sliced
+        self._place, self._known = place, part.bounds
+
+    def run(self, best: Best, is_sampled: bool, is_bounded: bool) -> None:
+        """Search, and keep the best."""
+        if not self._held:
+            return
+        places, starts, table = term_at_a_time.score_pairs(
+            self._pairs, self._lists, self._formula, self._documents[1]
+        )
+        if not len(starts):
+            raise self._segment.wrong_posting()
+        terms = *self._formula, starts, table
+        arguments = (
+            self._postings, self._documents, terms, places,
+            (best.k, best.numbers, best.scores), best.filled, best.threshold, self._window,
+        )  # fmt: skip
+        bounds = self._find_bounds(terms, places) if is_bounded else None
+        if bounds is not None:
+            best.filled, best.threshold = pruning.search_ranges(*arguments, bounds, self._sliced)
+        elif is_sampled:
+            best.filled, best.threshold = pruning.search_sampled(*arguments)
+        else:
+            best.filled, best.threshold = term_at_a_time.search_windows(*arguments)
+
+    def _find_bounds(
+        self, terms: term_at_a_time.QueryTerms, places: NDArray[np.int64]
+    ) -> Bounds | None:
+        size = int((places[:, 1] - places[:, 0]).sum())
+        # a term's bounds hold for any weight above 0
+        if (
+            self._known is None
+            or len(places) > _BOUNDED_TERMS
+            or 4 * size > len(self._segment)
+            or not (terms[2][:, 0] > 0.0).all()
+        ):
+            return None
+        return self._known.bounds(
+            self._place, self._segment, self._held, self._postings, terms, places
+        )
+
+
+def _document_scores(part: Part) -> tuple[Reals, float]:
+    """A document's own score for each length, and the weight of it."""
+    given = part.document_score
+    if given is None or given.scores.by_length is None:
+        return np.empty(0), 0.0
+    return given.scores.by_length, given.weight
+
+
+class ObjectsRetriever:
+    """A retriever that searches for a topic's title, with more weight on its two objects.
+
+    Args:
+        retriever: Searches the index.
+        objects: Gives the names of a topic's two objects, or None.
+        weight: The additional weight of each object. The terms of its name share it equally, so
+            that a long name counts no more than a short one.
+    """
+
+    def __init__(
+        self,
+        retriever: LocalRetriever,
+        objects: Callable[[Topic], tuple[str, str] | None],
+        weight: float = 1.0,
+    ):
+        self._retriever, self._objects, self._weight = retriever, objects, weight
+
+    def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
+        """The k best documents of each topic."""
+        return [self._retriever.retrieve_weighted(topic, self.query(topic), k) for topic in topics]
+
+    def query(self, topic: Topic) -> dict[str, float]:
+        """The weighted terms of a topic."""
+        query = self._retriever.terms(topic.title)
+        for name in self._objects(topic) or ():
+            terms = self._retriever.terms(name)
+            for term in terms:
+                query[term] = query.get(term, 0.0) + self._weight / len(terms)
+        return query

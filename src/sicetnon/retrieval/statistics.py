@@ -40,7 +40,7 @@ def weighted_occurrences(
 ) -> float:
     """The weighted occurrences of a term and of the other forms of its stem.
 
-    Whole numbers are added first: the same sum to the last bit wherever documents are kept.
+    Whole numbers are added first: the same sum to the last bit in any segment or cluster.
 
     Args:
         field_weights: The weight of each field.

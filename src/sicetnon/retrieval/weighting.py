@@ -10,21 +10,38 @@ formulas are in the module `formulas`.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import logging
 import math
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 
 from sicetnon.checks import check_real
 from sicetnon.errors import UsageError
+from sicetnon.jit import importing_numba
 from sicetnon.retrieval import formulas
-from sicetnon.retrieval.clauses import OwnLoop
-from sicetnon.retrieval.formulas import Formula
-from sicetnon.retrieval.own_models import Reals, own_accumulate
+from sicetnon.retrieval.formulas import (
+    UNSEEN,
+    Accumulate,
+    Formula,
+    Reals,
+    WindowPostings,
+    weighted_frequencies,
+)
+from sicetnon.retrieval.postings import TermPostings
+from sicetnon.retrieval.query_plan import OwnLoop
 from sicetnon.retrieval.statistics import CollectionStatistics, TermStatistics
-from sicetnon.retrieval.term_postings import TermPostings
+
+_log = logging.getLogger("sicetnon.retrieval")
+
+
+_cannot_compile: set[type] = set()
+
 
 Constants = tuple[float, float]
 BM25Variant = Literal["lucene", "robertson", "atire", "plus"]
@@ -81,7 +98,7 @@ class WeightingModel:
     @property
     def formula(self) -> Formula | OwnLoop:
         """The formula that is applied to each posting, or the loop that calls `score`."""
-        return OwnLoop(own_accumulate(self))
+        return OwnLoop(custom_accumulate(self))
 
     def norms(self, lengths: Reals, collection: CollectionStatistics) -> Reals:
         """The part of the formula that depends on the document alone, shape (documents,)."""
@@ -312,3 +329,119 @@ class TFIDF(WeightingModel):
 
     def constants(self, term: TermPostings, collection: CollectionStatistics) -> Constants:
         return math.log((collection.documents + 1) / term.documents), 0.0
+
+
+class CustomModel(Protocol):
+    """A model: one function, and the number of postings from which it is compiled."""
+
+    compile_from: ClassVar[int]
+
+    def score(
+        self, tf: Reals, length: Reals, term: TermStatistics, collection: CollectionStatistics
+    ) -> Reals:
+        """The scores of a term for some documents, shape as `tf`."""
+
+
+def custom_accumulate(model: CustomModel) -> Accumulate:
+    """The loop that adds a term's scores by a model's function to those of its documents."""
+
+    def accumulate(
+        postings: WindowPostings,
+        first: int,
+        norms: Reals,
+        scores: Reals,
+        query_weight: float,
+        *statistics: float,
+    ) -> bool:
+        documents, frequencies, field_weights = postings
+        places = documents.astype(np.int64) - first
+        if places.min(initial=0) < 0 or places.max(initial=-1) >= len(scores):
+            return False
+        tf = weighted_frequencies(frequencies, field_weights)
+        is_there = tf > 0
+        places, tf = places[is_there], tf[is_there]
+        term = TermStatistics(int(statistics[0]), statistics[1])
+        collection = CollectionStatistics(int(statistics[2]), *statistics[3:])
+        found = _custom_scores(model, tf, norms[places], term, collection)
+        known = scores[places]
+        scores[places] = np.where(known == UNSEEN, 0.0, known) + query_weight * found
+        return True
+
+    return accumulate
+
+
+def _custom_scores(
+    model: CustomModel,
+    tf: Reals,
+    lengths: Reals,
+    term: TermStatistics,
+    collection: CollectionStatistics,
+) -> Reals:
+    fields = _parameters(model)
+    loop = (
+        _compiled_loop(type(model))
+        if len(tf) >= model.compile_from and fields is not None
+        else None
+    )
+    if loop is not None:
+        from numba.core.errors import NumbaError, UnsupportedBytecodeError
+
+        try:
+            return _checked(loop(fields, tf, lengths, term, collection), model, len(tf))
+        except (NumbaError, UnsupportedBytecodeError) as error:
+            _cannot_compile.add(type(model))
+            _log.info("%s stays uncompiled: %s", type(model).__name__, str(error).split("\n")[0])
+    return _checked(model.score(tf, lengths, term, collection), model, len(tf))
+
+
+def _checked(scores: Any, model: CustomModel, count: int) -> Reals:
+    """The scores that a model gave."""
+    try:
+        found = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (count,):
+        raise UsageError(
+            f"the weighting model {type(model).__name__} gives {type(scores).__name__} of shape "
+            f"{np.shape(scores)} for {count} documents; expected an array with a score for each"
+        )
+    if not np.isfinite(found).all():
+        raise UsageError(
+            f"the weighting model {type(model).__name__} gives a score that is no finite number"
+        )
+    return found
+
+
+def _parameters(model: CustomModel) -> Any:
+    """The model's parameters as a tuple with names, which compiled code can read; None without."""
+    if type(model) in _cannot_compile or not dataclasses.is_dataclass(type(model)):
+        return None
+    parameters: Any = model
+    names = [field.name for field in dataclasses.fields(parameters)]
+    return _tuple_type(type(model), tuple(names))(*(getattr(model, name) for name in names))
+
+
+@functools.cache
+def _tuple_type(kind: type, names: tuple[str, ...]) -> Any:
+    return namedtuple(kind.__name__, names)
+
+
+@functools.cache
+def _compiled_loop(kind: type[CustomModel]) -> Callable[..., Reals]:
+    """The model's function in a compiled loop over documents."""
+    # it takes half a second to load
+    with importing_numba():
+        from numba import njit
+
+    score: Any = njit(nogil=True, error_model="numpy")(kind.score)
+
+    @njit(nogil=True, error_model="numpy")
+    def loop(
+        fields: Any, tf: Reals, lengths: Reals, term: Any, collection: Any
+    ) -> Reals:  # pragma: no cover (compiled)
+        found = np.empty(tf.size)
+        for place in range(tf.size):
+            found[place] = score(fields, tf[place], lengths[place], term, collection)
+        return found
+
+    return loop

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.cluster.places import build_at, is_taken, manifest_at, open_index
-from sicetnon.compiled import load_compiler
 from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_text
 from sicetnon.formats.topics import read_topics, topics_in
-from sicetnon.index.folder import refuse_inside_index
-from sicetnon.index.manifest import MANIFEST
+from sicetnon.index.manifest import MANIFEST, refuse_inside_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress
+from sicetnon.jit import preload_numba
 from sicetnon.platforms import make_folder
 from sicetnon.records import Ranking
 from sicetnon.stopping import Stop
@@ -228,7 +227,7 @@ def _search_corpus(
     places = [place for place in given if place is not None]
     with contextlib.ExitStack() as stack:
         computed = stack.enter_context(_computed_checksum(corpus))
-        load_compiler(_SECONDS_PER_BYTE * corpus.size())
+        preload_numba(_SECONDS_PER_BYTE * corpus.size())
         for place in places:
             found = _search_early(place, corpus, analysis, computed, search)
             if found is not None:

@@ -18,7 +18,7 @@ from sicetnon.errors import UsageError
 from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.system import System
 from sicetnon.records import WebPage
-from sicetnon.retrieval.objects import ObjectsRetriever
+from sicetnon.retrieval.searcher import ObjectsRetriever
 from sicetnon.services.page_sources import PageSource, on_pages
 from sicetnon.tasks.task import Task
 from sicetnon.uva import systems as uva

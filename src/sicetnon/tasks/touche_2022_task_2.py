@@ -15,9 +15,8 @@ from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.ranking.repeats import RepeatsLast
 from sicetnon.ranking.stances import LearnedStances, NoStances, RuleStances, comparison_model
 from sicetnon.ranking.system import Stage, System
-from sicetnon.retrieval.objects import ObjectsRetriever
 from sicetnon.retrieval.scoring import FieldScore
-from sicetnon.retrieval.searcher import LocalRetriever
+from sicetnon.retrieval.searcher import LocalRetriever, ObjectsRetriever
 from sicetnon.retrieval.weighting import BM25, DirichletLM
 from sicetnon.tasks.task import Task
 

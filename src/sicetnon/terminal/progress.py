@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from sicetnon.formats.corpora import Corpus
-    from sicetnon.index.annotation_writer import AnnotationProgress
+    from sicetnon.index.annotations import AnnotationProgress
     from sicetnon.index.writing import Progress as BuildProgress
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled, inlined
+from sicetnon.jit import compiled, inlined
 from sicetnon.text.characters import (
     APOSTROPHE,
     IDEOGRAPH,

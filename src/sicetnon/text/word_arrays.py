@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import compiled
+from sicetnon.jit import compiled
 
 EMPTY = -1
 """A slot without a word, and the number of a word that the table does not hold."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.compiled import is_small
+from sicetnon.jit import use_numpy
 from sicetnon.text.characters import SCANNER_VERSION
 from sicetnon.text.compiled_words import CompiledWords, join
 from sicetnon.text.plain_words import MAX_WORD_BYTES, CompactWords, PlainWords, hash_word
@@ -72,7 +72,7 @@ class WordTable:
 
     def _for(self, seconds: float) -> PlainWords | CompiledWords:
         """The table for a piece of work that takes so long plainly."""
-        if isinstance(self._table, PlainWords) and not is_small(seconds):
+        if isinstance(self._table, PlainWords) and not use_numpy(seconds):
             compiled = CompiledWords(self._scanner)
             compiled.insert(self._table.encoded())
             self._table = compiled
