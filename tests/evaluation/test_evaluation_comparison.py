@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.evaluation import evaluate
-from sicetnon.evaluation.baseline import compare
-from sicetnon.evaluation.intervals import mean_interval
 from sicetnon.evaluation.significance import (
+    compare,
     holm,
+    mean_interval,
     paired_t_test,
     randomisation_test,
     student_tail,

@@ -11,8 +11,7 @@ import pytest
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import check_corpus, evaluate, load_qrels, load_run, load_topics
-from sicetnon.evaluation.qrels import recognise
-from sicetnon.evaluation.runs import order_by_score
+from sicetnon.evaluation.inputs import dimension_of, order_by_score
 from sicetnon.ranking.fusion import fuse
 from sicetnon.records import Judgment, Ranking, RunLine, Topic
 from sicetnon.validation import validate
@@ -230,7 +229,7 @@ def test_frames_and_records_that_cannot_be_used(files):
     ],
 )
 def test_what_a_file_judges(name, dimension):
-    assert recognise(name, {"1": {"a": 1}}) == dimension
+    assert dimension_of(name, {"1": {"a": 1}}) == dimension
 
 
 def test_stances_are_known_by_their_labels():

@@ -9,9 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from sicetnon.errors import StoppedError
-from sicetnon.evaluation import intervals, significance
-from sicetnon.evaluation.intervals import Interval, mean_interval
-from sicetnon.evaluation.significance import ASSIGNMENTS, randomisation_test
+from sicetnon.evaluation import significance
+from sicetnon.evaluation.significance import (
+    ASSIGNMENTS,
+    Interval,
+    mean_interval,
+    randomisation_test,
+)
 from sicetnon.evaluation.stance import StanceScore
 from sicetnon.stopping import Stop
 
@@ -81,10 +85,10 @@ def test_signs_of_many_topics_are_tried_in_blocks() -> None:
 
 
 def test_draws_of_few_topics_are_made_once() -> None:
-    intervals._few_draws.cache_clear()
+    significance._few_draws.cache_clear()
     for _ in range(3):
         mean_interval(random_values(50))
-    assert intervals._few_draws.cache_info().misses == 1
+    assert significance._few_draws.cache_info().misses == 1
 
 
 def test_draws_stop_when_nobody_waits() -> None:

@@ -19,8 +19,7 @@ from robustness.mutations import mutated
 from robustness.trials import Trial
 from sicetnon.arguments.model.encoder import DebateEncoder
 from sicetnon.errors import SicetnonError
-from sicetnon.evaluation.qrels import load_qrels
-from sicetnon.evaluation.runs import load_run
+from sicetnon.evaluation.inputs import load_qrels, load_run
 from sicetnon.formats.argquality import read_quality
 from sicetnon.formats.argsme import read_arguments
 from sicetnon.formats.corpora import open_corpus

@@ -10,13 +10,18 @@ from functools import cached_property
 from pathlib import Path, PurePath
 
 from sicetnon.errors import UsageError
+from sicetnon.evaluation.inputs import (
+    Qrels,
+    Source,
+    Sources,
+    each_source,
+    load_qrels,
+    load_run,
+    order_by_score,
+)
 from sicetnon.evaluation.measures import parse_measure
-from sicetnon.evaluation.qrels import Qrels, load_qrels
 from sicetnon.evaluation.rules import ScoringRule, shorten_all
-from sicetnon.evaluation.runs import load_run, order_by_score
-from sicetnon.evaluation.scores import Score
-from sicetnon.evaluation.sources import Source, Sources, each_source
-from sicetnon.evaluation.tables import short_names
+from sicetnon.evaluation.scores import Score, short_names
 from sicetnon.formats.files import refuse_pipe
 from sicetnon.formats.qrels import STANCES
 from sicetnon.formats.topics import read_topics

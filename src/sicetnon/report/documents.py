@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sicetnon.evaluation.qrels import Qrels
+from sicetnon.evaluation.inputs import Qrels
 from sicetnon.formats.identifiers import one_order
 from sicetnon.report.contents import Contents, Hit, TopicHits
 from sicetnon.report.texts import Texts

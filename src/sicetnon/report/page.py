@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from sicetnon._version import VERSION
 from sicetnon.errors import counted
+from sicetnon.evaluation.inputs import Source, Sources
 from sicetnon.evaluation.scores import Score
-from sicetnon.evaluation.sources import Source, Sources
 from sicetnon.evaluation.stance import FOUND
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.qrels import STANCES

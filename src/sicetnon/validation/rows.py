@@ -178,29 +178,29 @@ def _ranking_rows(rankings: Iterable[Ranking], tag: str) -> Iterator[Row]:
 
 def _scored_rows(run: Mapping[Any, Any]) -> Iterator[Row]:
     """The rows of `{topic: {document: score}}`."""
-    from sicetnon.evaluation.runs import load_run
+    from sicetnon.evaluation.inputs import load_run
 
     return _ranking_rows(load_run(run).rankings.values(), NO_NAME)
 
 
 def _is_frame(run: Any) -> bool:
-    from sicetnon.evaluation.sources import is_frame
+    from sicetnon.evaluation.inputs import is_frame
 
     return is_frame(run)
 
 
 def _record_rows(run: Any) -> Iterator[Row]:
     """The rows of records or of a data frame."""
-    from sicetnon.evaluation import sources
-    from sicetnon.evaluation.sources import MISSING, identifier
+    from sicetnon.evaluation import inputs
+    from sicetnon.evaluation.inputs import MISSING, identifier
 
     # it must have the first three; what else it lacks is taken as right
     fields = (
-        *(sources.TOPIC, sources.DOCUMENT, sources.SCORE),
-        *(sources.RANK, sources.STANCE, sources.TAG),
+        *(inputs.TOPIC, inputs.DOCUMENT, inputs.SCORE),
+        *(inputs.RANK, inputs.STANCE, inputs.TAG),
     )
     ranks: Counter[str] = Counter()
-    rows = enumerate(sources.rows(run, fields, required=3, name=NO_NAME), start=1)
+    rows = enumerate(inputs.table_rows(run, fields, required=3, name=NO_NAME), start=1)
     for number, (topic, document, score, rank, second, tag) in rows:
         # texts are checked as those of a file are
         name, document = (

@@ -137,7 +137,7 @@ def validate(
 def _numbers(topics: Path | str | Iterable[Topic | str]) -> list[str]:
     given = read_topics(topics) if isinstance(topics, str | Path) else topics
     # most topics are a file or texts
-    from sicetnon.evaluation.sources import identifier
+    from sicetnon.evaluation.inputs import identifier
 
     numbers = (topic.number if isinstance(topic, Topic) else topic for topic in given)
     return [each if isinstance(each, str) else identifier(each, "topics") for each in numbers]

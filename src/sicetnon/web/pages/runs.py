@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sicetnon.evaluation import evaluate, load_run
-from sicetnon.evaluation.qrels import load_qrels
-from sicetnon.evaluation.sources import Source
+from sicetnon.evaluation.inputs import Source, load_qrels
 from sicetnon.formats.runs import unordered
 from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Run, Topic
