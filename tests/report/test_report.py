@@ -11,7 +11,7 @@ import pytest
 
 from sicetnon.errors import UsageError
 from sicetnon.report import write_report
-from sicetnon.report.wording import breakable, number, signed, visible
+from sicetnon.report.page import breakable, number, signed, visible
 from support.patience import HANGS
 from support.report_cases import HOSTILE, QRELS, RUNS, Page, report, run_lines, scores_of
 

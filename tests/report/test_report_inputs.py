@@ -12,8 +12,7 @@ from sicetnon.errors import UsageError
 from sicetnon.evaluation import load_run
 from sicetnon.records import Argument, Judgment, Premise, ProcessedArgument, RunLine, Sentence
 from sicetnon.report import write_report
-from sicetnon.report.contents import bare_names, gather, run_names
-from sicetnon.report.texts import Texts
+from sicetnon.report.contents import Texts, bare_names, gather, run_names
 from support.report_cases import HOSTILE, QRELS, RUNS, report, run_lines, scores_of
 
 

@@ -33,7 +33,7 @@ from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.task import Task
 from sicetnon.text.analysis import Analysis, named_analysis
 from sicetnon.validation import validate
-from sicetnon.validation.columns import is_sound
+from sicetnon.validation.validator import is_sound
 
 if TYPE_CHECKING:
     from sicetnon.services.chatnoir import ChatNoirRetriever

@@ -40,13 +40,13 @@ class RowReader:
         lines: Number of lines read so far.
         blank: Number of lines without text among them.
         unusable: Number of lines with text among them that gave no row.
-        is_whole: False once the file could not be read to its end. A line that was cut in two is
+        is_complete: False once the file could not be read to its end. A line that was cut in two is
             left out then.
     """
 
     def __init__(self, run: RunSource, pairs: bool, log: Log):
         self.lines = self.blank = self.unusable = 0
-        self.is_whole = True
+        self.is_complete = True
         self._run, self._pairs, self._log = run, pairs, log
 
     def __iter__(self) -> Iterator[Row]:
@@ -71,7 +71,7 @@ class RowReader:
         return self._take(_record_rows(run))
 
     def _take(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Rows that were never text, as they are; they must be able to stand in a line."""
+        """Rows that were never text, unchanged; they must be able to stand in a line."""
         names = ("topic", "second column", "id", "rank", "score", "tag")
         for row in rows:
             self.lines += 1
@@ -97,7 +97,7 @@ class RowReader:
             self._note_unreadable(error.message)
         except OSError as error:
             self._note_unreadable(f"cannot be read: {error.strerror or error}")
-        self.is_whole = False
+        self.is_complete = False
 
     def _note_unreadable(self, message: str) -> None:
         line = self.lines + 1 if self.lines else None
@@ -133,7 +133,7 @@ class RowReader:
                 self._log.note(rules.UNPRINTABLE, self.lines, found, "characters that print")
 
     def _tolerated(self, text: str, words: list[str]) -> Row | None:
-        """The row of a line that is not six words with a space between; None where it has none."""
+        """The row of a line that is not six words with a space between, or None."""
         if not words:
             self.blank += 1
             self._log.note(rules.BLANK_LINES, self.lines, "a line without text", COLUMNS)
