@@ -75,8 +75,7 @@ class Task(Generic[Source]):
         self, name: str, stance: str | None, ranker: Path | str
     ) -> Callable[[Source], System]:
         # most systems rank by no ranker
-        from sicetnon.ranker.model import read_model
-        from sicetnon.ranker.stage import with_ranker
+        from sicetnon.ranker.model import read_model, with_ranker
 
         if name != ANSWERS:
             raise UsageError(f"the system {name} has no ranker; --ranker goes with {ANSWERS}")
