@@ -19,8 +19,8 @@ from .evaluation import load_run as load_run
 from .evaluation import load_topics as load_topics
 from .formats.runs import write_run as write_run
 from .formats.topics import read_topics as read_topics
-from .judging.agreement import cohen_kappa as cohen_kappa
-from .judging.agreement import krippendorff_alpha as krippendorff_alpha
+from .judging.votes import cohen_kappa as cohen_kappa
+from .judging.votes import krippendorff_alpha as krippendorff_alpha
 from .judging.exchange import export_judgments as export_judgments
 from .judging.exchange import import_judgments as import_judgments
 from .judging.pooling import make_pool as make_pool
