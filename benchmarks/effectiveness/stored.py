@@ -28,8 +28,7 @@ from sicetnon.index.annotation_writer import AnnotationProgress, annotate_index
 from sicetnon.index.annotations import Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.ranking.fusion import Fusion
-from sicetnon.ranking.joint import Joint
+from sicetnon.ranking.fusion import Fusion, Joint
 from sicetnon.ranking.system import System
 from sicetnon.records import Retriever, Topic
 from sicetnon.retrieval.dense import Dense

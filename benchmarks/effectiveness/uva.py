@@ -32,7 +32,7 @@ from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.ranking.moves import BoundedMoves
+from sicetnon.ranking.stages import BoundedMoves
 from sicetnon.ranking.system import Stage, System
 from sicetnon.records import Ranking, Topic, said
 from sicetnon.retrieval.scoring import FieldScore

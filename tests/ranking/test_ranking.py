@@ -20,7 +20,7 @@ from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.library.index import Index
-from sicetnon.ranking.penalties import Penalties
+from sicetnon.ranking.stages import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.feedback import RM3

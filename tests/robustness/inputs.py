@@ -30,7 +30,7 @@ from sicetnon.formats.processed import read_processed
 from sicetnon.formats.tirex import read_documents, read_queries
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.manifest import read_manifest, recorded_analysis
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.http import ResponseCache
 from sicetnon.uva.parameters import read_parameters
 from sicetnon.validation import validate
 from support.corpus_files import EMPTY_PASSAGE, PASSAGE, lines, row, table

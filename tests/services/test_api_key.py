@@ -14,10 +14,8 @@ from urllib.parse import quote
 import pytest
 
 from sicetnon.errors import ServiceError, UsageError
-from sicetnon.services.api_key import ApiKey
 from sicetnon.services.chatnoir import ChatNoirRetriever
-from sicetnon.services.remote import Service
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.http import ApiKey, ResponseCache, Service
 from support.databases import rows_of
 from support.service_setting import IMPATIENT, KEY, MILK, TEA
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sicetnon.errors import DataError
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.http import ResponseCache
 from support.databases import opened_database, rows_of
 from support.judging_cases import naming
 from support.service_double import ServiceDouble
@@ -27,7 +27,7 @@ import os, signal, sys
 from pathlib import Path
 from sicetnon.records import Topic
 from sicetnon.services.chatnoir import ChatNoirRetriever
-from sicetnon.services.pace import Patience
+from sicetnon.services.http import Patience
 
 def progress(what, done, total):
     print(what, done, flush=True)

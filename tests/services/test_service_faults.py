@@ -13,7 +13,7 @@ import pytest
 
 from sicetnon.errors import ServiceError
 from sicetnon.services.chatnoir import ChatNoirRetriever
-from sicetnon.services.pace import Clock, Pace
+from sicetnon.services.http import Clock, Pace
 from support.service_double import ServiceDouble, trec_id
 from support.service_setting import FAULTS, IMPATIENT, KEY, MILK, QUICK, TEA, PatientClock
 

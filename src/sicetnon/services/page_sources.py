@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sicetnon.arguments.credibility import Signal
 from sicetnon.errors import DataError
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.moves import RankingSignal
+from sicetnon.ranking.stages import RankingSignal
 from sicetnon.records import Entry, Passage, Ranking, Record, Retriever, WebPage
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever

@@ -10,7 +10,7 @@ from sicetnon.arguments.shouting import shouting
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranker.features import DEPTH
 from sicetnon.ranker.model import LearnedRanker
-from sicetnon.ranking.penalties import Penalties
+from sicetnon.ranking.stages import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import Coverage, FieldScore

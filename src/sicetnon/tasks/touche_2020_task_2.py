@@ -15,7 +15,7 @@ from sicetnon.arguments.argumentativeness import CUES, argumentativeness
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.arguments.credibility import SIGNALS, Credibility, Signal
 from sicetnon.errors import UsageError
-from sicetnon.ranking.blending import Blend
+from sicetnon.ranking.stages import Blend
 from sicetnon.ranking.system import System
 from sicetnon.records import WebPage
 from sicetnon.retrieval.objects import ObjectsRetriever

@@ -3,7 +3,7 @@
 Nogueira and Cho, "Passage Re-ranking with BERT", arXiv 1901.04085 (2019); Reimers and Gurevych,
 "Sentence-BERT", EMNLP 2019. They need sentence-transformers (extra `neural`). The weights of a
 transformer are read from safetensors only, because other formats can run code; those of layers
-behind it also by torch's reader of plain weights. Code that comes with a model is never run.
+after it also by torch's reader of plain weights. Code that comes with a model is never run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sicetnon.checks import check_number
 from sicetnon.errors import DataError, UsageError, needing
 from sicetnon.formats.jsontext import whole_text
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.moves import rescored
+from sicetnon.ranking.stages import rescored
 from sicetnon.records import Ranking, Topic
 
 # no model reads more, and a tokenizer takes seconds for a text of megabytes
@@ -142,7 +142,7 @@ class _NeuralReranker(ABC):
         known = self._model.max_seq_length or _TOKENS
         for name, module in self._model.named_modules():
             if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
-                # RoBERTa and its like count positions from the one behind that of padding
+                # RoBERTa and its like count positions from the one after that of padding
                 before = 0 if module.padding_idx is None else module.padding_idx + 1
                 return min(known, int(module.num_embeddings) - before)
         return int(known)
@@ -164,7 +164,7 @@ class CrossEncoder(_NeuralReranker):
 
     It reads the question and a document (heading and text) together, and scores the pair. The score
     is the model's output before any activation; of a model with two outputs, the second less the
-    first. Text beyond the model's limit is not read. The others keep their order behind the best.
+    first. Text beyond the model's limit is not read. The others keep their order after the best.
     No system uses it, and nothing is fetched unless `download` is set.
 
     Args:
@@ -223,7 +223,7 @@ class BiEncoder(_NeuralReranker):
     A bi-encoder reads the question and each document (heading and text) alone; the score is the
     similarity that the model was made for, in most cases the cosine. It is faster than a
     cross-encoder, and in general worse. Text beyond the model's limit is not read. The others keep
-    their order behind the best. Nothing is fetched unless `download` is set.
+    their order after the best. Nothing is fetched unless `download` is set.
 
     Args:
         index: The documents.
