@@ -62,11 +62,7 @@ def is_frame(source: object) -> bool:
 
 
 def each_source(sources: Sources) -> list[tuple[str | None, Source]]:
-    """The single sources in what a caller gave, with their names where it gave names.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """The single sources in what a caller gave, with their names where it gave names."""
     if isinstance(sources, Mapping) and not _is_nested(sources):
         named: list[tuple[str | None, Source]] = list(sources.items())
     elif (
@@ -93,9 +89,6 @@ def dataset_records(source: Any, entity: Literal["queries", "qrels", "scoreddocs
 
     Returns:
         What its iterator of the entity gives; the source itself where it is no dataset.
-
-    Raises:
-        UsageError: The source cannot be read, as a dataset without such records.
     """
     if isinstance(source, str):
         check_path(source, "a source")
@@ -133,9 +126,6 @@ def identifier(value: object, name: str | None = None, row: int | None = None) -
         value: A text or a whole number.
         name: The name of the source, for messages.
         row: The number of the row, likewise.
-
-    Raises:
-        DataError: It is something else, such as None or NaN, or no run could hold it.
     """
     text = value if isinstance(value, str) else _whole_number(value)
     if text is None:
@@ -164,11 +154,7 @@ def is_missing(value: object) -> bool:
 
 
 def nested_entries(source: Mapping[Any, Any], what: str) -> Iterator[tuple[Any, Any, Any]]:
-    """The topic, the document and the number of each entry of `{topic: {document: number}}`.
-
-    Raises:
-        UsageError: It is another mapping.
-    """
+    """The topic, the document and the number of each entry of `{topic: {document: number}}`."""
     for topic, values in source.items():
         if not isinstance(values, Mapping):
             raise UsageError(
@@ -190,10 +176,6 @@ def table_rows(
         required: How many of them, from the first, must be there. The others are `MISSING`
             where the source lacks them.
         name: The name of the source, for messages.
-
-    Raises:
-        DataError: A record lacks a column that the first one has, or has one more.
-        UsageError: A required column is missing, or there are two of one name.
     """
     if is_frame(source):
         return _frame_rows(source, columns, required)
@@ -203,11 +185,7 @@ def table_rows(
 
 
 def check_frame(frame: Any, used: Sequence[str | None] = ()) -> list[str]:
-    """The names of a data frame's columns, all or the used ones of which occur once.
-
-    Raises:
-        UsageError: Two have one name, or its rows are not there yet.
-    """
+    """The names of a data frame's columns, all or the used ones of which occur once."""
     if hasattr(frame, "collect"):
         raise UsageError(f"found a {type(frame).__name__}; expected a data frame: call collect()")
     names = list(map(str, frame.columns))
@@ -473,11 +451,7 @@ def load_run(source: Source, name: str | None = None) -> Run:
 
 
 def run_of(rankings: Sequence[Ranking], name: str) -> Run:
-    """A run of rankings, as a retriever gives them.
-
-    Raises:
-        UsageError: Two rankings are of one topic.
-    """
+    """A run of rankings, as a retriever gives them."""
     by_topic = {ranking.topic.number: ranking for ranking in rankings}
     if len(by_topic) < len(rankings):
         raise UsageError(f"{name} holds two rankings of one topic; expected one for each")

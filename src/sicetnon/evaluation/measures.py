@@ -304,11 +304,7 @@ class Notation:
 
 
 def read_notation(text: str) -> Notation:
-    """Parse a measure.
-
-    Raises:
-        UsageError: It is not written as a measure.
-    """
+    """Parse a measure."""
     try:
         if len(text) > _LONGEST:
             raise ValueError
@@ -396,11 +392,7 @@ class FormulaMeasure:
 
 
 def formula_measure(notation: Notation) -> FormulaMeasure | None:
-    """The measure of this notation that is computed here, or None for ir_measures' own.
-
-    Raises:
-        UsageError: A parameter is missing, or has a value that it cannot have.
-    """
+    """The measure of this notation that is computed here, or None for ir_measures' own."""
     definition = MEASURES.get(notation.name)
     if definition is None:
         return None
@@ -506,11 +498,7 @@ class Measure:
         return definition is not None and definition.is_count
 
     def __call__(self, run: Run, qrels: Qrels) -> MeasureValues:
-        """Compute it.
-
-        Raises:
-            DataError: The library that computes it refuses the labels.
-        """
+        """Compute it."""
         lists = shorten_all(run, qrels, self.rule, self.depth, self.of_the_retrieved)
         left_out: set[str] = set()
         if self.rule == "official" and not self.of_the_retrieved:

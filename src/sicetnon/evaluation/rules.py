@@ -38,11 +38,7 @@ class Shortened(NamedTuple):
 
 
 def check_rule(rule: str) -> ScoringRule:
-    """The rule of this name.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """The rule of this name."""
     for known in SCORING_RULES:
         if rule == known:
             return known

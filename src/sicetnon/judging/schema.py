@@ -136,10 +136,6 @@ def create(
         plan: How it is judged.
         topics: The topics, in the order in which reports list them.
         pool: The documents of each topic, by its number, in the order of their ids in the file.
-
-    Raises:
-        UsageError: The file is there already: it may hold votes. Or a log of another file is.
-        OSError: It cannot be written.
     """
     if path.exists() or path.is_symlink():
         raise UsageError(f"{path}: is there already, and may hold votes; name another file")
@@ -170,11 +166,7 @@ def create(
 
 
 def _remove_logs(path: Path) -> None:
-    """Remove logs of a file that was removed, which SQLite would play back into the new one.
-
-    Raises:
-        UsageError: One may hold votes.
-    """
+    """Remove logs of a file that was removed, which SQLite would play back into the new one."""
     for kind in ("wal", "journal"):
         if has_content(log := log_of(path, kind)):
             raise UsageError(
@@ -231,10 +223,6 @@ class OpenedFile:
 
     Args:
         path: The file.
-
-    Raises:
-        DataError: It is missing, of another version, or no sound judging file.
-        NotSavedError: It is there and cannot be written.
     """
 
     def __init__(self, path: Path):
@@ -266,12 +254,7 @@ class OpenedFile:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Queries; nobody else of this process uses a judging file meanwhile.
-
-        Raises:
-            DataError: The file is damaged, or takes too long to read.
-            NotSavedError: Another one is in its place.
-        """
+        """Queries; nobody else of this process uses a judging file meanwhile."""
         with _PROCESS:
             try:
                 # before SQLite plays back what lies beside another file of this name
@@ -284,12 +267,7 @@ class OpenedFile:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """A transaction: on the disk when it ends, rolled back by any error.
-
-        Raises:
-            NotSavedError: The disk is full, another program keeps the file locked, the file is
-                damaged, or another one is in its place.
-        """
+        """A transaction: on the disk when it ends, rolled back by any error."""
         with _PROCESS:
             try:
                 self._check_file()
@@ -431,11 +409,7 @@ def _check_database(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _check_logs(path: Path) -> None:
-    """Refuse logs of another file, which SQLite would play back into this one.
-
-    Raises:
-        DataError: One is there.
-    """
+    """Refuse logs of another file, which SQLite would play back into this one."""
     if not check_logs(path):
         return
     wal, journal = log_of(path, "wal"), log_of(path, "journal")

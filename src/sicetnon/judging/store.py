@@ -519,12 +519,7 @@ class JudgingFile:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that no assessor can have.
-
-    Raises:
-        UsageError: It is empty, too long, or holds spaces around it or characters that do not
-            print.
-    """
+    """Refuse a name that no assessor can have."""
     if not name or name != " ".join(name.split()) or not name.isprintable():
         raise UsageError(f"found the name {name!r}; expected words with single spaces between")
     if len(name) > LONGEST_NAME:

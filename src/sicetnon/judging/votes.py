@@ -254,11 +254,7 @@ class Disagreement:
 
 
 def standing_votes(file: JudgingFile) -> list[Vote]:
-    """The votes that were not undone or replaced, by topic, document, dimension and assessor.
-
-    Raises:
-        DataError: The file holds a label that is on no scale of it.
-    """
+    """The votes that were not undone or replaced, by topic, document, dimension and assessor."""
     with file.reading() as database:
         rows = database.execute(
             "SELECT assessors.name, items.topic, items.document, dimension, label FROM standing "
@@ -353,11 +349,7 @@ def agreement(file: JudgingFile) -> list[DimensionAgreement]:
 
 
 def disagreements(file: JudgingFile, dimension: str | None = None) -> list[Disagreement]:
-    """The documents on which assessors differ, for them to discuss; the furthest apart first.
-
-    Raises:
-        UsageError: The dimension is not judged in this file.
-    """
+    """The documents on which assessors differ, for them to discuss; the furthest apart first."""
     if dimension is not None and dimension not in file.plan.dimensions:
         expected = ", ".join(file.plan.dimensions)
         raise UsageError(f"found the dimension {dimension!r}; expected of {expected}")

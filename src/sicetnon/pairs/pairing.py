@@ -407,11 +407,7 @@ class LearnedSides:
 
 
 def ready_side() -> Side:
-    """The classifier of sides with the shipped model, after a first reading.
-
-    Raises:
-        DataError: The model is damaged.
-    """
+    """The classifier of sides with the shipped model, after a first reading."""
     side = Side()
     # the model is loaded with the first text; damage must be known before other work
     side.classify(["ready"], "ready?")

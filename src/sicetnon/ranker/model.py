@@ -106,11 +106,7 @@ def shipped_model() -> RankerModel:
 
 
 def read_model(folder: Path | str) -> RankerModel:
-    """The ranker of a folder, as `sicetnon train ranker` writes it.
-
-    Raises:
-        DataError: There is none, or it is damaged.
-    """
+    """The ranker of a folder, as `sicetnon train ranker` writes it."""
     check_path(folder, "the folder of a ranker")
     path = Path(folder) / FILE
     try:

@@ -21,7 +21,7 @@ from sicetnon.formats.tables import check_header, read_table
 from sicetnon.index.reader import IndexReader
 from sicetnon.platforms import make_folder
 from sicetnon.ranker.features import DEPTH, FEATURES, NAMES, FeatureReader, Table
-from sicetnon.ranker.model import FILE, Judged, Linear, RankerModel, Weight
+from sicetnon.ranker.model import FILE, Judged, Linear, RankerModel, Reals, Weight
 from sicetnon.records import Ranking, Retriever, Topic
 
 SQUARELY = 2
@@ -85,10 +85,6 @@ def labels_of(files: Iterable[Path | str], titles: Mapping[str, str]) -> Labels:
     Args:
         files: Tables as `read_labels` takes them, or judgments (qrels), of one kind.
         titles: The question of each topic.
-
-    Raises:
-        DataError: A file cannot be used, or two tables have other labels for an argument.
-        UsageError: Judgments are given without topics, or beside tables.
     """
     files = list(files)
     judged = [path for path in files if not _is_table(path)]
@@ -149,9 +145,6 @@ def read_labels(path: Path | str, titles: Mapping[str, str]) -> Labels:
     Args:
         path: The table; its first row names the columns, and more of them are passed over.
         titles: The question of each topic, for tables with a column `topic`.
-
-    Raises:
-        DataError: A column is missing, a label is no number of its range, or a topic is unknown.
     """
     rows = read_table(path, delimiter="\t")
     line, head = next(rows, (1, []))
@@ -200,7 +193,6 @@ def _label(name: str, text: str, path: Path | str, line: int) -> int:
     return int(text)
 
 
-Reals = NDArray[np.float64]
 ON_TOPIC = ("similarity", "proximity", "debate", "bm25_premise", "bm25")
 STRENGTH = (
     "length", "word_length", "debate_talk", "second_person", "numbers", "claims", "questions",
@@ -230,9 +222,6 @@ def fit(
         rows: The candidates to learn from; all when left out.
         on_topic: The features of the model for the topic.
         strength: The features of the model for strength.
-
-    Raises:
-        UsageError: Too few arguments were read, or all are alike.
     """
     read = examples.relevance >= 0
     read = read if rows is None else read & rows

@@ -118,11 +118,7 @@ class Fusion:
 
 
 def checked_fusion(fusion: Fusion | None) -> Fusion:
-    """A method of fusion; the usual one for None.
-
-    Raises:
-        UsageError: It is something else.
-    """
+    """A method of fusion; the usual one for None."""
     if fusion is not None and not isinstance(fusion, Fusion):
         raise UsageError(
             f"found {type(fusion).__name__} as the fusion; expected one, such as Fusion('rrf')"

@@ -44,11 +44,6 @@ class _NeuralReranker(ABC):
         device: Such as `cpu` or `cuda`; an accelerator when left out, if there is one.
         download: Whether a model may be fetched from the hub. Otherwise a name must be in the
             cache of Hugging Face.
-
-    Raises:
-        DataError: The model is not on this machine, or cannot be used.
-        MissingExtraError: sentence-transformers is not installed.
-        UsageError: A number is too small, or it is a model of another kind.
     """
 
     _kind: ClassVar[str]
@@ -82,9 +77,6 @@ class _NeuralReranker(ABC):
         """The reordered ranking, with the model's scores; those of the others continue below.
 
         Of documents with equal scores the one that stood first goes first.
-
-        Raises:
-            DataError: The model fails, or gives a score that is no number.
         """
         top = ranking.best(self._depth)
         if not len(top):
@@ -148,11 +140,7 @@ class _NeuralReranker(ABC):
         return int(known)
 
     def _check(self) -> None:  # noqa: B027  # most models need no check
-        """Refuse a model of another kind.
-
-        Raises:
-            UsageError: It is one.
-        """
+        """Refuse a model of another kind."""
 
     @abstractmethod
     def _scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -108,9 +108,6 @@ class BoundedMoves(_Reordering):
         measure: One number per document, the higher the better; NaN where nothing is known.
         bound: The most places that a document may move, up or down; no bound when left out.
         depth: Number of the best documents that take part; all when left out.
-
-    Raises:
-        UsageError: The bound or the depth is below 0.
     """
 
     def __init__(self, measure: RankingSignal, bound: int | None = 10, depth: int | None = None):
@@ -132,9 +129,6 @@ class Promotion(_Reordering):
         measure: 1 or True for each chosen document, else 0 or False.
         chunk: Documents per chunk.
         depth: Number of the best documents that take part; all when left out.
-
-    Raises:
-        UsageError: The chunk is below 1 or the depth below 0.
     """
 
     def __init__(self, measure: RankingSignal, chunk: int = 10, depth: int | None = None):

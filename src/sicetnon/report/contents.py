@@ -187,12 +187,7 @@ def gather(
     baseline: Source | None,
     topics: Iterable[Topic] | Path | str | None,
 ) -> Contents:
-    """Gather the contents of a report. Runs are read one after the other, and not kept.
-
-    Raises:
-        UsageError: Scores, runs, judgments and baseline do not belong together.
-        DataError: A file cannot be used.
-    """
+    """Gather the contents of a report. Runs are read one after the other, and not kept."""
     if not scores:
         raise UsageError("found no score to report; evaluate at least one run")
     judgments = {each.name: each for each in _each_qrels(qrels)}

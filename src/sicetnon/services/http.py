@@ -55,9 +55,6 @@ class ApiKey:
     Args:
         service: The name of its service, for messages.
         key: The key; None or empty for none.
-
-    Raises:
-        UsageError: It cannot be a key. The message does not hold it.
     """
 
     def __init__(self, service: str, key: str | None):
@@ -77,7 +74,7 @@ class ApiKey:
         return re.sub(self.__form, HIDDEN, text, flags=re.IGNORECASE)
 
     def hide_bytes(self, data: bytes) -> bytes:
-        """As `hide`."""
+        """Bytes without the key, however it is escaped."""
         return re.sub(self.__form.encode(), HIDDEN.encode(), data, flags=re.IGNORECASE)
 
     def __bool__(self) -> bool:
@@ -641,9 +638,6 @@ def read_pages(
         parse: Ids and results of a page, and how many results the service counts in all; raises
             `UnusableAnswer`.
         wanted: Number of results wanted at most.
-
-    Raises:
-        ServiceError: A page is not available.
     """
     found: dict[str, H] = {}
     offset = total = 0

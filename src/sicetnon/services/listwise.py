@@ -154,11 +154,7 @@ def _tokens(prompt: str, count: int) -> int:
 
 
 def _named(body: bytes) -> list[int]:
-    """The numbers that an answer names, in its order.
-
-    Raises:
-        UnusableAnswer: It names none.
-    """
+    """The numbers that an answer names, in its order."""
     try:
         content = json.loads(body)["choices"][0]["message"]["content"]
         found = [int(number) for number in _NUMBER.findall(content)]

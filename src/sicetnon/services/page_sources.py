@@ -41,11 +41,7 @@ class PageSource:
 
 
 def from_index(index: IndexReader) -> PageSource:
-    """The pages of an index. BM25 as in Elasticsearch and ChatNoir (k1 = 1.2, b = 0.75).
-
-    Raises:
-        DataError: The index holds arguments.
-    """
+    """The pages of an index. BM25 as in Elasticsearch and ChatNoir (k1 = 1.2, b = 0.75)."""
     kind = index.manifest.records
     if kind not in PAGE_KINDS:
         raise DataError(f"is an index of {kind}; expected web pages", index.folder)

@@ -50,11 +50,6 @@ class Task(Generic[Source]):
 
         A stance classifier takes the place of the system's own, and so does the ranker of a folder
         in the system `answers`.
-
-        Raises:
-            DataError: The folder holds no ranker.
-            UsageError: The task has no system or no stance classifier of this name, or the system
-                ranks by no ranker.
         """
         self._check_name("system", name, self.systems)
         if ranker is not None:

@@ -74,9 +74,6 @@ def weighed(
         weights: The largest gain by each signal, by its name in `MEASURES`; others are off.
         objects: The additional weight of each object's name, in an index of the user.
         depth: Number of the best pages that are measured.
-
-    Raises:
-        UsageError: There is no such signal.
     """
     if unknown := sorted(set(weights) - set(MEASURES)):
         raise UsageError(f"unknown signal {', '.join(unknown)}; there are {', '.join(MEASURES)}")

@@ -36,9 +36,6 @@ def entity_features(texts: Sequence[str]) -> NDArray[np.float32]:
 
     Returns:
         0 or 1, shape (texts, 2).
-
-    Raises:
-        MissingExtraError: spaCy or its small English model is not installed.
     """
     found = np.zeros((len(texts), 2), dtype=np.float32)
     documents = _pipeline().pipe((text[:_LONGEST_TEXT] for text in texts), batch_size=32)
@@ -115,9 +112,6 @@ class MiniLM:
 
     Args:
         windows: `first` takes the first 512 tokens, `averaged` the mean over windows of 512.
-
-    Raises:
-        MissingExtraError: It is not installed.
     """
 
     def __init__(self, windows: Windows = "first"):
@@ -166,12 +160,7 @@ ENCODERS = tuple(_ENCODERS)
 
 @cache
 def named_encoder(name: str) -> Encoder:
-    """The encoder of a name; loaded once.
-
-    Raises:
-        UsageError: There is none.
-        MissingExtraError: It is not installed.
-    """
+    """The encoder of a name; loaded once."""
     if name not in _ENCODERS:
         raise UsageError(f"unknown encoder {name!r}; choose one of {', '.join(ENCODERS)}")
     kind, windows = _ENCODERS[name]
@@ -221,12 +210,7 @@ class TextClassifier:
 
     @classmethod
     def read(cls, name: str) -> TextClassifier:
-        """The trained classifier of a name.
-
-        Raises:
-            UsageError: It is not trained.
-            MissingExtraError: Its encoder is not installed.
-        """
+        """The trained classifier of a name."""
         parameters = read_parameters(name)
         return cls(predictor_of(parameters), named_encoder(parameters.card.encoder))
 
@@ -253,13 +237,7 @@ class StrengthRanker:
 
     @classmethod
     def read(cls) -> StrengthRanker:
-        """The trained ranker with the trained classifier.
-
-        Raises:
-            UsageError: One of them is not trained.
-            DataError: They were trained on vectors of different encoders.
-            MissingExtraError: The encoder, or the finder of named entities, is not installed.
-        """
+        """The trained ranker with the trained classifier."""
         parameters, quality = read_parameters(RANKER), TextClassifier.read(QUALITY)
         if parameters.card.encoder != quality.encoder.name:
             raise DataError(

@@ -261,10 +261,6 @@ def train_part(
         others: Texts that do not argue; for `uva-argumentativeness` alone.
         encoder: How texts become vectors; the ranker takes the quality classifier's.
         entities: Whether the ranker counts named entities.
-
-    Raises:
-        DataError: A file cannot be used.
-        UsageError: The arguments do not fit each other, or there is no such encoder.
     """
     if (part == uva.ARGUMENTATIVENESS) != bool(others):
         raise UsageError(f"--others goes with {uva.ARGUMENTATIVENESS}, which needs it")

@@ -402,9 +402,6 @@ def is_sound(rankings: Sequence[Ranking], task: str, topics: Iterable[str]) -> b
         rankings: The rankings of the run.
         task: The id of the task-year.
         topics: The numbers of the topics that the run should answer.
-
-    Raises:
-        UsageError: There is no such task.
     """
     contract = contract_of(task)
     numbers = [ranking.topic.number for ranking in rankings]
