@@ -13,8 +13,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from sicetnon.evaluation.inputs import load_qrels
 from sicetnon.evaluation.leaderboard import Part, judgments_checksum
-from sicetnon.evaluation.qrels import load_qrels
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("SICETNON_DATA", ROOT / "../shared/data"))

@@ -27,10 +27,17 @@ from sicetnon.evaluation.significance import randomisation_test
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.library.showing import Shown
-from sicetnon.ranker.labels import SQUARELY, Examples, joined, read_labels
-from sicetnon.ranker.model import Linear, RankerModel
-from sicetnon.ranker.stage import LearnedRanker
-from sicetnon.ranker.training import MEASURE, ON_TOPIC, STRENGTH, Folds
+from sicetnon.ranker.model import LearnedRanker, Linear, RankerModel
+from sicetnon.ranker.training import (
+    MEASURE,
+    ON_TOPIC,
+    SQUARELY,
+    STRENGTH,
+    Examples,
+    Folds,
+    joined,
+    read_labels,
+)
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic
 from sicetnon.tasks.touche_2020_task_1 import TASK, default

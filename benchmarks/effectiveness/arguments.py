@@ -21,7 +21,7 @@ from sicetnon.arguments.shouting import shouting
 from sicetnon.evaluation import Score, load_qrels, load_run
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.penalties import Penalties
+from sicetnon.ranking.stages import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking
 from sicetnon.retrieval.scoring import Coverage, FieldScore

@@ -38,7 +38,7 @@ from sicetnon.formats.passages import read_passages
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.ranking.blending import Blend
+from sicetnon.ranking.stages import Blend
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.retrieval.searcher import ObjectsRetriever

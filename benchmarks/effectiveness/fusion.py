@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from benchmarks.bench import DATA
 from sicetnon.evaluation import OFFICIAL_NDCG, Score, experiment, load_qrels, load_run
-from sicetnon.evaluation.intervals import mean_interval
-from sicetnon.evaluation.qrels import Qrels
+from sicetnon.evaluation.inputs import Qrels
+from sicetnon.evaluation.significance import mean_interval
 from sicetnon.ranking.fusion import Fusion, fuse
 from sicetnon.records import Run
 

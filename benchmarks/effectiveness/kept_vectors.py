@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.folders import cache_folder
-from sicetnon.uva.entities import entity_features
-from sicetnon.uva.representation import named_encoder
+from sicetnon.uva.text_models import entity_features, named_encoder
 
 AT_A_TIME = 200
 

@@ -18,7 +18,7 @@ import sicetnon
 from benchmarks.bench import DATA, opened
 from sicetnon.evaluation import experiment, load_qrels
 from sicetnon.formats.topics import read_topics
-from sicetnon.ranking.neural_rerankers import BiEncoder, CrossEncoder
+from sicetnon.ranking.rerankers import BiEncoder, CrossEncoder
 from sicetnon.records import Ranking, Topic
 from sicetnon.tasks.touche_2020_task_1 import TASK
 

@@ -31,8 +31,7 @@ from sicetnon.formats.identifiers import SEPARATOR, one_order
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs.candidates import CandidateReader, Candidates, Reals
-from sicetnon.pairs.coherence import contradicts
-from sicetnon.pairs.pairing import Pairs, Worth
+from sicetnon.pairs.pairing import Pairs, Worth, contradicts
 from sicetnon.records import ProcessedArgument, Ranking
 from sicetnon.tasks import touche_2020_task_1
 from sicetnon.tasks.touche_2022_task_1 import DEPTH, TASK, default

@@ -22,8 +22,8 @@ from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.evaluation import Score, load_qrels
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
+from sicetnon.ranking.stages import Blend
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking
 from sicetnon.retrieval.scoring import FieldScore

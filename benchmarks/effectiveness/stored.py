@@ -27,8 +27,7 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.index.annotations import AnnotationProgress, Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, annotate_index, build_index
-from sicetnon.ranking.fusion import Fusion
-from sicetnon.ranking.joint import Joint
+from sicetnon.ranking.fusion import Fusion, Joint
 from sicetnon.ranking.system import System
 from sicetnon.records import Retriever, Topic
 from sicetnon.retrieval.dense import Dense

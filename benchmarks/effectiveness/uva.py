@@ -32,19 +32,18 @@ from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.ranking.moves import BoundedMoves
+from sicetnon.ranking.stages import BoundedMoves
 from sicetnon.ranking.system import Stage, System
 from sicetnon.records import Ranking, Topic, said
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
 from sicetnon.text.analysis import named_analysis
-from sicetnon.uva import ANALYSIS, entities, systems
+from sicetnon.uva import ANALYSIS, systems, text_models
 from sicetnon.uva import text_models as uva
 from sicetnon.uva.predictors import SupportVectors, predictor_of
-from sicetnon.uva.ranknet import train
-from sicetnon.uva.representation import ENCODERS
-from sicetnon.uva.training import by_topic, is_good_of, train_argumentativeness
+from sicetnon.uva.text_models import ENCODERS
+from sicetnon.uva.training import by_topic, is_good_of, train_argumentativeness, train_ranknet
 
 CORPORA = {
     "Dagstuhl-15512 (51 of 320)": "dagstuhl-15512-partial.json",
@@ -165,7 +164,7 @@ def ranker_of(
     vectors = kept.encode(texts)
     quality = uva.TextClassifier(SupportVectors.fit(vectors, is_good_of(arguments)), kept)
     features = uva.strength_features(texts, vectors, quality, with_entities)
-    model = train(by_topic(arguments, features))
+    model = train_ranknet(by_topic(arguments, features))
     return uva.StrengthRanker(model, quality, with_entities)
 
 
@@ -307,7 +306,7 @@ def main() -> int:
     parser.add_argument("--entities", action="store_true", help="needs the extra entities")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="some tables only")
     given = parser.parse_args()
-    entities.entity_features = kept_entities()  # all rankers read the same texts
+    text_models.entity_features = kept_entities()  # all rankers read the same texts
     if not (DATA / "train" / "quality").is_dir():
         print(f"{DATA} is not there; set SICETNON_DATA", file=sys.stderr)
         return 1

@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from sicetnon.uva.predictors import SupportVectors
-from sicetnon.uva.ranknet import TopicFeatures, train
+from sicetnon.uva.training import TopicFeatures, train_ranknet
 
 Features = NDArray[np.float64]
 Rows = NDArray[np.float32] | Features
@@ -81,8 +81,8 @@ def rankers() -> dict[str, Fit]:
             return np.random.default_rng(len(features)).random(len(features))
 
     return {
-        "RankNet": train,
+        "RankNet": train_ranknet,
         "random forest": forest,
-        "LambdaRank": lambda topics: train(topics, pair_weights=swap_gains),
+        "LambdaRank": lambda topics: train_ranknet(topics, pair_weights=swap_gains),
         "(any order)": lambda _: Chance(),
     }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sicetnon.records import Topic
 from sicetnon.services.chatnoir import ChatNoirRetriever
-from sicetnon.services.pace import Patience
+from sicetnon.services.http import Patience
 
 SYSTEMS = ["rules", "model", "model in runs", "model less rules", "model in runs less rules"]
 

@@ -19,8 +19,7 @@ from sicetnon.formats.memory import memory_corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents, annotate_index
 from sicetnon.library.index import Index
-from sicetnon.ranking.fusion import Fusion
-from sicetnon.ranking.joint import Joint
+from sicetnon.ranking.fusion import Fusion, Joint
 from sicetnon.records import Topic
 from sicetnon.retrieval.dense import Dense
 from sicetnon.retrieval.scoring import FieldScore

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sicetnon.evaluation import evaluate, load_qrels, load_run
-from sicetnon.evaluation.intervals import draws, percentiles
+from sicetnon.evaluation.significance import draws, percentiles
 from sicetnon.records import RunLine
 
 DATA = Path(

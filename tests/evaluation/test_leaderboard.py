@@ -11,15 +11,15 @@ import pytest
 from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import UsageError
 from sicetnon.evaluation import evaluate
+from sicetnon.evaluation.inputs import load_qrels
 from sicetnon.evaluation.leaderboard import (
     Leaderboard,
-    Place,
+    RankedRow,
     judgments_checksum,
+    leaderboard_of,
     official_of,
-    placed,
     published,
 )
-from sicetnon.evaluation.qrels import load_qrels
 from sicetnon.evaluation.scores import Score
 from sicetnon.formats.qrels import read_qrels
 from sicetnon.records import Judgment
@@ -41,7 +41,7 @@ def score(**fields: object) -> Score:
     return replace(made, **fields)  # type: ignore[arg-type]
 
 
-def own(board: Leaderboard) -> dict[str, list[Place]]:
+def own(board: Leaderboard) -> dict[str, list[RankedRow]]:
     """The places of the user's runs, by dimension and corpus."""
     return {
         f"{table.dimension} {table.corpus}".strip(): [
@@ -55,14 +55,14 @@ def test_every_task_has_a_table_for_each_dimension() -> None:
     counts = {
         (table.dimension, table.corpus): len(table.places)
         for task in CONTRACTS
-        for table in placed(task).tables
+        for table in leaderboard_of(task).tables
         if task == "touche-2020-task-1"
     }
     assert counts == {("relevance", "args.me 1.0"): 20, ("relevance", "args.me 2020-04-01"): 12}
     rows = {
         (task, table.dimension): len(table.places)
         for task in CONTRACTS
-        for table in placed(task).tables
+        for table in leaderboard_of(task).tables
         if task != "touche-2020-task-1"
     }
     assert rows == {
@@ -108,14 +108,14 @@ def test_published_scores_by_example() -> None:
 
 
 def test_unknown_task() -> None:
-    for call in (published, placed):
+    for call in (published, leaderboard_of):
         with pytest.raises(UsageError, match="found the task 'x'; expected one of"):
             call("x")
 
 
 def test_tables_are_best_first_and_equal_scores_share_a_place() -> None:
     for task in CONTRACTS:
-        for table in placed(task).tables:
+        for table in leaderboard_of(task).tables:
             assert table.places[0].place == 1
             for number, (before, after) in enumerate(
                 zip(table.places, table.places[1:], strict=False), start=2
@@ -127,13 +127,13 @@ def test_tables_are_best_first_and_equal_scores_share_a_place() -> None:
 
 def test_other_judgments_place_no_run() -> None:
     judgments = [Judgment(topic, "d", 1) for topic in CONTRACTS[PASSAGES].topics]
-    board = placed(PASSAGES, [score()], {"q.qrels": judgments})
+    board = leaderboard_of(PASSAGES, [score()], {"q.qrels": judgments})
     assert not any(own(board).values())
     assert board.notes == (
         "mine.txt is not placed by its nDCG@5 of 0.700 on q.qrels: these are not the official "
         "judgments.",
     )
-    board = placed(PASSAGES, [score()], {"q.qrels": judgments[:20]})
+    board = leaderboard_of(PASSAGES, [score()], {"q.qrels": judgments[:20]})
     assert board.notes[0].endswith("they leave out 30 of the task's 50 topics.")
 
 
@@ -201,7 +201,7 @@ def test_held_text_is_never_official() -> None:
 def test_official_runs_stand_where_they_were_published() -> None:
     runs = [RUNS / PASSAGES / "Katana/run3.txt.gz", RUNS / PASSAGES / "Asuna/run1.txt.gz"]
     judgments = [QRELS / f"{PASSAGES}-{kind}.qrels" for kind in ("relevance", "quality", "stance")]
-    board = placed(PASSAGES, evaluate(runs, judgments))
+    board = leaderboard_of(PASSAGES, evaluate(runs, judgments))
     assert board.notes == ()
     for table in board.tables:
         assert sum(place.run is not None for place in table.places) == 2
@@ -223,7 +223,7 @@ def test_official_runs_stand_where_they_were_published() -> None:
 def test_a_run_on_other_judgments_is_left_out_with_the_reason() -> None:
     run = RUNS / "touche-2022-task-1/lgtm/seupd2122-lgtm_QE_NRR.txt.gz"
     path = QRELS / "touche-2022-task-1-relevance.odd-topics.qrels"
-    board = placed("touche-2022-task-1", evaluate(run, path))
+    board = leaderboard_of("touche-2022-task-1", evaluate(run, path))
     assert not any(own(board).values())
     assert "these are not the official judgments, since they leave out 25" in board.notes[0]
 
@@ -240,12 +240,12 @@ def test_scores_that_mean_another_thing_are_left_out() -> None:
         (score(qrels=name, topics=42), "it stands on 42 of the task's 50 topics"),
         (score(qrels=name, judged=0.008), "0.8% of its first results are judged, expected"),
     ):
-        board = placed(PASSAGES, [made])
+        board = leaderboard_of(PASSAGES, [made])
         assert not any(own(board).values())
         assert reason in board.notes[0]
-    board = placed("touche-2021-task-1", [score(qrels=name)])
+    board = leaderboard_of("touche-2021-task-1", [score(qrels=name)])
     assert f"these are the official judgments of {PASSAGES}" in board.notes[0]
-    board = placed(PASSAGES, [score(qrels=name, mean=0.7549)])
+    board = leaderboard_of(PASSAGES, [score(qrels=name, mean=0.7549)])
     place = own(board)["relevance"][0]
     assert (place.place, place.run, place.row.tag) == (2, "mine.txt", "mine")
     assert (place.row.topics, place.row.judged) == (50, 1.0)
@@ -259,12 +259,12 @@ def test_the_tables_of_2020_come_with_a_word_of_caution() -> None:
     def whole(kind: str) -> list[Judgment]:
         return [*read_qrels(QRELS / f"{task}-relevance-args-me-{kind}.odd-topics.qrels"), *rest]
 
-    board = placed(task, [score()], {"q.qrels": whole("1.0")})
+    board = leaderboard_of(task, [score()], {"q.qrels": whole("1.0")})
     assert [len(places) for places in own(board).values()] == [1, 0]
     assert "not known how the scores of 2020 were computed" in board.notes[0]
-    board = placed(task, [score()], {"q.qrels": whole("2020-04-01-uncorrected")})
+    board = leaderboard_of(task, [score()], {"q.qrels": whole("2020-04-01-uncorrected")})
     assert [len(places) for places in own(board).values()] == [0, 1]
-    board = placed(task, [score()], {"q.qrels": whole("2020-04-01-corrected")})
+    board = leaderboard_of(task, [score()], {"q.qrels": whole("2020-04-01-corrected")})
     assert not any(own(board).values())
     assert "corrected after the task" in board.notes[0]
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import UsageError
-from sicetnon.judging.agreement import Level, cohen_kappa, krippendorff_alpha
-from sicetnon.judging.combining import combine
+from sicetnon.judging.votes import Level, cohen_kappa, combine, krippendorff_alpha
 
 # Krippendorff, Computing Krippendorff's alpha-reliability (2011), part C: four observers, twelve
 # units, with missing data

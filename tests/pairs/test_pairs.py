@@ -25,10 +25,18 @@ from sicetnon.formats.runs import read_run
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.pairs.candidates import CandidateReader, Candidates
-from sicetnon.pairs.coherence import cohesion, contradicts, on_one_side
-from sicetnon.pairs.diversity import fold, spread
-from sicetnon.pairs.pairing import Pairing, Pairs, SentencePairs, Worth
-from sicetnon.pairs.sides import LearnedSides
+from sicetnon.pairs.pairing import (
+    LearnedSides,
+    Pairing,
+    Pairs,
+    SentencePairs,
+    Worth,
+    cohesion,
+    contradicts,
+    fold,
+    on_one_side,
+    spread,
+)
 from sicetnon.ranking.system import System
 from sicetnon.records import Topic
 from sicetnon.tasks.touche_2022_task_1 import TASK, default

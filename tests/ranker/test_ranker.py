@@ -15,13 +15,9 @@ import pytest
 from sicetnon import Argument, Index, Premise
 from sicetnon.cli import main
 from sicetnon.errors import DataError, UsageError
-from sicetnon.ranker.features import FEATURES, NAMES, FeatureReader
-from sicetnon.ranker.form import form_features
-from sicetnon.ranker.labels import Examples, labels_of, read_labels
-from sicetnon.ranker.model import SHIPPED, read_model
-from sicetnon.ranker.stage import LearnedRanker
-from sicetnon.ranker.training import Folds, fit
-from sicetnon.ranker.words import QuestionWords
+from sicetnon.ranker.features import FEATURES, NAMES, FeatureReader, QueryFeatures, text_features
+from sicetnon.ranker.model import SHIPPED, LearnedRanker, read_model
+from sicetnon.ranker.training import Examples, Folds, fit, labels_of, read_labels
 from sicetnon.records import Topic
 from sicetnon.tasks.touche_2020_task_1 import TASK
 
@@ -86,13 +82,13 @@ def test_features_are_in_their_ranges(index: Index) -> None:
 
 @pytest.mark.parametrize("text", ["", "?", "word", "“" * 50, "http://x " * 30])
 def test_any_text_has_features(index: Index, text: str) -> None:
-    found = form_features(text) | QuestionWords(index, text).features([text])[0]
+    found = text_features(text) | QueryFeatures(index, text).features([text])[0]
     assert set(found) < set(NAMES)
     assert np.isfinite(list(found.values())).all()
 
 
 def test_proximity_counts_words_that_stand_together(index: Index) -> None:
-    words = QuestionWords(index, "academic freedom")
+    words = QueryFeatures(index, "academic freedom")
     near, far, apart = words.features([f"academic {'x ' * gap}freedom" for gap in (5, 30, 90)])
     assert near["proximity"] == near["close_proximity"] == pytest.approx(1)
     assert far["proximity"] == pytest.approx(1)
@@ -104,10 +100,10 @@ def test_features_do_not_depend_on_the_hashes_of_a_process(index: Index) -> None
     code = """
 import sys
 from sicetnon import Index
-from sicetnon.ranker.words import QuestionWords
+from sicetnon.ranker.features import QueryFeatures
 words = [f"word{number}" for number in range(40)]
 with Index.open(sys.argv[1]) as index:
-    found = QuestionWords(index, " ".join(words) + " milk tenure teachers army study courts")
+    found = QueryFeatures(index, " ".join(words) + " milk tenure teachers army study courts")
     print(found.features(["milk tenure courts army study teachers word3 word5 word7"]))
 """
     said = {

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sicetnon.errors import UsageError
-from sicetnon.ranking.moves import BoundedMoves, Promotion, bounded_order, promoted_order
+from sicetnon.ranking.stages import BoundedMoves, Promotion, bounded_order, promoted_order
 from sicetnon.records import Ranking, Topic
 
 KEYS = st.lists(st.integers(0, 5) | st.floats(allow_infinity=False), max_size=60)

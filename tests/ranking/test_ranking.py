@@ -19,7 +19,7 @@ from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.document_store import RECORD_TYPES
 from sicetnon.index.writing import BuildOptions, annotate_index, build_index
 from sicetnon.library.index import Index
-from sicetnon.ranking.penalties import Penalties
+from sicetnon.ranking.stages import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.feedback import RM3

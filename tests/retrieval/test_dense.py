@@ -18,9 +18,8 @@ from sicetnon.index import annotations
 from sicetnon.index.annotations import Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import annotate_index
-from sicetnon.ranking.blending import Blend
-from sicetnon.ranking.fusion import Fusion
-from sicetnon.ranking.joint import Joint
+from sicetnon.ranking.fusion import Fusion, Joint
+from sicetnon.ranking.stages import Blend
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.dense import Dense, required_annotation
 from support.small_indexes import build, opened, passing_folder, places

@@ -20,9 +20,7 @@ from sicetnon.arguments.side.questions import has_sides, matter_of
 from sicetnon.errors import SicetnonError
 from sicetnon.evaluation import parse_measure
 from sicetnon.library.index import Index
-from sicetnon.services.pace import Patience
-from sicetnon.services.remote import Request, Service
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.http import Patience, Request, ResponseCache, Service
 from sicetnon.text.sentences import sentences
 from sicetnon.text.snippets import snippet
 from support.debates import both_sides

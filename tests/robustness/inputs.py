@@ -19,8 +19,7 @@ from robustness.mutations import mutated
 from robustness.trials import Trial
 from sicetnon.arguments.model.encoder import DebateEncoder
 from sicetnon.errors import SicetnonError
-from sicetnon.evaluation.qrels import load_qrels
-from sicetnon.evaluation.runs import load_run
+from sicetnon.evaluation.inputs import load_qrels, load_run
 from sicetnon.formats.argquality import read_quality
 from sicetnon.formats.argsme import read_arguments
 from sicetnon.formats.corpora import open_corpus
@@ -31,7 +30,7 @@ from sicetnon.formats.processed import read_processed
 from sicetnon.formats.tirex import read_documents, read_queries
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.manifest import read_manifest, recorded_analysis
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.http import ResponseCache
 from sicetnon.uva.parameters import read_parameters
 from sicetnon.validation import validate
 from support.corpus_files import EMPTY_PASSAGE, PASSAGE, lines, row, table

@@ -11,9 +11,7 @@ import pytest
 
 from sicetnon.errors import ServiceError
 from sicetnon.services import deadline
-from sicetnon.services.pace import Patience
-from sicetnon.services.remote import Request, Service
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.http import Patience, Request, ResponseCache, Service
 from support.dripping import DRIPS, dripping
 from support.patience import HANGS
 from support.service_double import ServiceDouble
@@ -44,7 +42,7 @@ def test_an_answer_that_drips_is_given_up(name: str, kind: object, tmp_path: Pat
 def test_an_answer_that_floods_is_given_up(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sicetnon.services.remote.LARGEST_ANSWER", 1 << 20)
+    monkeypatch.setattr("sicetnon.services.http.LARGEST_ANSWER", 1 << 20)
     monkeypatch.setattr(deadline, "_SLACK", 1 << 16)
     patience = replace(_PATIENCE, whole_timeout=HANGS)
     tracemalloc.start()

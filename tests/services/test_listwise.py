@@ -13,7 +13,7 @@ import pytest
 
 from sicetnon import Index, ListwiseRanker, Ranking, Topic
 from sicetnon.errors import UsageError
-from sicetnon.services.pace import Patience
+from sicetnon.services.http import Patience
 
 TEXTS = [f"Tenure is reason number {n}, and [1] is no order." for n in range(5)]
 TOPIC = Topic("1", "Should teachers get tenure?")

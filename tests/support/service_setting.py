@@ -9,7 +9,7 @@ from pathlib import Path
 from sicetnon.records import Topic
 from sicetnon.services.argsme import ArgsMeRetriever
 from sicetnon.services.chatnoir import ChatNoirRetriever
-from sicetnon.services.pace import Clock, Patience
+from sicetnon.services.http import Clock, Patience
 from support.patience import HANGS
 from support.service_double import ServiceDouble
 

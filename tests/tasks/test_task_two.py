@@ -14,7 +14,7 @@ from sicetnon.cli import main
 from sicetnon.formats.corpora import KINDS, Corpus
 from sicetnon.formats.runs import read_run
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.ranking.blending import Blend
+from sicetnon.ranking.stages import Blend
 from sicetnon.records import Entry, Passage, Ranking, Topic, WebPage
 from sicetnon.services.page_sources import as_page
 from sicetnon.text.analysis import named_analysis

@@ -22,7 +22,7 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
-from sicetnon.ranking.repeats import RepeatsLast
+from sicetnon.ranking.stages import RepeatsLast
 from sicetnon.ranking.stances import NoStances, RuleStances
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.scoring import FieldScore

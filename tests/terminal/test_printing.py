@@ -12,8 +12,8 @@ from rich.text import Text
 
 from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import PairedComparison, Score
-from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row, Table, placed
-from sicetnon.evaluation.tables import print_scores
+from sicetnon.evaluation.leaderboard import Leaderboard, RankedRow, Row, Table, leaderboard_of
+from sicetnon.evaluation.scores import print_scores
 from sicetnon.library.answers import Answer
 from sicetnon.records import Entry
 from sicetnon.terminal.answers import show_answers
@@ -198,7 +198,7 @@ def test_own_runs_show_topics_and_judged_share(width: int) -> None:
     task, tag = "touche-2022-task-2", "mine"
     row = Row(task, "relevance", "", "", tag, "nDCG@5", 0.5, 0.4, 0.6, topics=48, judged=0.913)
     published = Row(task, "relevance", "", "Captain Levi", "levi", "nDCG@5", 0.7)
-    places = (Place(1, published), Place(2, row, "mine.txt"))
+    places = (RankedRow(1, published), RankedRow(2, row, "mine.txt"))
     shown = screen(width)
     notes = ("other.txt is not placed by its nDCG@5 of 0.900 on q.qrels: " + "why " * 30,)
     show_leaderboard(Leaderboard(task, (Table("relevance", "", places),), notes), shown)
@@ -211,7 +211,7 @@ def test_own_runs_show_topics_and_judged_share(width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("task", CONTRACTS)
 def test_published_tables_fit_and_leave_out_what_is_not_known(task: str, width: int) -> None:
-    board = placed(task)
+    board = leaderboard_of(task)
     shown = screen(width)
     show_leaderboard(board, shown)
     found = lines(shown)
@@ -224,7 +224,7 @@ def test_a_long_name_breaks_after_punctuation() -> None:
     name = "seupd2021-rck-stop-kstem-doShingle-false-Dirichlet-mu-2000.0-topics-2021"
     row = Row(TASK, "relevance", "", "Pippin Took", name, "nDCG@5", 0.7, 0.6, 0.8)
     shown = screen(70)
-    show_leaderboard(Leaderboard(TASK, (Table("relevance", "", (Place(1, row),)),)), shown)
+    show_leaderboard(Leaderboard(TASK, (Table("relevance", "", (RankedRow(1, row),)),)), shown)
     # the head, a rule, then the name, with other columns beside its first line
     first, *rest = [line for line in lines(shown) if "-" in line or "2021" in line][1:]
     parts = [first.split()[3], *map(str.strip, rest)]

@@ -25,9 +25,9 @@ from sicetnon.text.analysis import named_analysis
 from sicetnon.uva import text_models as uva
 from sicetnon.uva.parameters import LearnedParameters, ModelCard, read_parameters, write_parameters
 from sicetnon.uva.predictors import Perceptron, SupportVectors, predictor_of
-from sicetnon.uva.ranknet import TopicFeatures, Training, score_gradient, train
-from sicetnon.uva.representation import ENCODERS, HashedWords, named_encoder
 from sicetnon.uva.systems import by_strength
+from sicetnon.uva.text_models import ENCODERS, HashedWords, named_encoder
+from sicetnon.uva.training import TopicFeatures, Training, score_gradient, train_ranknet
 from support.quality_files import BAD, GOOD
 
 
@@ -53,7 +53,7 @@ class TestRepresentation:
             named_encoder("x")
 
     def test_windows_of_a_model_are_averaged(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from sicetnon.uva import representation
+        from sicetnon.uva import text_models
 
         class Model:
             def tokenizer(self, text: str, **_: Any) -> dict[str, list[tuple[int, int]]]:
@@ -62,20 +62,20 @@ class TestRepresentation:
             def encode(self, texts: list[str], **_: Any) -> Any:
                 return np.array([[text.count("a") > 0, text.count("b") > 0] for text in texts])
 
-        monkeypatch.setattr(representation, "_load_minilm", Model)
+        monkeypatch.setattr(text_models, "_load_minilm", Model)
         text = "a" * 510 + "b" * 3
-        averaged = representation.MiniLM("averaged")
+        averaged = text_models.MiniLM("averaged")
         assert np.allclose(averaged.encode([text, "a", ""]), [[0.5**0.5] * 2, [1, 0], [0, 0]])
-        assert representation.MiniLM("first").encode(["b"]).tolist() == [[0, 1]]
+        assert text_models.MiniLM("first").encode(["b"]).tolist() == [[0, 1]]
         assert averaged.encode([]).shape == (0, 384)
 
     def test_without_the_model_the_extra_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from sicetnon.uva import representation
+        from sicetnon.uva import text_models
 
-        monkeypatch.setattr(representation, "_MODEL", "no_such_package")
-        representation._load_minilm.cache_clear()
+        monkeypatch.setattr(text_models, "_MINILM", "no_such_package")
+        text_models._load_minilm.cache_clear()
         with pytest.raises(MissingExtraError, match=r"sicetnon\[encoder\]"):
-            representation.MiniLM()
+            text_models.MiniLM()
 
 
 def gradient_by_differences(cost: Callable[[Any], float], at: Any) -> Any:
@@ -101,10 +101,10 @@ class TestRanking:
         for _ in range(12):
             features = random.normal(size=(10, 4))
             topics.append(TopicFeatures(features, np.digitize(features[:, 0], [-1, 0, 1]) * 1.0))
-        network = train(topics, Training(epochs=60), pair_weights)
+        network = train_ranknet(topics, Training(epochs=60), pair_weights)
         features = random.normal(size=(200, 4))
         assert np.corrcoef(network.predict(features), features[:, 0])[0, 1] > 0.9
-        again = train(topics, Training(epochs=60), pair_weights)
+        again = train_ranknet(topics, Training(epochs=60), pair_weights)
         assert (again.predict(features) == network.predict(features)).all()
 
     def test_only_the_best_are_sorted(self, index: IndexReader) -> None:
@@ -205,7 +205,7 @@ class TestFitting:
 
 class TestEntities:
     def test_without_spacy_the_extra_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from sicetnon.uva import entities
+        from sicetnon.uva import text_models
 
         whole = builtins.__import__
 
@@ -214,19 +214,19 @@ class TestEntities:
                 raise ImportError(name)
             return whole(name, *rest)
 
-        entities._pipeline.cache_clear()
+        text_models._pipeline.cache_clear()
         monkeypatch.setattr(builtins, "__import__", lacking)
         with pytest.raises(MissingExtraError, match=r"sicetnon\[entities\]"):
-            entities.entity_features(["a"])
+            text_models.entity_features(["a"])
 
     @pytest.mark.filterwarnings("ignore")
     def test_numbers_and_names(self) -> None:
         pytest.importorskip("spacy")
-        from sicetnon.uva import entities
+        from sicetnon.uva import text_models
 
-        entities._pipeline.cache_clear()
+        text_models._pipeline.cache_clear()
         try:
-            found = entities.entity_features(
+            found = text_models.entity_features(
                 ["It costs $5 in Berlin.", "nothing here", "30% of it"]
             )
         except MissingExtraError:

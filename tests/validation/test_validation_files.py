@@ -20,7 +20,7 @@ from sicetnon.evaluation import load_run
 from sicetnon.formats.runs import read_run, run_text
 from sicetnon.records import Ranking, Run, Topic
 from sicetnon.validation import validate
-from sicetnon.validation.columns import is_sound
+from sicetnon.validation.validator import is_sound
 from support.validation_cases import (
     ARGUMENTS,
     PAIRS,

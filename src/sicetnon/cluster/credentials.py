@@ -12,7 +12,7 @@ from typing import Any
 
 from sicetnon.cluster.address import Address
 from sicetnon.errors import DataError, UsageError
-from sicetnon.services.api_key import HIDDEN, ApiKey
+from sicetnon.services.http import HIDDEN, ApiKey
 
 PREFIX = "SICETNON_CLUSTER_"
 FILE = f"{PREFIX}FILE"

@@ -28,7 +28,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _leaderboard(options: argparse.Namespace) -> None:
     from sicetnon.evaluation import EvaluationWarning, evaluate, load_qrels
-    from sicetnon.evaluation.leaderboard import placed
+    from sicetnon.evaluation.leaderboard import leaderboard_of
     from sicetnon.terminal.console import console, warnings_as_lines
     from sicetnon.terminal.tables import show_leaderboard
 
@@ -38,7 +38,7 @@ def _leaderboard(options: argparse.Namespace) -> None:
     with warnings_as_lines(EvaluationWarning, say):
         qrels = {file: load_qrels(file) for file in options.qrels}
         scores = evaluate(options.runs, list(qrels.values())) if options.runs else []
-        board = placed(options.task, scores, qrels)
+        board = leaderboard_of(options.task, scores, qrels)
     if options.json:
         print_json(board.as_json())
     else:

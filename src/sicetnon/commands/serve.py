@@ -90,7 +90,7 @@ def _serve(options: argparse.Namespace) -> None:
 def _say_missing(index: Index, judging: Path, say: Callable[[str], None]) -> None:
     """Say how many documents of a pool assessors cannot read, since the index lacks them."""
     from sicetnon.judging import JudgingFile
-    from sicetnon.report.texts import Texts
+    from sicetnon.report.contents import Texts
 
     with JudgingFile(judging) as file:
         documents = file.documents[:_LOOKED_UP]

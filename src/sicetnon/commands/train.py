@@ -88,8 +88,7 @@ def _train_ranker(options: argparse.Namespace) -> None:
     from sicetnon.cluster.places import open_index
     from sicetnon.formats.jsontext import name_of
     from sicetnon.formats.topics import read_topics
-    from sicetnon.ranker.card import train
-    from sicetnon.ranker.labels import Examples, labels_of
+    from sicetnon.ranker.training import Examples, labels_of, train_ranker
     from sicetnon.tasks.touche_2020_task_1 import TASK
     from sicetnon.terminal.console import console, show_facts
 
@@ -101,7 +100,7 @@ def _train_ranker(options: argparse.Namespace) -> None:
     command += [f"--topics {options.topics.name}"] if options.topics else []
     with open_index(options.index) as index:
         examples = Examples(index, TASK.system("default", index), labels)
-    figures = train(examples, options.output, " ".join([*command, "-o DIR"]))
+    figures = train_ranker(examples, options.output, " ".join([*command, "-o DIR"]))
     if not options.quiet:
         facts = [("written to", str(options.output))]
         show_facts(facts + [(name, f"{value:.3f}") for name, value in figures.items()], console())

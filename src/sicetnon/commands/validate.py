@@ -39,7 +39,7 @@ def _validate(options: argparse.Namespace) -> None:
     from sicetnon.cluster.places import open_index
     from sicetnon.terminal.console import console, line_printer
     from sicetnon.validation import validate
-    from sicetnon.validation.known import known_to
+    from sicetnon.validation.validator import known_to
 
     with contextlib.ExitStack() as stack:
         index = stack.enter_context(open_index(options.index)) if options.index else None

@@ -1,13 +1,16 @@
 """Evaluation of runs: measures, rules, intervals, significance, experiments, published scores."""
 
-from sicetnon.evaluation.baseline import PairedComparison
-from sicetnon.evaluation.corpus import JudgedCoverage, check_corpus
 from sicetnon.evaluation.experiment import Experiment, experiment
+from sicetnon.evaluation.inputs import Qrels, load_qrels, load_run, load_topics
 from sicetnon.evaluation.measures import OFFICIAL_NDCG, Measure, parse_measure
-from sicetnon.evaluation.qrels import Qrels, load_qrels
-from sicetnon.evaluation.runs import load_run
-from sicetnon.evaluation.scores import EvaluationWarning, Score, evaluate
-from sicetnon.evaluation.topics import load_topics
+from sicetnon.evaluation.scores import (
+    EvaluationWarning,
+    JudgedCoverage,
+    Score,
+    check_corpus,
+    evaluate,
+)
+from sicetnon.evaluation.significance import PairedComparison
 from sicetnon.records import Run
 
 __all__ = [

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sicetnon.checks import check_number, check_retrieved, shown
 from sicetnon.errors import UsageError, counted, needing
-from sicetnon.evaluation.intervals import SAMPLES, SEED
-from sicetnon.evaluation.qrels import load_qrels
-from sicetnon.evaluation.runs import load_run
-from sicetnon.evaluation.scores import Score, evaluate
-from sicetnon.evaluation.sources import Source, Sources, each_source
-from sicetnon.evaluation.tables import as_html, plain_text
-from sicetnon.evaluation.topics import TopicSource, load_topics
+from sicetnon.evaluation.inputs import (
+    Source,
+    Sources,
+    TopicSource,
+    each_source,
+    load_qrels,
+    load_run,
+    load_topics,
+)
+from sicetnon.evaluation.scores import Score, as_html, evaluate, plain_text
+from sicetnon.evaluation.significance import SAMPLES, SEED
 from sicetnon.records import Retriever, Run, Topic
 from sicetnon.values import check_texts
 

@@ -21,9 +21,8 @@ import msgspec
 
 from sicetnon.contracts import Dimension, contract_of
 from sicetnon.evaluation import stance
-from sicetnon.evaluation.qrels import Qrels, load_qrels
+from sicetnon.evaluation.inputs import Qrels, Source, load_qrels
 from sicetnon.evaluation.scores import Score
-from sicetnon.evaluation.sources import Source
 
 MEASURE = "nDCG@5"
 Part = Literal["whole", "odd"]
@@ -48,7 +47,7 @@ class Row:
         team: Who made the run.
         tag: The run.
         measure: `nDCG@5`, or `MacroF1` for stances.
-        low: The lower bound of its 95% interval; None where none was published.
+        low: The lower bound of its 95% interval, or None if none was published.
         high: The upper bound, likewise.
         lines: For stances: on how many lines of the run the score stands (N).
         team_mean: For stances: the score of all the team's runs together.
@@ -74,7 +73,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedRow:
     """A row of a leaderboard that includes a user's runs.
 
     Attributes:
@@ -94,7 +93,7 @@ class Table:
 
     dimension: Dimension
     corpus: str
-    places: tuple[Place, ...]
+    places: tuple[RankedRow, ...]
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def published(task: str) -> list[Row]:
     return [row for row in _rows() if row.task == task]
 
 
-def placed(
+def leaderboard_of(
     task: str, scores: Sequence[Score] = (), qrels: Mapping[str, Source | Qrels] | None = None
 ) -> Leaderboard:
     """The published tables of a task with a user's runs in them.
@@ -276,7 +275,7 @@ def _tables(rows: Sequence[Row], own: Sequence[tuple[str, Row]]) -> Iterator[Tab
         ]
         here.sort(key=lambda pair: -float(_decimals(pair[1].mean)))
         means = [_decimals(row.mean) for _, row in here]
-        places = (Place(means.index(_decimals(row.mean)) + 1, row, run) for run, row in here)
+        places = (RankedRow(means.index(_decimals(row.mean)) + 1, row, run) for run, row in here)
         yield Table(dimension, corpus, tuple(places))
 
 

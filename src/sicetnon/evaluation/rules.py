@@ -20,8 +20,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from sicetnon.errors import UsageError
-from sicetnon.evaluation.qrels import Qrels
-from sicetnon.evaluation.runs import order_by_score
+from sicetnon.evaluation.inputs import Qrels, order_by_score
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Ranking, Run
 from sicetnon.stopping import check_wanted
@@ -39,11 +38,7 @@ class Shortened(NamedTuple):
 
 
 def check_rule(rule: str) -> ScoringRule:
-    """The rule of this name.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """The rule of this name."""
     for known in SCORING_RULES:
         if rule == known:
             return known

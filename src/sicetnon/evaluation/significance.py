@@ -1,22 +1,117 @@
-"""Tests of significance over topics, and their correction for many comparisons.
+"""Statistics over topics: confidence intervals, tests of significance, comparison with a baseline.
 
-Sources: Fisher's randomisation test and the t test as in Smucker, Allan and Carterette, A
-Comparison of Statistical Significance Tests for Information Retrieval Evaluation, CIKM 2007;
-the correction of Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian
-Journal of Statistics 1979. All p-values are two-sided.
+Sources: the percentile bootstrap of Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+chapter 13: the topics are drawn with replacement, the score is computed on each draw, and the
+interval leaves out the same share of the draws at either end. Fisher's randomisation test and
+the t test as in Smucker, Allan and Carterette, A Comparison of Statistical Significance Tests for
+Information Retrieval Evaluation, CIKM 2007; the correction of Holm, A Simple Sequentially
+Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979. All p-values are
+two-sided.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.evaluation.intervals import SEED, row_blocks
 from sicetnon.stopping import check_wanted
+
+SAMPLES = 1000
+CONFIDENCE = 0.95
+SEED = 2022
+# numbers of a block: 16 MiB
+_BLOCK_NUMBERS = 1 << 21
+# draws of so many numbers are kept for the next score, which has the same: 1 MiB
+_KEPT_NUMBERS = 1 << 17
+
+
+class Interval(NamedTuple):
+    """The bounds of a confidence interval; NaN where there is no topic."""
+
+    low: float
+    high: float
+
+
+def bootstrap(
+    statistic: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    topics: int,
+    samples: int,
+    seed: int,
+) -> NDArray[np.float64]:
+    """A statistic of topics drawn with replacement.
+
+    Every run is given the same draws, so that its interval does not depend on the company that
+    it is scored in. They are made block by block: judgments may have a million topics.
+
+    Args:
+        statistic: From the positions of drawn topics, shape (m, topics), to m numbers.
+        topics: Number of topics.
+        samples: Number of draws.
+        seed: Of the random numbers.
+
+    Returns:
+        Shape (samples,).
+    """
+    if topics * samples <= _KEPT_NUMBERS:
+        return statistic(_few_draws(topics, samples, seed))
+    return np.concatenate([statistic(block) for block in _blocks(topics, samples, seed)])
+
+
+def draws(topics: int, samples: int = SAMPLES, seed: int = SEED) -> NDArray[np.int64]:
+    """The positions of topics drawn with replacement, as `bootstrap` draws them.
+
+    Returns:
+        Shape (samples, topics), values in [0, topics).
+    """
+    return np.concatenate(list(_blocks(topics, samples, seed)))
+
+
+_few_draws = functools.lru_cache(maxsize=8)(draws)
+
+
+def _blocks(topics: int, samples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    random = np.random.default_rng(seed)
+    for rows in row_blocks(samples, topics):
+        check_wanted()
+        yield random.integers(topics, size=(rows, topics))
+
+
+def row_blocks(rows: int, columns: int, most: int = 4096) -> Iterator[int]:
+    """The sizes of blocks of rows that stay within a limit of numbers, and of `most` rows.
+
+    Each block but the last has a multiple of four rows: numpy draws four small numbers from one
+    word, and drops what is left of a word at the end of a block.
+    """
+    size = max(min(most, _BLOCK_NUMBERS // max(columns, 1)) // 4 * 4, 4)
+    for first in range(0, rows, size):
+        yield min(size, rows - first)
+
+
+def percentiles(statistics: NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
+    """The interval that holds the middle share of what a statistic was on each draw."""
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(statistics, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+def mean_interval(values: Sequence[float], samples: int = SAMPLES, seed: int = SEED) -> Interval:
+    """The 95% interval of a mean over topics.
+
+    The same seed gives the same interval.
+    """
+    if not len(values):
+        return Interval(math.nan, math.nan)
+    array = np.asarray(values, dtype=np.float64)
+    drawn = bootstrap(lambda block: array[block].mean(axis=1), len(array), samples, seed)
+    return percentiles(drawn)
+
 
 EXACT_TOPICS = 16
 """Up to so many topics that differ, all 2^n assignments are tried; beyond, a sample of them."""
@@ -44,7 +139,7 @@ def randomisation_test(differences: NDArray[np.float64], seed: int = SEED) -> fl
 
 
 def randomised(statistic: Statistic, differ: NDArray[np.bool_], seed: int) -> float:
-    """The share of assignments of signs on which a statistic is at least as large as it is.
+    """The share of assignments of signs on which a statistic is at least as large as observed.
 
     Args:
         statistic: From signs, shape (m, topics), to a number for each of the m assignments.
@@ -133,3 +228,66 @@ def holm(p_values: Sequence[float]) -> list[float]:
     for place, p in zip(known, itertools.accumulate(scaled, max), strict=True):
         corrected[place] = min(p, 1.0)
     return corrected
+
+
+@dataclass(frozen=True)
+class PairedComparison:
+    """A run compared with a baseline, over the topics that count for both.
+
+    Attributes:
+        baseline: The name of the baseline.
+        difference: The run's score less the baseline's; NaN without a common topic.
+        common: Number of topics that count for both.
+        wins: Topics on which the run is better.
+        ties: Topics on which both are the same.
+        losses: Topics on which the baseline is better.
+        p_randomisation: Fisher's randomisation test.
+        p_t: Student's t test of paired values; NaN where it does not apply (stances, one topic).
+        p_randomisation_corrected: The first, corrected for the number of runs compared (Holm).
+        p_t_corrected: The second, likewise.
+    """
+
+    baseline: str
+    difference: float
+    common: int
+    wins: int
+    ties: int
+    losses: int
+    p_randomisation: float
+    p_t: float
+    p_randomisation_corrected: float = math.nan
+    p_t_corrected: float = math.nan
+
+
+def compare(
+    run: Mapping[str, float], baseline: Mapping[str, float], name: str, seed: int = SEED
+) -> PairedComparison:
+    """Compare the means of a measure, by its values for each topic that counts."""
+    common = sorted(run.keys() & baseline.keys())
+    differences = np.array([run[topic] - baseline[topic] for topic in common], dtype=np.float64)
+    return PairedComparison(
+        name,
+        float(differences.mean()) if common else math.nan,
+        len(common),
+        *wins_ties_losses(differences),
+        randomisation_test(differences, seed),
+        paired_t_test(differences),
+    )
+
+
+def correct(comparisons: Sequence[PairedComparison]) -> list[PairedComparison]:
+    """The comparisons of several runs with one baseline, corrected for their number (Holm)."""
+    randomisation = holm([comparison.p_randomisation for comparison in comparisons])
+    student = holm([comparison.p_t for comparison in comparisons])
+    return [
+        replace(comparison, p_randomisation_corrected=p_randomisation, p_t_corrected=p_t)
+        for comparison, p_randomisation, p_t in zip(
+            comparisons, randomisation, student, strict=True
+        )
+    ]
+
+
+def wins_ties_losses(differences: NDArray[np.float64]) -> tuple[int, int, int]:
+    """Wins, ties and losses."""
+    wins, losses = int((differences > ROUNDING).sum()), int((differences < -ROUNDING).sum())
+    return wins, len(differences) - wins - losses, losses

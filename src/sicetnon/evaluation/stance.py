@@ -9,8 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.evaluation.intervals import SAMPLES, SEED, Interval, bootstrap, percentiles
-from sicetnon.evaluation.qrels import Qrels
+from sicetnon.evaluation.inputs import Qrels
+from sicetnon.evaluation.significance import (
+    SAMPLES,
+    SEED,
+    Interval,
+    PairedComparison,
+    bootstrap,
+    percentiles,
+    randomised,
+    wins_ties_losses,
+)
 from sicetnon.formats.qrels import STANCES
 from sicetnon.records import Ranking, Run
 
@@ -110,6 +119,47 @@ def macro_f1(confusions: NDArray[np.int64]) -> NDArray[np.float64]:
     # F1 = 2 TP / (2 TP + FP + FN), and TP + FN are the judged, TP + FP the found
     scores: NDArray[np.float64] = (2 * hits / np.maximum(judged + found, 1)).mean(axis=-1)
     return scores
+
+
+def compare_stances(
+    run: Mapping[str, NDArray[np.int64]],
+    baseline: Mapping[str, NDArray[np.int64]],
+    name: str,
+    seed: int = SEED,
+) -> PairedComparison:
+    """Compare macro-F1, which is no mean over topics: only the randomisation test applies.
+
+    Wins, ties and losses go by the share of a topic's labelled lines with the judged stance.
+
+    Topics have confusion matrices of shape (4, 5).
+    """
+    common = sorted(run.keys() & baseline.keys())
+    if not common:
+        return PairedComparison(name, math.nan, 0, 0, 0, 0, math.nan, math.nan)
+    ours, theirs = (
+        np.stack([matrices[topic] for topic in common]).astype(np.float64)
+        for matrices in (run, baseline)
+    )
+    middle, half = (ours + theirs).sum(axis=0) / 2, (ours - theirs) / 2
+
+    def difference(signs: NDArray[np.float64]) -> NDArray[np.float64]:
+        # a sign of -1 gives the lines of that topic in either run to the other run
+        moved = (signs @ half.reshape(len(common), -1)).reshape(-1, len(STANCES), len(FOUND))
+        return macro_f1(middle + moved) - macro_f1(middle - moved)
+
+    differ = (half != 0).any(axis=(1, 2))
+    ours_right, theirs_right = (
+        np.trace(matrices, axis1=1, axis2=2) / matrices.sum(axis=(1, 2))
+        for matrices in (ours, theirs)
+    )
+    return PairedComparison(
+        name,
+        float(difference(np.ones((1, len(common))))[0]),
+        len(common),
+        *wins_ties_losses(ours_right - theirs_right),
+        randomised(difference, differ, seed),
+        math.nan,
+    )
 
 
 def _confusion(ranking: Ranking, labels: Mapping[str, str]) -> NDArray[np.int64]:

@@ -11,13 +11,12 @@ import msgspec
 
 from sicetnon.contracts import has_pairs
 from sicetnon.errors import DataError, UsageError
-from sicetnon.evaluation.qrels import recognise, unordered_labels
+from sicetnon.evaluation.inputs import dimension_of, unordered_labels
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.identifiers import all_pairs, one_order
 from sicetnon.formats.qrels import SIDES, STANCES, qrels_text, read_qrels
-from sicetnon.judging.combining import Combination, combine
 from sicetnon.judging.store import JudgingFile
-from sicetnon.judging.votes import events, standing_votes
+from sicetnon.judging.votes import Combination, combine, events, standing_votes
 from sicetnon.platforms import make_folder
 from sicetnon.records import Judgment
 
@@ -167,4 +166,4 @@ def _dimension(path: Path | str, labels: set[str]) -> str:
         return "side"
     if labels <= set(STANCES):
         return "stance"
-    return recognise(str(path), {"": {}})
+    return dimension_of(str(path), {"": {}})

@@ -10,9 +10,7 @@ from pathlib import Path
 from sicetnon.checks import check_number
 from sicetnon.contracts import has_pairs
 from sicetnon.errors import DataError, UsageError
-from sicetnon.evaluation.runs import load_run
-from sicetnon.evaluation.sources import Sources, each_source
-from sicetnon.evaluation.topics import TopicSource, load_topics
+from sicetnon.evaluation.inputs import Sources, TopicSource, each_source, load_run, load_topics
 from sicetnon.formats.identifiers import all_pairs, check_identifier
 from sicetnon.formats.jsontext import name_of, whole_text
 from sicetnon.formats.runs import unordered

@@ -1,20 +1,159 @@
-"""Read a judging file: votes, progress, agreement and disagreements."""
+"""Votes of a judging file: progress, agreement, disagreements, and one label of several."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from numbers import Real
+from typing import Any, Literal, get_args
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.judging.agreement import cohen_kappa, krippendorff_alpha
 from sicetnon.judging.scales import Scale
 from sicetnon.judging.store import JudgingFile
+
+Level = Literal["nominal", "ordinal", "interval"]
+
+
+def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
+    """Cohen's kappa: how far two assessors agree beyond chance, (p_o - p_e) / (1 - p_e).
+
+    p_o is the share of equal labels, p_e the share that is expected of two assessors who draw
+    labels with their own frequencies.
+
+    Source: J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological
+    Measurement 20 (1960).
+
+    Args:
+        first: The labels of an assessor, shape (n,).
+        second: Those of the other for the same documents, shape (n,).
+
+    Returns:
+        At most 1; 0 is chance. NaN where there is no label, or both give one label throughout.
+
+    Raises:
+        UsageError: The numbers of labels differ, or one is no list of labels.
+    """
+    own, others = _label_counts(first), _label_counts(second)
+    if len(first) != len(second):
+        raise UsageError(f"found {len(first)} and {len(second)} labels; expected as many of both")
+    count = len(first)
+    if not count:
+        return math.nan
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / count
+    chance = sum((own[label] / count) * (others[label] / count) for label in own | others)
+    return math.nan if chance == 1 else (observed - chance) / (1 - chance)
+
+
+def krippendorff_alpha(units: Sequence[Sequence[float]], level: Level = "nominal") -> float:
+    """Krippendorff's alpha: 1 - D_o / D_e, the observed by the expected disagreement.
+
+    Source: K. Krippendorff, Computing Krippendorff's alpha-reliability (2011): the coincidence
+    matrix, and the metrics of nominal, ordinal and interval data.
+
+    Args:
+        units: For each document the labels that it got, in any order; documents with fewer than
+            two do not count. Words are given as numbers, whose order matters to no nominal value.
+        level: How labels differ: `nominal`: equal or not; `ordinal`: by the number of labels
+            between them; `interval`: by the square of their difference.
+
+    Returns:
+        At most 1; 0 is chance. NaN where no document has two labels, or all labels are equal.
+
+    Raises:
+        UsageError: A label is no number, or there is no such level.
+    """
+    if level not in get_args(Level):
+        raise UsageError(f"found the level {level!r}; expected of {', '.join(get_args(Level))}")
+    paired = [unit for unit in map(_numbers, _label_list(units)) if len(unit) > 1]
+    values = sorted({value for unit in paired for value in unit})
+    if len(values) < 2:
+        return math.nan
+    place = {value: at for at, value in enumerate(values)}
+    coincidences = np.zeros((len(values), len(values)))
+    for unit in paired:
+        counts = np.bincount([place[value] for value in unit], minlength=len(values))
+        pairs = np.outer(counts, counts) - np.diag(counts)
+        coincidences += pairs / (len(unit) - 1)
+    totals = coincidences.sum(axis=1)
+    differences = _differences(np.array(values, dtype=np.float64), totals, level)
+    size = totals.sum()
+    expected = (np.outer(totals, totals) * differences).sum() / (size - 1)
+    return float(1 - (coincidences * differences).sum() / expected)
+
+
+def _label_counts(labels: object) -> Counter[Hashable]:
+    try:
+        return Counter(_label_list(labels))
+    except TypeError:  # one is a list
+        raise UsageError("found a list among the labels; expected words or numbers") from None
+
+
+def _numbers(unit: object) -> list[float]:
+    values = [float(value) if isinstance(value, Real) else math.nan for value in _label_list(unit)]
+    if not all(map(math.isfinite, values)):
+        raise UsageError(f"found {unit!r:.80} as labels of a document; expected numbers")
+    return values
+
+
+def _label_list(values: Any) -> Sequence[Any]:
+    """A list, refused if it is something else."""
+    if isinstance(values, str | Mapping) or not isinstance(values, Collection):
+        raise UsageError(f"found {type(values).__name__}; expected a list of labels")
+    return list(values)
+
+
+def _differences(
+    values: NDArray[np.float64], totals: NDArray[np.float64], level: Level
+) -> NDArray[np.float64]:
+    """The squared difference of each two labels, shape (labels, labels)."""
+    if level == "nominal":
+        return 1.0 - np.eye(len(values))
+    if level == "interval":
+        squared: NDArray[np.float64] = np.subtract.outer(values, values) ** 2
+        return squared
+    # the labels from one to the other, the two ends by half
+    middles = np.cumsum(totals) - totals / 2
+    steps: NDArray[np.float64] = np.subtract.outer(middles, middles) ** 2
+    return steps
+
+
+Combination = Literal["majority", "median", "lowest"]
+COMBINATIONS: tuple[Combination, ...] = ("majority", "median", "lowest")
+
+
+def combine(labels: Sequence[str], by: Combination, is_graded: bool) -> str | None:
+    """The label of a document.
+
+    Args:
+        labels: The labels that it got, at least one.
+        by: `majority`: the label that most gave; of grades that as many gave, the lowest.
+            `median`: the middle grade, the lower one of two. `lowest`: the lowest grade.
+        is_graded: Whether labels are numbers.
+
+    Returns:
+        The label, or None if two words have equally many votes.
+
+    Raises:
+        UsageError: Words have no median and no lowest.
+    """
+    if not is_graded and by != "majority":
+        raise UsageError(f"found --by {by} for labels that are words; expected majority")
+    if by == "majority":
+        counts = Counter(labels)
+        most = max(counts.values())
+        first = [label for label, count in counts.items() if count == most]
+        if len(first) > 1 and not is_graded:
+            return None
+        return min(first, key=int) if is_graded else first[0]
+    ordered = sorted(labels, key=int)
+    return ordered[0] if by == "lowest" else ordered[(len(ordered) - 1) // 2]
 
 
 class Vote(msgspec.Struct, frozen=True):
@@ -115,11 +254,7 @@ class Disagreement:
 
 
 def standing_votes(file: JudgingFile) -> list[Vote]:
-    """The votes that were not undone or replaced, by topic, document, dimension and assessor.
-
-    Raises:
-        DataError: The file holds a label that is on no scale of it.
-    """
+    """The votes that were not undone or replaced, by topic, document, dimension and assessor."""
     with file.reading() as database:
         rows = database.execute(
             "SELECT assessors.name, items.topic, items.document, dimension, label FROM standing "
@@ -214,11 +349,7 @@ def agreement(file: JudgingFile) -> list[DimensionAgreement]:
 
 
 def disagreements(file: JudgingFile, dimension: str | None = None) -> list[Disagreement]:
-    """The documents on which assessors differ, for them to discuss; the furthest apart first.
-
-    Raises:
-        UsageError: The dimension is not judged in this file.
-    """
+    """The documents on which assessors differ, for them to discuss; the furthest apart first."""
     if dimension is not None and dimension not in file.plan.dimensions:
         expected = ", ".join(file.plan.dimensions)
         raise UsageError(f"found the dimension {dimension!r}; expected of {expected}")

@@ -15,8 +15,7 @@ from sicetnon.library.brief import REASONS, Brief
 from sicetnon.library.origin import origin_of
 from sicetnon.library.reasons import Reason
 from sicetnon.library.wording import denies
-from sicetnon.report.environment import environment, source
-from sicetnon.report.wording import visible
+from sicetnon.report.page import environment, source, visible
 
 _ABOUT = (
     "Every sentence stands in its source. A program chose the sentences and judged the sides: it "

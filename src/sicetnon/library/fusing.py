@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sicetnon.errors import SicetnonError, counted
-from sicetnon.evaluation.runs import load_run
+from sicetnon.evaluation.inputs import load_run
 from sicetnon.formats.runs import check_tag, run_text, write_run
 from sicetnon.ranking.fusion import Fusion, are_usable, fuse
 from sicetnon.records import Run

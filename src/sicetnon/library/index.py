@@ -236,7 +236,7 @@ class Index(IndexReader):
             UsageError: `ids` is no list, or no document would be left.
         """
         from sicetnon.cluster.places import delete_at
-        from sicetnon.evaluation.sources import identifier
+        from sicetnon.evaluation.inputs import identifier
 
         if isinstance(ids, str) or not isinstance(ids, Iterable):
             raise UsageError(f"found {ids!r}; expected a list of ids, such as [{str(ids)!r}]")

@@ -63,7 +63,7 @@ def _is_there(text: str) -> bool:
 def _rows(frame: Any) -> Iterable[Document]:
     """The rows of a data frame of pandas or polars."""
     # most sources are no frame
-    from sicetnon.evaluation.sources import check_frame
+    from sicetnon.evaluation.inputs import check_frame
 
     check_frame(frame)
     rows: Iterable[Document]

@@ -105,11 +105,7 @@ class Candidates:
 
 
 class CandidateReader:
-    """Reads the sentences of the arguments that were found for a topic.
-
-    Raises:
-        BrokenIndexError: The index holds other documents.
-    """
+    """Reads the sentences of the arguments that were found for a topic."""
 
     def __init__(self, index: IndexReader):
         if index.manifest.records != "processed":

@@ -45,7 +45,7 @@ class ComparativeEvidence:
         return type(self), (self._index, self._capacity, passages)
 
     def comparer(self, topic: Topic) -> Comparer | None:
-        """The comparer for the objects of a topic; None where it has no two."""
+        """The comparer for the objects of a topic, or None if it has fewer than two."""
         objects = objects_of(topic)
         return None if objects is None else Comparer(*objects)
 

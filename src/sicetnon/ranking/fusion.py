@@ -30,7 +30,7 @@ from sicetnon.contracts import has_pairs
 from sicetnon.errors import UsageError, counted
 from sicetnon.formats.identifiers import all_pairs
 from sicetnon.formats.runs import unordered
-from sicetnon.records import UNSTANCED, Ranking, Run
+from sicetnon.records import UNSTANCED, Ranking, Retriever, Run, Topic
 
 Method = Literal["rrf", "sum", "mnz"]
 Normalisation = Literal["min-max", "sum", "z-score", "rank"]
@@ -118,11 +118,7 @@ class Fusion:
 
 
 def checked_fusion(fusion: Fusion | None) -> Fusion:
-    """A method of fusion; the usual one for None.
-
-    Raises:
-        UsageError: It is something else.
-    """
+    """A method of fusion; the usual one for None."""
     if fusion is not None and not isinstance(fusion, Fusion):
         raise UsageError(
             f"found {type(fusion).__name__} as the fusion; expected one, such as Fusion('rrf')"
@@ -249,7 +245,7 @@ def _holders(
 def _elected(
     rankings: Sequence[tuple[Ranking, float]], documents: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """The stance of each document by weighted vote; None where no ranking has stances."""
+    """The stance of each document by weighted vote, or None if no ranking has stances."""
     if all(ranking.stances is None for ranking, _ in rankings):
         return None
     wanted = set(documents)
@@ -283,3 +279,40 @@ def _natural(topic: str) -> tuple[bool, int, str, str]:
         digits = topic.lstrip("0")
         return False, len(digits), digits, topic
     return True, 0, topic, topic
+
+
+class Joint:
+    """A retriever that fuses the rankings of others, as runs are fused.
+
+    Args:
+        retrievers: The other retrievers.
+        fusion: The method; reciprocal rank fusion without weights when left out.
+        depth: Number of documents that each of them finds at least.
+
+    Raises:
+        UsageError: There is something else than retrievers, or the weights are not one for each.
+    """
+
+    def __init__(
+        self, retrievers: Sequence[Retriever], fusion: Fusion | None = None, depth: int = 1000
+    ):
+        if not isinstance(retrievers, Sequence) or not all(
+            isinstance(each, Retriever) for each in retrievers
+        ):
+            raise UsageError(
+                "found something else than a list of retrievers; expected one, such as "
+                "[index.retriever(BM25()), index.retriever(DPH())]"
+            )
+        check_number(depth, "depth", 1)
+        self._retrievers, self._fusion = tuple(retrievers), checked_fusion(fusion)
+        self._shares = self._fusion.shares(len(self._retrievers)).tolist()
+        self._depth = depth
+
+    def retrieve(self, topics: Sequence[Topic], k: int) -> list[Ranking]:
+        """The k best documents of each topic."""
+        depth = max(k, self._depth)
+        found = [retriever.retrieve(topics, depth) for retriever in self._retrievers]
+        return [
+            fuse_rankings(list(zip(rankings, self._shares, strict=True)), self._fusion, k)
+            for rankings in zip(*found, strict=True)
+        ]

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from sicetnon.errors import UsageError
+from sicetnon.evaluation.inputs import (
+    Qrels,
+    Source,
+    Sources,
+    each_source,
+    load_qrels,
+    load_run,
+    order_by_score,
+)
 from sicetnon.evaluation.measures import parse_measure
-from sicetnon.evaluation.qrels import Qrels, load_qrels
 from sicetnon.evaluation.rules import ScoringRule, shorten_all
-from sicetnon.evaluation.runs import load_run, order_by_score
-from sicetnon.evaluation.scores import Score
-from sicetnon.evaluation.sources import Source, Sources, each_source
-from sicetnon.evaluation.tables import short_names
+from sicetnon.evaluation.scores import Score, short_names
 from sicetnon.formats.files import refuse_pipe
+from sicetnon.formats.identifiers import argument_of, halves, one_order
 from sicetnon.formats.qrels import STANCES
 from sicetnon.formats.topics import read_topics
-from sicetnon.records import Ranking, Run, Topic
+from sicetnon.records import ProcessedArgument, Ranking, Record, Run, Topic
+from sicetnon.text.snippets import Piece, snippet
+from sicetnon.text.stopwords import content_of
+
+if TYPE_CHECKING:
+    from sicetnon.index.reader import IndexReader
+
 
 TOP = 5
 """Documents of a run that are shown for a topic."""
@@ -173,12 +187,7 @@ def gather(
     baseline: Source | None,
     topics: Iterable[Topic] | Path | str | None,
 ) -> Contents:
-    """Gather the contents of a report. Runs are read one after the other, and not kept.
-
-    Raises:
-        UsageError: Scores, runs, judgments and baseline do not belong together.
-        DataError: A file cannot be used.
-    """
+    """Gather the contents of a report. Runs are read one after the other, and not kept."""
     if not scores:
         raise UsageError("found no score to report; evaluate at least one run")
     judgments = {each.name: each for each in _each_qrels(qrels)}
@@ -357,3 +366,151 @@ def _named(judgments: Mapping[str, Qrels]) -> dict[str, Qrels]:
         return by_dimension
     short = bare_names(list(judgments))
     return {short[name]: each for name, each in judgments.items()}
+
+
+_SNIPPET_LENGTH = 180
+"""Characters of a text that are shown."""
+
+
+class Texts:
+    """Texts by document."""
+
+    def __init__(self, source: IndexReader | Mapping[str, str]):
+        self._source = source
+        if isinstance(source, Mapping):
+            # compiled code, which scores without texts do not need
+            from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
+
+            analyzer = named_analysis(DEFAULT_ANALYSIS).analyzer()
+        else:
+            analyzer = source.analysis.analyzer()
+        # each different word is analysed once
+        self._stems: Callable[[str], list[str]] = functools.cache(analyzer.stems_of)
+
+    def snippets(self, documents: Iterable[str], question: str) -> dict[str, tuple[Piece, ...]]:
+        """For each document that has a text, the part that has most to do with a question."""
+        wanted = frozenset(self._stems(content_of(question)))
+        return {
+            document: snippet(text, wanted, self._stems, _SNIPPET_LENGTH).pieces
+            for document, text in self.of(documents).items()
+        }
+
+    def of(self, documents: Iterable[str]) -> dict[str, str]:
+        """The texts that are known; the two sentences of a pair are one text."""
+        documents = list(documents)
+        parts = {document: halves(document) or (document,) for document in documents}
+        found = self._read(
+            {part for several in parts.values() for part in several} | set(documents)
+        )
+        texts = {}
+        for document in documents:
+            if document in found:
+                texts[document] = found[document]
+            elif all(half in found for half in parts[document]):
+                texts[document] = " \u2014 ".join(found[half] for half in parts[document])
+        return texts
+
+    def _read(self, wanted: set[str]) -> dict[str, str]:
+        source = self._source
+        if isinstance(source, Mapping):
+            return {identifier: source[identifier] for identifier in wanted if identifier in source}
+        numbers: dict[str, int] = {}
+        for identifier in sorted(wanted):
+            # a sentence is found in its argument
+            for name in (identifier, argument_of(identifier)):
+                number = source.number(name)
+                if number is not None:
+                    numbers[identifier] = number
+                    break
+        records = source.records_at(list(numbers.values()))
+        pairs = zip(numbers, records, strict=True)
+        texts = {identifier: _record_text(record, identifier) for identifier, record in pairs}
+        return {identifier: text for identifier, text in texts.items() if text is not None}
+
+
+def _record_text(record: Record, identifier: str) -> str | None:
+    """The text of a record, or of one sentence of it."""
+    if identifier == record.id:
+        return record.default_text()
+    if not isinstance(record, ProcessedArgument):
+        return None
+    return next((each.text for each in record.sentences if each.id == identifier), None)
+
+
+Label = int | str
+
+
+@dataclass(frozen=True)
+class HitOnPage:
+    """A document that a run found, as the page shows it.
+
+    Attributes:
+        number: The same for the same document in all runs of the topic.
+        labels: Its label in each file of judgments; None for none.
+        stance: The stance that the run gives it; else empty.
+        text: The part of its text that has most to do with the question.
+    """
+
+    document: str
+    number: int
+    labels: dict[str, Label | None]
+    stance: str
+    text: Sequence[Piece]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether any judgments have a label for the document."""
+        return _is_judged(self.labels)
+
+
+@dataclass(frozen=True)
+class TopicDocuments:
+    """A topic with the first documents of all runs."""
+
+    number: str
+    title: str
+    documents: int
+    unjudged: int
+    runs: list[tuple[str, list[HitOnPage]]]
+
+
+def each_topic(contents: Contents, texts: Texts | None) -> Iterator[TopicDocuments]:
+    """The documents of each topic. Texts are read one topic at a time."""
+    for topic in contents.topics:
+        yield _documents(contents, topic, texts)
+
+
+def _documents(contents: Contents, topic: TopicHits, texts: Texts | None) -> TopicDocuments:
+    numbers = {document: number for number, document in enumerate(topic.documents)}
+    labels = {document: labels_of(contents.qrels, topic.number, document) for document in numbers}
+    snippets = texts.snippets(numbers, topic.title) if texts is not None else {}
+
+    def shown(hit: Hit) -> HitOnPage:
+        name = hit.document
+        return HitOnPage(name, numbers[name], labels[name], hit.stance, snippets.get(name, ()))
+
+    return TopicDocuments(
+        topic.number,
+        topic.title,
+        len(numbers),
+        sum(not _is_judged(each) for each in labels.values()),
+        [
+            (name, [shown(hit) for hit in topic.hits[run]])
+            for run, name in contents.names.items()
+            if run in topic.hits
+        ],
+    )
+
+
+def _is_judged(labels: Mapping[str, Label | None]) -> bool:
+    return any(label is not None for label in labels.values())
+
+
+def labels_of(qrels: Mapping[str, Qrels], topic: str, document: str) -> dict[str, Label | None]:
+    """The label of a document in each file of judgments that knows the topic; None for none."""
+    labels: dict[str, Label | None] = {}
+    for name, each in qrels.items():
+        judged: Mapping[str, Label] | None = each.grades.get(topic) or each.stances.get(topic)
+        if judged is not None:
+            labels[name] = judged.get(one_order(document) if each.pairs else document)
+    return labels

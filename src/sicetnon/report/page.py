@@ -5,31 +5,99 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment
-from markupsafe import Markup
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from sicetnon._version import VERSION
 from sicetnon.errors import counted
+from sicetnon.evaluation.inputs import Source, Sources
 from sicetnon.evaluation.scores import Score
-from sicetnon.evaluation.sources import Source, Sources
 from sicetnon.evaluation.stance import FOUND
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.qrels import STANCES
 from sicetnon.platforms import make_folder
 from sicetnon.records import Topic
-from sicetnon.report.contents import TOP, Contents, gather
-from sicetnon.report.documents import each_topic
-from sicetnon.report.environment import environment, source
+from sicetnon.report.contents import TOP, Contents, Texts, each_topic, gather
 from sicetnon.report.pictures import all_differences, heat_map, interval_axis
-from sicetnon.report.texts import Texts
-from sicetnon.report.wording import FILTERS
+from sicetnon.text.printable import decimals, printable
 
 if TYPE_CHECKING:
     from sicetnon.index.reader import IndexReader
+
+
+def environment(package: str) -> Environment:
+    """The templates of a package. All texts that they print are made visible, then escaped."""
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        # frees every text that a template prints of control characters
+        finalize=visible,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def source(templates: Environment, name: str) -> str:
+    """The text of a file beside the templates, such as a style sheet."""
+    assert templates.loader
+    return templates.loader.get_source(templates, name)[0]
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_BREAK = re.compile(r"(?<=[_+./,-])(?=\w)")
+_SMALLEST_P = 0.001
+
+
+def visible(value: Any) -> Any:
+    """Make a text printable, with pictures of control characters; leave other values unchanged."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(_CONTROL.sub(_picture, value))
+    return value
+
+
+def _picture(match: re.Match[str]) -> str:
+    point = ord(match.group())
+    return "\u2421" if point == 0x7F else chr(0x2400 + point)
+
+
+def breakable(name: str) -> Markup:
+    """A name as isolated text that a browser may break after punctuation."""
+    parts = Markup("<wbr>").join(escape(part) for part in _BREAK.split(visible(name)))
+    return Markup("<bdi>{}</bdi>").format(parts)
+
+
+def number(value: float | None, places: int = 3) -> str:
+    """A number with a minus sign of its own; a dash for None and NaN."""
+    return decimals(value, places).replace("-", "−")
+
+
+def signed(value: float, decimals: int = 3) -> str:
+    """A difference with its sign."""
+    if value != value:
+        return "–"
+    shown = f"{value:+.{decimals}f}"
+    return shown[1:] if float(shown) == 0 else shown.replace("-", "−")
+
+
+def probability(value: float) -> str:
+    """A p-value."""
+    return f"< {_SMALLEST_P}" if value < _SMALLEST_P else number(value)
+
+
+def exact(value: float | None) -> str:
+    """A number that a script can sort by; the empty string for None and NaN."""
+    return "" if value is None or value != value else f"{value:.6g}"
+
+
+FILTERS = (breakable, number, signed, probability, exact)
+"""The functions that templates use as filters."""
+
 
 FILE = "index.html"
 
@@ -78,7 +146,7 @@ def write_report(
 def sections_of(contents: Contents) -> Markup:
     """The sections of a report, for another page: leaderboards, pictures, scores by topic."""
     templates = _templates()
-    return Markup(templates.get_template("sections.html.jinja").render(_shown(contents)))
+    return Markup(templates.get_template("sections.html.jinja").render(_template_values(contents)))
 
 
 def _render(contents: Contents, texts: Texts | None) -> str:
@@ -86,7 +154,7 @@ def _render(contents: Contents, texts: Texts | None) -> str:
     style, script = style_of("base.css", "parts.css", "page.css"), script_of()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return templates.get_template("page.html.jinja").render(
-        _shown(contents),
+        _template_values(contents),
         topics=each_topic(contents, texts),
         top=TOP,
         version=VERSION,
@@ -97,7 +165,7 @@ def _render(contents: Contents, texts: Texts | None) -> str:
 
 
 def style_of(*names: str) -> str:
-    """Style sheets of the report, one behind the other: `base.css`, `parts.css`, `page.css`."""
+    """Style sheets of the report, joined: `base.css`, `parts.css`, `page.css`."""
     templates = _templates()
     return "".join(source(templates, name) for name in names)
 
@@ -114,7 +182,7 @@ def _templates() -> Environment:
     return templates
 
 
-def _shown(contents: Contents) -> dict[str, object]:
+def _template_values(contents: Contents) -> dict[str, object]:
     """Values for the templates of the sections."""
     return {
         "contents": contents,

@@ -45,8 +45,8 @@ class Cell:
     """One run on one topic.
 
     Attributes:
-        value: The score; None where the topic does not count.
-        judged: The share of judged documents; None where it is not known.
+        value: The score, or None if the topic does not count.
+        judged: The share of judged documents, or None if unknown.
         opacity: How strong the colour is.
         dot: Radius of the dot for unjudged documents; 0 for none.
     """

@@ -13,10 +13,16 @@ import numpy as np
 
 from sicetnon.formats.jsontext import decode
 from sicetnon.records import UNSTANCED, Argument, Premise, Ranking, Topic
-from sicetnon.services.pace import Clock, Patience
-from sicetnon.services.paging import query_of, read_pages
-from sicetnon.services.remote import Request, Service, UnusableAnswer
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.http import (
+    Clock,
+    Patience,
+    Request,
+    ResponseCache,
+    Service,
+    UnusableAnswer,
+    query_of,
+    read_pages,
+)
 
 URL, URL_VARIABLE = "https://www.args.me", "ARGSME_URL"
 _SIDES = ("PRO", "CON")

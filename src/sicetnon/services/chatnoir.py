@@ -20,10 +20,17 @@ from sicetnon.formats.html_process import parse_guarded
 from sicetnon.formats.jsontext import decode
 from sicetnon.formats.limits import Limits
 from sicetnon.records import Ranking, Topic, WebPage
-from sicetnon.services.pace import Clock, Patience
-from sicetnon.services.paging import query_of, read_pages
-from sicetnon.services.remote import Missing, Request, Service, UnusableAnswer
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.http import (
+    Clock,
+    Missing,
+    Patience,
+    Request,
+    ResponseCache,
+    Service,
+    UnusableAnswer,
+    query_of,
+    read_pages,
+)
 
 URL, URL_VARIABLE = "https://chatnoir.eu", "CHATNOIR_URL"
 KEY_VARIABLE = "CHATNOIR_API_KEY"

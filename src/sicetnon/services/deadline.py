@@ -38,22 +38,14 @@ class _Limit:
         self._left_bytes = most_bytes + _SLACK
 
     def left(self) -> float:
-        """The seconds that are left.
-
-        Raises:
-            PassedError: None are.
-        """
+        """The seconds that are left."""
         left = self._end - self._now()
         if left <= 0:
             raise PassedError("the time for an answer is up")
         return left
 
     def count(self, received: int) -> None:
-        """Count bytes.
-
-        Raises:
-            FloodError: They are too many.
-        """
+        """Count bytes."""
         self._left_bytes -= received
         if self._left_bytes < 0:
             raise FloodError("an answer is too long")

@@ -20,9 +20,7 @@ from sicetnon.errors import ServiceError
 from sicetnon.formats.jsontext import whole_text
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Argument, Ranking, Record, Topic, said
-from sicetnon.services.pace import Clock, Patience
-from sicetnon.services.remote import Request, Service, UnusableAnswer
-from sicetnon.services.response_cache import ResponseCache
+from sicetnon.services.http import Clock, Patience, Request, ResponseCache, Service, UnusableAnswer
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 _TASK = """Question: {question}
@@ -48,8 +46,8 @@ class Estimate(NamedTuple):
 class ListwiseRanker:
     """A stage: a language model puts the best results of a ranking in order.
 
-    Nothing is lost by an answer that is malformed: what it does not name keeps its order behind
-    what it names, and a ranking without a usable answer, or beyond the budget, stays as it is.
+    Nothing is lost by an answer that is malformed: what it does not name keeps its order after
+    what it names, and a ranking without a usable answer, or beyond the budget, stays unchanged.
     Answers are kept, so that nothing is asked for twice.
 
     Args:
@@ -61,7 +59,7 @@ class ListwiseRanker:
         words: Words of each text that are sent.
         budget: Most tokens that this stage may send and receive, kept answers included.
         key: The API key; the environment's `OPENAI_API_KEY` when left out.
-        say: Called with a line for people when a ranking stays as it is.
+        say: Called with a line for people when a ranking stays unchanged.
         patience: Limits on requests and waiting.
         clock: Time and waiting.
 
@@ -156,11 +154,7 @@ def _tokens(prompt: str, count: int) -> int:
 
 
 def _named(body: bytes) -> list[int]:
-    """The numbers that an answer names, in its order.
-
-    Raises:
-        UnusableAnswer: It names none.
-    """
+    """The numbers that an answer names, in its order."""
     try:
         content = json.loads(body)["choices"][0]["message"]["content"]
         found = [int(number) for number in _NUMBER.findall(content)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sicetnon.arguments.credibility import Signal
 from sicetnon.errors import DataError
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.moves import RankingSignal
+from sicetnon.ranking.stages import RankingSignal
 from sicetnon.records import Entry, Passage, Ranking, Record, Retriever, WebPage
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
@@ -41,11 +41,7 @@ class PageSource:
 
 
 def from_index(index: IndexReader) -> PageSource:
-    """The pages of an index. BM25 as in Elasticsearch and ChatNoir (k1 = 1.2, b = 0.75).
-
-    Raises:
-        DataError: The index holds arguments.
-    """
+    """The pages of an index. BM25 as in Elasticsearch and ChatNoir (k1 = 1.2, b = 0.75)."""
     kind = index.manifest.records
     if kind not in PAGE_KINDS:
         raise DataError(f"is an index of {kind}; expected web pages", index.folder)

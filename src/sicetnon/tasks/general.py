@@ -55,8 +55,7 @@ def hybrid(lexical: System, index: IndexReader) -> System:
     the original all-MiniLM-L6-v2 this is neither better nor worse than the default on the odd
     topics of 2020 task 1 (see benchmarks/effectiveness/stored.py).
     """
-    from sicetnon.ranking.fusion import Fusion
-    from sicetnon.ranking.joint import Joint
+    from sicetnon.ranking.fusion import Fusion, Joint
 
     fusion = Fusion("sum", "z-score", weights=(2, 1))
     return System(Joint([lexical, dense(index)], fusion))

@@ -50,11 +50,6 @@ class Task(Generic[Source]):
 
         A stance classifier takes the place of the system's own, and so does the ranker of a folder
         in the system `answers`.
-
-        Raises:
-            DataError: The folder holds no ranker.
-            UsageError: The task has no system or no stance classifier of this name, or the system
-                ranks by no ranker.
         """
         self._check_name("system", name, self.systems)
         if ranker is not None:
@@ -75,8 +70,7 @@ class Task(Generic[Source]):
         self, name: str, stance: str | None, ranker: Path | str
     ) -> Callable[[Source], System]:
         # most systems rank by no ranker
-        from sicetnon.ranker.model import read_model
-        from sicetnon.ranker.stage import with_ranker
+        from sicetnon.ranker.model import read_model, with_ranker
 
         if name != ANSWERS:
             raise UsageError(f"the system {name} has no ranker; --ranker goes with {ANSWERS}")

@@ -9,8 +9,8 @@ from sicetnon.arguments.housekeeping import housekeeping
 from sicetnon.arguments.shouting import shouting
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranker.features import DEPTH
-from sicetnon.ranker.stage import LearnedRanker
-from sicetnon.ranking.penalties import Penalties
+from sicetnon.ranker.model import LearnedRanker
+from sicetnon.ranking.stages import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import Coverage, FieldScore

@@ -15,7 +15,7 @@ from sicetnon.arguments.argumentativeness import CUES, argumentativeness
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.arguments.credibility import SIGNALS, Credibility, Signal
 from sicetnon.errors import UsageError
-from sicetnon.ranking.blending import Blend
+from sicetnon.ranking.stages import Blend
 from sicetnon.ranking.system import System
 from sicetnon.records import WebPage
 from sicetnon.retrieval.searcher import ObjectsRetriever
@@ -74,9 +74,6 @@ def weighed(
         weights: The largest gain by each signal, by its name in `MEASURES`; others are off.
         objects: The additional weight of each object's name, in an index of the user.
         depth: Number of the best pages that are measured.
-
-    Raises:
-        UsageError: There is no such signal.
     """
     if unknown := sorted(set(weights) - set(MEASURES)):
         raise UsageError(f"unknown signal {', '.join(unknown)}; there are {', '.join(MEASURES)}")

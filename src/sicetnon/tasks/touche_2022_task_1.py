@@ -10,8 +10,7 @@ from collections.abc import Callable
 from sicetnon.arguments.side.classifier import Side
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs.candidates import CandidateReader
-from sicetnon.pairs.pairing import SentencePairs
-from sicetnon.pairs.sides import LearnedSides, RuleSides, ready_side
+from sicetnon.pairs.pairing import LearnedSides, RuleSides, SentencePairs, ready_side
 from sicetnon.ranking.system import System
 from sicetnon.tasks import touche_2020_task_1
 from sicetnon.tasks.task import Task

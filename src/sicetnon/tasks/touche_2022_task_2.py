@@ -10,9 +10,8 @@ from collections.abc import Callable
 
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.blending import Blend
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
-from sicetnon.ranking.repeats import RepeatsLast
+from sicetnon.ranking.stages import Blend, RepeatsLast
 from sicetnon.ranking.stances import LearnedStances, NoStances, RuleStances, comparison_model
 from sicetnon.ranking.system import Stage, System
 from sicetnon.retrieval.scoring import FieldScore
@@ -29,7 +28,7 @@ def default(index: IndexReader) -> System:
     1. BM25 (k1 = 2, b = 0.4) searches the title. Each object's name adds a quarter to the weight.
     2. Scores are scaled to 0 … 1. Each of the best 100 gains up to 0.1 for sentences that compare
        both objects, and up to 0.05 for cues of arguing.
-    3. Among these, passages that repeat a better one of their page go behind the others.
+    3. Among these, passages that repeat a better one of their page go after the others.
     4. Rules, or the model if it is named, label the stance of every passage. Stances do not change
        the order.
 

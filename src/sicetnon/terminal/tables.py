@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sicetnon.errors import counted
-from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row
+from sicetnon.evaluation.leaderboard import Leaderboard, RankedRow, Row
 from sicetnon.text.printable import BreakableName, decimals, print_paragraph, printable
 
 
@@ -31,7 +31,7 @@ def show_leaderboard(board: Leaderboard, screen: Console) -> None:
         print_paragraph(Text(printable(note)), screen)
 
 
-def _layout(places: Sequence[Place]) -> Table:
+def _layout(places: Sequence[RankedRow]) -> Table:
     """The table of some places; columns of which nothing is known are left out."""
     measure = places[0].row.measure if places else ""
     figures = {measure: [decimals(place.row.mean) for place in places]}

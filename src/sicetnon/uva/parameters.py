@@ -75,12 +75,7 @@ def write_parameters(folder: Path, parameters: LearnedParameters) -> Path:
 
 
 def read_parameters(name: str) -> LearnedParameters:
-    """The parameters of a name, from the first folder that has them.
-
-    Raises:
-        UsageError: There are none.
-        DataError: They are damaged.
-    """
+    """The parameters of a name, from the first folder that has them."""
     for folder in (models_folder(), _SHIPPED):
         path = folder / f"{name}.npz"
         if path.is_file():
@@ -97,11 +92,7 @@ def _read(path: Path) -> LearnedParameters:
 
 
 def _arrays(path: Path) -> Arrays:
-    """The arrays of an archive. Its checksums are compared before numpy parses anything.
-
-    Raises:
-        ValueError: It unpacks to more than the limits allow, or holds something else than arrays.
-    """
+    """The arrays of an archive. Its checksums are compared before numpy parses anything."""
     data, limits = path.read_bytes(), Limits.from_environment()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         size = sum(member.file_size for member in archive.infolist())

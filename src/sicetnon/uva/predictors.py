@@ -44,9 +44,6 @@ class SupportVectors:
         Args:
             features: Shape (rows, dimensions).
             is_good: Which rows are of the better class, shape (rows,).
-
-        Raises:
-            MissingExtraError: scikit-learn is not installed (extra `uva`).
         """
         with needing("Training", "uva"):
             from sklearn.svm import SVC
@@ -57,7 +54,7 @@ class SupportVectors:
         return cls(vectors, svm.dual_coef_[0], float(svm.intercept_[0]), gamma)
 
     def predict(self, features: NDArray[Any]) -> Values:
-        """See `Predictor.predict`."""
+        """A number per row, shape (rows,)."""
         vectors = self.vectors.astype(np.float64)
         squares = (vectors**2).sum(axis=1)
         values = np.empty(len(features))
@@ -69,7 +66,7 @@ class SupportVectors:
         return values
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """See `Predictor.arrays`."""
+        """The learned parameters by name."""
         numbers = np.array([self.intercept, self.gamma])
         return {"vectors": self.vectors, "weights": self.weights, "numbers": numbers}
 
@@ -83,21 +80,17 @@ class Perceptron:
     second: NDArray[np.float64]
 
     def predict(self, features: NDArray[Any]) -> Values:
-        """See `Predictor.predict`."""
+        """A number per row, shape (rows,)."""
         hidden = np.tanh(np.asarray(features, dtype=np.float64) @ self.first + self.first_bias)
         return hidden @ self.second
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """See `Predictor.arrays`."""
+        """The learned parameters by name."""
         return dict(vars(self))
 
 
 def predictor_of(parameters: LearnedParameters) -> Predictor:
-    """The predictor with learned parameters.
-
-    Raises:
-        DataError: The card names an unknown kind, or arrays are missing.
-    """
+    """The predictor with learned parameters."""
     arrays, card = parameters.arrays, parameters.card
     try:
         if card.kind == "svm":

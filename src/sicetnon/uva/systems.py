@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.moves import BoundedMoves, Promotion
+from sicetnon.ranking.stages import BoundedMoves, Promotion
 from sicetnon.ranking.system import Stage, System
 from sicetnon.records import Ranking, Topic, WebPage, said
 from sicetnon.retrieval.scoring import FieldScore

@@ -40,13 +40,13 @@ class RowReader:
         lines: Number of lines read so far.
         blank: Number of lines without text among them.
         unusable: Number of lines with text among them that gave no row.
-        is_whole: False once the file could not be read to its end. A line that was cut in two is
+        is_complete: False once the file could not be read to its end. A line that was cut in two is
             left out then.
     """
 
     def __init__(self, run: RunSource, pairs: bool, log: Log):
         self.lines = self.blank = self.unusable = 0
-        self.is_whole = True
+        self.is_complete = True
         self._run, self._pairs, self._log = run, pairs, log
 
     def __iter__(self) -> Iterator[Row]:
@@ -71,7 +71,7 @@ class RowReader:
         return self._take(_record_rows(run))
 
     def _take(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Rows that were never text, as they are; they must be able to stand in a line."""
+        """Rows that were never text, unchanged; they must be able to stand in a line."""
         names = ("topic", "second column", "id", "rank", "score", "tag")
         for row in rows:
             self.lines += 1
@@ -97,7 +97,7 @@ class RowReader:
             self._note_unreadable(error.message)
         except OSError as error:
             self._note_unreadable(f"cannot be read: {error.strerror or error}")
-        self.is_whole = False
+        self.is_complete = False
 
     def _note_unreadable(self, message: str) -> None:
         line = self.lines + 1 if self.lines else None
@@ -133,7 +133,7 @@ class RowReader:
                 self._log.note(rules.UNPRINTABLE, self.lines, found, "characters that print")
 
     def _tolerated(self, text: str, words: list[str]) -> Row | None:
-        """The row of a line that is not six words with a space between; None where it has none."""
+        """The row of a line that is not six words with a space between, or None."""
         if not words:
             self.blank += 1
             self._log.note(rules.BLANK_LINES, self.lines, "a line without text", COLUMNS)
@@ -178,29 +178,29 @@ def _ranking_rows(rankings: Iterable[Ranking], tag: str) -> Iterator[Row]:
 
 def _scored_rows(run: Mapping[Any, Any]) -> Iterator[Row]:
     """The rows of `{topic: {document: score}}`."""
-    from sicetnon.evaluation.runs import load_run
+    from sicetnon.evaluation.inputs import load_run
 
     return _ranking_rows(load_run(run).rankings.values(), NO_NAME)
 
 
 def _is_frame(run: Any) -> bool:
-    from sicetnon.evaluation.sources import is_frame
+    from sicetnon.evaluation.inputs import is_frame
 
     return is_frame(run)
 
 
 def _record_rows(run: Any) -> Iterator[Row]:
     """The rows of records or of a data frame."""
-    from sicetnon.evaluation import sources
-    from sicetnon.evaluation.sources import MISSING, identifier
+    from sicetnon.evaluation import inputs
+    from sicetnon.evaluation.inputs import MISSING, identifier
 
     # it must have the first three; what else it lacks is taken as right
     fields = (
-        *(sources.TOPIC, sources.DOCUMENT, sources.SCORE),
-        *(sources.RANK, sources.STANCE, sources.TAG),
+        *(inputs.TOPIC, inputs.DOCUMENT, inputs.SCORE),
+        *(inputs.RANK, inputs.STANCE, inputs.TAG),
     )
     ranks: Counter[str] = Counter()
-    rows = enumerate(sources.rows(run, fields, required=3, name=NO_NAME), start=1)
+    rows = enumerate(inputs.table_rows(run, fields, required=3, name=NO_NAME), start=1)
     for number, (topic, document, score, rank, second, tag) in rows:
         # texts are checked as those of a file are
         name, document = (

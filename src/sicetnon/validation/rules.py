@@ -34,7 +34,7 @@ class Finding:
         rule: The name of the rule.
         severity: `error` or `warning`.
         file: The name of the file.
-        line: The first line that breaks the rule, from 1; None where no line is to blame.
+        line: The first line that breaks the rule, from 1, or None if no line is to blame.
         found: A description of the fault.
         expected: What was expected.
         count: How often the rule is broken.

@@ -16,10 +16,9 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from sicetnon.judging import Action, Item, JudgingFile
-from sicetnon.judging.combining import Combination
 from sicetnon.judging.exchange import export_judgments
 from sicetnon.judging.store import LONGEST_NAME, check_name
-from sicetnon.judging.votes import agreement, disagreements, progress
+from sicetnon.judging.votes import Combination, agreement, disagreements, progress
 from sicetnon.web.access import (
     CSRF_HEADER,
     NEEDS_TOKEN,

@@ -10,13 +10,13 @@ from sicetnon.errors import counted
 from sicetnon.formats.entries import is_link
 from sicetnon.formats.identifiers import halves
 from sicetnon.judging import Item, JudgingFile, Scale
-from sicetnon.judging.ledger import Action
 from sicetnon.judging.scales import NO_ARGUMENT
+from sicetnon.judging.store import Action
 from sicetnon.judging.votes import AssessorProgress, progress, progress_of
 from sicetnon.library.answers import parts_of
 from sicetnon.library.index import Index
 from sicetnon.records import PremiseStance, Topic
-from sicetnon.report.texts import Texts
+from sicetnon.report.contents import Texts
 
 _LONGEST, _LONGEST_KEY, _MOST_ITEMS = 50_000, 64, 2**63
 _STANCES: dict[PremiseStance | None, str] = {"PRO": "for", "CON": "against", None: ""}

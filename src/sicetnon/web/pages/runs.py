@@ -6,14 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sicetnon.evaluation import evaluate, load_run
-from sicetnon.evaluation.qrels import load_qrels
-from sicetnon.evaluation.sources import Source
+from sicetnon.evaluation.inputs import Source, load_qrels
 from sicetnon.formats.runs import unordered
 from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Run, Topic
-from sicetnon.report.contents import Contents, gather, key
-from sicetnon.report.documents import Label, labels_of
-from sicetnon.report.texts import Texts
+from sicetnon.report.contents import Contents, Label, Texts, gather, key, labels_of
 from sicetnon.text.snippets import Piece
 
 DEPTH = 20

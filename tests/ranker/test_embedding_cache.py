@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from sicetnon import Argument, Index, Premise
 from sicetnon.arguments.model.classifiers import Embedding
 from sicetnon.ranker import features
-from sicetnon.ranker.features import FeatureReader
-from sicetnon.ranker.kept import FOLDER, KeptVectors, Vector, kept_vectors
+from sicetnon.ranker.features import FOLDER, FeatureReader, Vector, VectorCache, vector_cache
 from sicetnon.records import Topic
 from sicetnon.tasks.touche_2020_task_1 import TASK
 
@@ -42,7 +41,7 @@ def index(tmp_path: Path) -> Iterator[Index]:
 
 def table(index: Index) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """The features of a ranking, as a new process reads them."""
-    features._KEPT.clear()
+    features._CACHED.clear()
     topic = Topic("1", QUESTION)
     found = TASK.system("default", index).retrieve([topic], 20)[0]
     return FeatureReader(index).read(topic, found, index.records_of(found))
@@ -53,11 +52,11 @@ def test_vectors_come_back_bit_by_bit(
     texts: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("kept") / "file"
-    kept = KeptVectors(path, WIDTH)
+    kept = VectorCache(path, WIDTH)
     given_vectors = vectors([*texts, "odd \ud800"])
     given_vectors["odd \ud800"][:3] = np.nan, -0.0, np.inf
-    kept.keep(given_vectors)
-    found = KeptVectors(path, WIDTH).read([*given_vectors, "never kept"])
+    kept.store(given_vectors)
+    found = VectorCache(path, WIDTH).read([*given_vectors, "never kept"])
     # texts that share a bucket may be forgotten
     assert set(found) <= set(given_vectors)
     assert len(found) >= min(len(given_vectors), 4)
@@ -67,10 +66,10 @@ def test_vectors_come_back_bit_by_bit(
 
 
 def test_a_full_file_forgets_and_does_not_grow(tmp_path: Path) -> None:
-    kept = KeptVectors(tmp_path / "file", WIDTH, buckets=2)
+    kept = VectorCache(tmp_path / "file", WIDTH, buckets=2)
     texts = [f"heading {number}" for number in range(200)]
     for start in range(0, 200, 20):
-        kept.keep(vectors(texts[start : start + 20], start))
+        kept.store(vectors(texts[start : start + 20], start))
     assert (tmp_path / "file").stat().st_size <= 8 * (16 + 4 * WIDTH + 4)
     found = kept.read(texts)
     assert 0 < len(found) <= 8
@@ -82,8 +81,8 @@ def test_a_full_file_forgets_and_does_not_grow(tmp_path: Path) -> None:
 
 def test_a_damaged_record_is_none(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    kept, given_vectors = KeptVectors(path, WIDTH, buckets=4), vectors(["one", "two", "three"])
-    kept.keep(given_vectors)
+    kept, given_vectors = VectorCache(path, WIDTH, buckets=4), vectors(["one", "two", "three"])
+    kept.store(given_vectors)
     content = path.read_bytes()
     for place in range(len(content)):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
@@ -91,7 +90,7 @@ def test_a_damaged_record_is_none(tmp_path: Path) -> None:
             np.testing.assert_array_equal(vector, given_vectors[text])
     path.write_bytes(content[:-1])
     assert len(kept.read([*given_vectors])) < 3
-    kept.keep(given_vectors)
+    kept.store(given_vectors)
     assert len(kept.read([*given_vectors])) == 3
 
 
@@ -101,9 +100,9 @@ def test_threads_that_write_at_once_leave_whole_records(tmp_path: Path) -> None:
     wrong: list[str] = []
 
     def work() -> None:
-        kept = KeptVectors(tmp_path / "file", WIDTH, buckets=8)
+        kept = VectorCache(tmp_path / "file", WIDTH, buckets=8)
         for _ in range(20):
-            kept.keep(given_vectors)
+            kept.store(given_vectors)
             read = kept.read(texts).items()
             wrong.extend(text for text, each in read if (each != given_vectors[text]).any())
 
@@ -160,10 +159,10 @@ def test_another_model_or_library_has_another_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SICETNON_CACHE", str(tmp_path))
-    one, other = kept_vectors("model 1", WIDTH), kept_vectors("model 2", WIDTH)
+    one, other = vector_cache("model 1", WIDTH), vector_cache("model 2", WIDTH)
     assert one
     assert other
-    one.keep(vectors(["heading"]))
+    one.store(vectors(["heading"]))
     assert set(one.read(["heading"])) == {"heading"}
     assert other.read(["heading"]) == {}
 
@@ -177,5 +176,5 @@ def test_the_files_of_versions_that_are_gone_are_removed(tmp_path, monkeypatch) 
         (folder / name).touch()
         then = time.time() - days * 24 * 3600
         os.utime(folder / name, (then, then))
-    assert kept_vectors("a model", WIDTH) is not None
+    assert vector_cache("a model", WIDTH) is not None
     assert [path.name for path in folder.iterdir()] == ["recent"]

@@ -1,11 +1,13 @@
-"""Requests to services over HTTP: repeated, paced, and cached.
+"""Requests to services over HTTP: repeated, paced, cached, read page by page, with a hidden key.
 
 urllib3's `Retry` counts the tries, knows which statuses pass, and how long to wait. The loop is our
 own: an answer with status 200 may be unusable too, all threads wait together, and urllib3's own
 loop would log requests.
 
-An API key is in the body of a request, or in its header, and nowhere else: requests are kept and
-described without it, and an answer that repeats it is freed of it before anything sees it.
+An API key is in the body of a request, or in its header, and nowhere else: requests are cached and
+described without it, and an answer that repeats it is freed of it before anything sees it. Answers
+are cached on disk, so that no request is sent twice. Services may not count their results as they
+say they do.
 """
 
 from __future__ import annotations
@@ -15,9 +17,18 @@ import hashlib
 import json
 import logging
 import os
+import re
+import sqlite3
+import threading
+import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import weakref
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from html.entities import html5
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
@@ -26,12 +37,233 @@ from urllib3 import exceptions
 from urllib3.util.retry import RequestHistory
 
 from sicetnon._version import VERSION
-from sicetnon.errors import ServiceError, UsageError, counted
-from sicetnon.services.api_key import ApiKey
+from sicetnon.databases import DAMAGE, bounded, check_logs, check_tables
+from sicetnon.errors import DataError, ServiceError, UsageError, counted
+from sicetnon.folders import keep_private
+from sicetnon.formats.jsontext import mended
+from sicetnon.records import Topic
 from sicetnon.services.deadline import POOLS, FloodError, PassedError, has_cause, within
-from sicetnon.services.pace import Clock, Pace, Patience
-from sicetnon.services.response_cache import LARGEST_ANSWER, ResponseCache
 from sicetnon.values import is_loopback
+
+_SHORTEST_SECRET = 4
+HIDDEN = "***"
+
+
+class ApiKey:
+    """A key, or its absence (false). It prints as asterisks; only `reveal` gives it away.
+
+    Args:
+        service: The name of its service, for messages.
+        key: The key; None or empty for none.
+    """
+
+    def __init__(self, service: str, key: str | None):
+        self.__key = (key or "").strip()
+        if not self.__key.isascii() or not self.__key.isprintable() or " " in self.__key:
+            raise UsageError(f"the API key of {service} holds white space or letters no key has")
+        # one or two letters are no secret, and taking them out would spoil every text
+        is_secret = len(self.__key) >= _SHORTEST_SECRET
+        self.__form = "".join(map(_spellings, self.__key)) if is_secret else r"(?!)"
+
+    def reveal(self) -> str:
+        """The key itself, for the request alone."""
+        return self.__key
+
+    def hide(self, text: str) -> str:
+        """A text without the key, however it is escaped: in JSON, in an address, in HTML."""
+        return re.sub(self.__form, HIDDEN, text, flags=re.IGNORECASE)
+
+    def hide_bytes(self, data: bytes) -> bytes:
+        """Bytes without the key, however it is escaped."""
+        return re.sub(self.__form.encode(), HIDDEN.encode(), data, flags=re.IGNORECASE)
+
+    def __bool__(self) -> bool:
+        return bool(self.__key)
+
+    def __repr__(self) -> str:
+        return f"ApiKey({HIDDEN})" if self else "ApiKey()"
+
+    def __reduce__(self) -> str:
+        raise TypeError("an API key is not stored")
+
+
+def _spellings(letter: str) -> str:
+    """A pattern of all spellings of an ASCII letter; escapes may be escaped themselves."""
+    code = ord(letter)
+    names = "|".join(name for name, text in html5.items() if text == letter and name[-1] == ";")
+    named = f"|{names}" if names else ""
+    return (
+        rf"(?:\\{{0,8}}(?:{re.escape(letter)}|u00{code:02x})"
+        rf"|%(?:25){{0,3}}{code:02x}"
+        rf"|&(?:amp;){{0,3}}(?:#0{{0,6}}{code};?|#x0{{0,6}}{code:x};?{named}))"
+    )
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Limits on requests and waiting.
+
+    Attributes:
+        tries: Maximum number of requests for one answer.
+        first_wait: Seconds between the first try and the second; doubled for each further try.
+        longest_wait: Maximum number of seconds between two tries; a service that asks for more
+            ends the run, which can be resumed later.
+        timeout: Seconds for an answer to begin, and for each part of it to arrive.
+        whole_timeout: Seconds for a whole answer.
+        per_second: Maximum number of requests per second.
+        jitter: Maximum number of seconds that chance adds to a wait.
+    """
+
+    tries: int = 5
+    first_wait: float = 1.0
+    longest_wait: float = 300.0
+    timeout: float = 30.0
+    whole_timeout: float = 120.0
+    per_second: float = 5.0
+    jitter: float = 0.1
+
+
+class Clock:
+    """Time and waiting; tests have one of their own."""
+
+    def now(self) -> float:
+        """Seconds since some moment."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float, stopped: threading.Event) -> None:
+        """Wait for some seconds, or until all is stopped."""
+        stopped.wait(seconds)
+
+
+@dataclass
+class Pace:
+    """Keeps requests apart, over all threads."""
+
+    clock: Clock
+    interval: float
+    stopped: threading.Event = field(default_factory=threading.Event)
+    _next: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self) -> None:
+        """Wait for this request's turn, or until all is stopped."""
+        with self._lock:
+            now = self.clock.now()
+            turn = max(now, self._next)
+            self._next = turn + self.interval
+        if turn > now:
+            self.clock.sleep(turn - now, self.stopped)
+
+    def hold(self, seconds: float) -> None:
+        """Let no request start for some seconds."""
+        with self._lock:
+            self._next = max(self._next, self.clock.now() + seconds)
+
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY, request TEXT NOT NULL, fetched TEXT NOT NULL, body BLOB NOT NULL
+) WITHOUT ROWID
+"""
+_CACHE_FILE = "answers.sqlite"
+_PATIENCE_SECONDS = 60
+LARGEST_ANSWER = 64 << 20
+"""Bytes of an answer at most."""
+
+
+class ResponseCache:
+    """Answers by their request, in one SQLite file.
+
+    Each answer is on disk before it is used: a killed program finds all that it had
+    received when it starts again. Several programs and threads may share one cache.
+
+    The file is for its owner alone.
+
+    Args:
+        path: The file, made when there is none; or a folder that it is, or will be, in.
+
+    Raises:
+        DataError: The file is something else, damaged, or cannot be written.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path / _CACHE_FILE if path.is_dir() else path
+        self._lock = threading.Lock()
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.path != path and self.path.is_symlink():
+            # what is fetched would be written outside of the folder that was named
+            raise DataError("is a link; name the file that it leads to", self.path)
+        if self.path.exists() and not self.path.is_file():
+            raise DataError(
+                "is no regular file; expected the file of kept answers, or none", self.path
+            )
+        with self._clear_errors():
+            # a log that SQLite plays back may be that of another file
+            is_unsure = check_logs(self.path)
+            # answers tell what was asked: others shall not read them at any time
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            # each statement is its own transaction, synced to disk
+            self._database = sqlite3.connect(
+                self.path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            # a stage that has answers kept is not closed by anyone
+            weakref.finalize(self, self._database.close)
+            with bounded(self._database):
+                if not self._database.execute("PRAGMA schema_version").fetchone()[0]:
+                    self._database.execute(_SCHEMA)
+                advice = "delete it to fetch all again"
+                check_tables(self._database, self.path, _SCHEMA, advice)
+                if is_unsure and self._database.execute("PRAGMA quick_check(1)").fetchone() != (
+                    "ok",
+                ):
+                    raise sqlite3.DatabaseError("its log belongs to another file")
+            keep_private(self.path)
+
+    def get(self, key: str) -> bytes | None:
+        """The cached answer, or None."""
+        with self._lock, self._clear_errors(), bounded(self._database):
+            row = self._database.execute(
+                "SELECT body FROM answers WHERE key = ?", (key,)
+            ).fetchone()
+        if row is None:
+            return None
+        unpacking = zlib.decompressobj()
+        try:
+            body = unpacking.decompress(row[0], LARGEST_ANSWER + 1)
+        except (zlib.error, TypeError):  # a number or a text in place of bytes
+            return None
+        # the checksum at its end tells that no page of another answer is in it
+        return body if unpacking.eof else None
+
+    def put(self, key: str, request: str, body: bytes) -> None:
+        """Cache an answer with today's date and time, in place of an older one.
+
+        Args:
+            key: The key for `get`.
+            request: The request, for people who look into the file; never with an API key.
+            body: The answer.
+        """
+        row = (key, request, datetime.now(UTC).isoformat(timespec="seconds"), zlib.compress(body))
+        with self._lock, self._clear_errors(), bounded(self._database):
+            self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    @contextlib.contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, *DAMAGE) as error:
+            # damaged files can hold text that is no UTF-8, which Python decodes
+            raise DataError(
+                f"the answers kept here cannot be used ({error}); make room or rights, or delete "
+                "the file to fetch all again",
+                self.path,
+            ) from None
+
 
 T = TypeVar("T")
 _LOG = logging.getLogger("sicetnon.services")
@@ -41,7 +273,7 @@ PLAIN_VARIABLE = "SICETNON_KEYS_OVER_HTTP"
 _MISSING = frozenset({404, 410})
 _REFUSED = frozenset({401, 403})
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-_PART = 1 << 16
+_CHUNK_BYTES = 1 << 16
 _MOST_REDIRECTS = 5
 
 
@@ -114,7 +346,7 @@ class Service:
     """A service on the network.
 
     Args:
-        cache: Keeps its answers.
+        cache: The cache of its answers.
         key: The API key, if it needs one.
         key_help: Advice for users without a key; shown when one is needed.
         patience: Limits on requests and waiting.
@@ -155,7 +387,7 @@ class Service:
     def ask(self, request: Request, read: Callable[[bytes], T]) -> T:
         """An answer of the service: from the cache if it is there, else from the network.
 
-        Only an answer that `read` accepts is kept.
+        Only an answer that `read` accepts is cached.
 
         Raises:
             Missing: The service does not have it.
@@ -164,12 +396,12 @@ class Service:
         """
         described = request.described(self.url)
         name = hashlib.sha256(described.encode()).hexdigest()
-        kept = self._cache.get(name)
-        if kept is not None:
+        cached = self._cache.get(name)
+        if cached is not None:
             try:
-                return read(kept)
+                return read(cached)
             except UnusableAnswer:
-                pass  # kept by an older version that took it; asked for again
+                pass  # cached by an older version that took it; asked for again
         body, value = self._fetch(request, read)
         self._cache.put(name, self._key.hide(described), body)
         return value
@@ -305,7 +537,7 @@ class Service:
 
     def _body(self, response: urllib3.BaseHTTPResponse) -> bytes | Fault:
         body = bytearray()
-        while part := response.read1(_PART):
+        while part := response.read1(_CHUNK_BYTES):
             body += part
             if len(body) > LARGEST_ANSWER:
                 return _TOO_LONG
@@ -374,3 +606,75 @@ def _pool(url: str, timeout: float) -> urllib3.PoolManager:
         manager = urllib3.PoolManager(**settings)
     manager.pool_classes_by_scheme = POOLS
     return manager
+
+
+H = TypeVar("H")
+_PAGE_SIZE = 100
+
+
+def query_of(topic: Topic) -> str:
+    """The title of a topic, as a service can take it."""
+    return " ".join(mended(topic.title).split())
+
+
+def read_pages(
+    service: Service,
+    query: str,
+    request: Callable[[str, int, int], Request],
+    parse: Callable[[bytes], tuple[Sequence[tuple[str, H]], int]],
+    wanted: int,
+) -> dict[str, H]:
+    """The first results of a search by their ids, in the order of the service.
+
+    Every page must bring at least one new id, so the search always ends. A page without a new id,
+    or an empty page where more was promised, ends the search with a warning and is not kept: the
+    next run asks for it again.
+
+    Args:
+        service: The service.
+        query: The query; an empty one finds nothing.
+        request: The request for a page, from the query, the offset of its first result and its
+            size.
+        parse: Ids and results of a page, and how many results the service counts in all; raises
+            `UnusableAnswer`.
+        wanted: Number of results wanted at most.
+    """
+    found: dict[str, H] = {}
+    offset = total = 0
+    size, warned = min(wanted, _PAGE_SIZE), False
+    while query and len(found) < wanted:
+
+        def read(body: bytes) -> tuple[Sequence[tuple[str, H]], int]:
+            hits, count = parse(body)
+            _check_page(hits, max(count, total), offset, found)  # noqa: B023  # called at once
+            return hits, count
+
+        try:
+            hits, count = service.ask(request(query, offset, size), read)
+        except EndOfResults as end:
+            service.say(f"{end}; going on with the {counted(len(found), 'result')} before it")
+            break
+        known = len(found)
+        found.update((name, hit) for name, hit in hits if name not in found)
+        if len(found) - known < len(hits) and not warned:
+            service.say(f"{service.name} gave some results more than once; each is taken once")
+            warned = True
+        offset, total = offset + len(hits), max(count, total)
+        # a service that counts less than it gave does not count; only a short page is its last
+        if offset >= total and (offset == total or len(hits) < size):
+            break
+    return dict(list(found.items())[:wanted])
+
+
+def _check_page(
+    hits: Sequence[tuple[str, H]], total: int, offset: int, found: Mapping[str, H]
+) -> None:
+    """Raise UnusableAnswer for a page that cannot be taken."""
+    if not hits and offset < total:
+        raise UnusableAnswer(
+            f"sent an empty page after {offset:,} of {counted(total, 'result')}", is_end=offset > 0
+        )
+    if hits and all(name in found for name, _ in hits):
+        raise UnusableAnswer(
+            f"repeated results at {offset:,} that it had given before", is_end=True, is_final=True
+        )

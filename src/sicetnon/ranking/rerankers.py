@@ -3,7 +3,7 @@
 Nogueira and Cho, "Passage Re-ranking with BERT", arXiv 1901.04085 (2019); Reimers and Gurevych,
 "Sentence-BERT", EMNLP 2019. They need sentence-transformers (extra `neural`). The weights of a
 transformer are read from safetensors only, because other formats can run code; those of layers
-behind it also by torch's reader of plain weights. Code that comes with a model is never run.
+after it also by torch's reader of plain weights. Code that comes with a model is never run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sicetnon.checks import check_number
 from sicetnon.errors import DataError, UsageError, needing
 from sicetnon.formats.jsontext import whole_text
 from sicetnon.index.reader import IndexReader
-from sicetnon.ranking.moves import rescored
+from sicetnon.ranking.stages import rescored
 from sicetnon.records import Ranking, Topic
 
 # no model reads more, and a tokenizer takes seconds for a text of megabytes
@@ -44,11 +44,6 @@ class _NeuralReranker(ABC):
         device: Such as `cpu` or `cuda`; an accelerator when left out, if there is one.
         download: Whether a model may be fetched from the hub. Otherwise a name must be in the
             cache of Hugging Face.
-
-    Raises:
-        DataError: The model is not on this machine, or cannot be used.
-        MissingExtraError: sentence-transformers is not installed.
-        UsageError: A number is too small, or it is a model of another kind.
     """
 
     _kind: ClassVar[str]
@@ -82,9 +77,6 @@ class _NeuralReranker(ABC):
         """The reordered ranking, with the model's scores; those of the others continue below.
 
         Of documents with equal scores the one that stood first goes first.
-
-        Raises:
-            DataError: The model fails, or gives a score that is no number.
         """
         top = ranking.best(self._depth)
         if not len(top):
@@ -142,17 +134,13 @@ class _NeuralReranker(ABC):
         known = self._model.max_seq_length or _TOKENS
         for name, module in self._model.named_modules():
             if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
-                # RoBERTa and its like count positions from the one behind that of padding
+                # RoBERTa and its like count positions from the one after that of padding
                 before = 0 if module.padding_idx is None else module.padding_idx + 1
                 return min(known, int(module.num_embeddings) - before)
         return int(known)
 
     def _check(self) -> None:  # noqa: B027  # most models need no check
-        """Refuse a model of another kind.
-
-        Raises:
-            UsageError: It is one.
-        """
+        """Refuse a model of another kind."""
 
     @abstractmethod
     def _scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -164,7 +152,7 @@ class CrossEncoder(_NeuralReranker):
 
     It reads the question and a document (heading and text) together, and scores the pair. The score
     is the model's output before any activation; of a model with two outputs, the second less the
-    first. Text beyond the model's limit is not read. The others keep their order behind the best.
+    first. Text beyond the model's limit is not read. The others keep their order after the best.
     No system uses it, and nothing is fetched unless `download` is set.
 
     Args:
@@ -223,7 +211,7 @@ class BiEncoder(_NeuralReranker):
     A bi-encoder reads the question and each document (heading and text) alone; the score is the
     similarity that the model was made for, in most cases the cosine. It is faster than a
     cross-encoder, and in general worse. Text beyond the model's limit is not read. The others keep
-    their order behind the best. Nothing is fetched unless `download` is set.
+    their order after the best. Nothing is fetched unless `download` is set.
 
     Args:
         index: The documents.
