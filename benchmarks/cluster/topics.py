@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.cluster.nodes import started
 from benchmarks.cluster.same import SYSTEMS
-from sicetnon.cluster.building import ClusterOptions
+from sicetnon.cluster.build import ClusterOptions
 from sicetnon.cluster.reader import ClusterReader
 from sicetnon.formats.topics import read_topics
 from sicetnon.library.index import Index

@@ -14,11 +14,9 @@ from typing import Any
 
 import pytest
 
-from sicetnon.cluster.address import is_address, parse_address
-from sicetnon.cluster.answers import is_expected
-from sicetnon.cluster.connection import ClusterError, Connection
-from sicetnon.cluster.credentials import read_credentials
-from sicetnon.cluster.hosts import Host, client
+from sicetnon.cluster.address import is_address, parse_address, read_credentials
+from sicetnon.cluster.responses import ClusterError, is_expected
+from sicetnon.cluster.transport import Connection, Host, client
 from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.library.index import Index
 

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 import pytest
 
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
-from sicetnon.cluster.request import Request
+from sicetnon.cluster.responses import ClusterError
+from sicetnon.cluster.transport import Connection, Request, TimeLimits
 from support.dripping import DRIPS, dripping
 
 pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
@@ -127,7 +127,7 @@ def test_where_a_host_hangs_another_one_is_asked() -> None:
 def test_a_host_that_lives_is_not_left_because_it_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     # on a busy machine a probe of a host that lives takes its time
     for name in ("_PROBE_SECONDS", "LONGEST_PROBE"):
-        monkeypatch.setattr(f"sicetnon.cluster.hosts.{name}", 10.0)
+        monkeypatch.setattr(f"sicetnon.cluster.transport.{name}", 10.0)
     with hosts(False, False) as (servers, connection):
         for server in servers:
             server.seconds = 60.0
@@ -149,7 +149,7 @@ def test_a_host_that_answers_again_is_asked_again() -> None:
 
 
 def test_a_host_that_was_waited_for_long_is_left_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sicetnon.cluster.hosts._LEFT_SECONDS", 0.1)
+    monkeypatch.setattr("sicetnon.cluster.transport._LEFT_SECONDS", 0.1)
     with hosts(True, False) as (servers, connection):
         servers[1].seconds = 0.0
         limits = TimeLimits(attempt=1.0, total=30.0)

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
-from sicetnon.cluster.terms import TermCounts, WantedTerm
+from sicetnon.cluster.responses import ClusterError
+from sicetnon.cluster.statistics import TermCounts, WantedTerm
+from sicetnon.cluster.transport import Connection, TimeLimits
 
 SHARDS = {"_shards": {"total": 1, "successful": 1, "failed": 0}}
 FOUND = {

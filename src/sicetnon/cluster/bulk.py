@@ -10,9 +10,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from sicetnon.cluster.connection import BUSY, ClusterError, Connection, TimeLimits, paused
-from sicetnon.cluster.counting import stored_values
-from sicetnon.cluster.layout import id_hash, stored_id
+from sicetnon.cluster.mapping import id_hash, stored_id
+from sicetnon.cluster.responses import BUSY, ClusterError
+from sicetnon.cluster.statistics import stored_values
+from sicetnon.cluster.transport import Connection, TimeLimits, paused
 
 _LOG = logging.getLogger("sicetnon.cluster")
 _LIMITS = TimeLimits(60.0, 60.0)

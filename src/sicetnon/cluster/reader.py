@@ -1,43 +1,151 @@
-"""An opened index on a cluster, read like an index in a folder."""
+"""A worker that searches an index on a cluster."""
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self, TypeVar, cast
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sicetnon.checks import check_places
 from sicetnon.cluster.address import Place, parse_address
-from sicetnon.cluster.connection import BUSY, ClusterError, Connection, TimeLimits
-from sicetnon.cluster.counting import numbers_of
-from sicetnon.cluster.searching import Fetched, Found, Hits
-from sicetnon.cluster.shards import Tolerance
-from sicetnon.cluster.state import finished_state, read_state, required_index
-from sicetnon.cluster.terms import ClusterPostings
-from sicetnon.cluster.together import TopicsSearch
-from sicetnon.cluster.verifying import verify_cluster
-from sicetnon.cluster.view import View
-from sicetnon.cluster.worker import ClusterWorker
+from sicetnon.cluster.index_state import finished_state, read_state, required_index
+from sicetnon.cluster.mapping import annotation_field, live
+from sicetnon.cluster.responses import BUSY, ClusterError, Tolerance
+from sicetnon.cluster.retriever import Fetched, Found, Hits, TopicsSearch, View
+from sicetnon.cluster.statistics import ClusterPostings, count_documents, numbers_of
+from sicetnon.cluster.transport import Connection, TimeLimits
 from sicetnon.errors import BrokenIndexError, DataError, SicetnonError
-from sicetnon.index.annotations import Annotation
+from sicetnon.index.annotations import BLOCK_ROWS, Annotation, unpacked
 from sicetnon.index.documents import RECORD_TYPES
-from sicetnon.index.manifest import recorded_analysis
+from sicetnon.index.manifest import AnnotationEntry, recorded_analysis
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Record
 from sicetnon.retrieval.scoring import Scoring
 from sicetnon.values import check_text, check_texts
 
+_SCRIPT = (
+    "def f=doc[params.field];if(f.size()==0){return 0;}def v=f.value;double s=0;double n=0;"
+    "for(int i=0;i<v.length;++i){double c=v.bytes[v.offset+i];s+=c*params.question[i];n+=c*c;}"
+    "return 1+s/Math.max(1,Math.sqrt(n))"
+)
+"""The cosine and 1, since the engine takes no score below 0."""
+
+_ROUNDING = 1e-5
+"""Of a cosine in single precision, generously."""
+
+_MOST_CANDIDATES = 10_000
+_DOCUMENTS_PER_REQUEST = 1000
+Neighbours = tuple[NDArray[np.int64], NDArray[np.float32]]
+
+
+class ClusterAnnotation(Annotation):
+    """An annotation of the documents of an index on a cluster; see `Annotation`.
+
+    Args:
+        index: The index.
+        name: Its name.
+        entry: Its origin.
+        width: Numbers of a vector; 0 for single numbers.
+    """
+
+    def __init__(self, index: ClusterReader, name: str, entry: AnnotationEntry, width: int):
+        self.name, self.model, self.reads = name, entry.model, entry.reads
+        self._index, self._field = index, annotation_field(name)
+        shape: tuple[int, ...] = (width,) if width else ()
+        self._nothing: NDArray[Any] = np.zeros(shape, np.int8 if width else np.float32)
+        self.shape = (index.size, *self._nothing.shape)
+
+    def __getitem__(self, numbers: ArrayLike) -> NDArray[np.float32]:
+        """See `Annotation.__getitem__`."""
+        wanted = np.asarray(numbers, dtype=np.int64).reshape(-1)
+        if len(wanted) and not (wanted.min() >= 0 and wanted.max() < len(self)):
+            raise IndexError(f"documents from {wanted.min()} to {wanted.max()} of {len(self)}")
+        stored = np.zeros((len(wanted), *self._nothing.shape), dtype=self._nothing.dtype)
+        distinct = sorted(set(wanted.tolist()))
+        rows: dict[int, NDArray[Any]] = {}
+        for first in range(0, len(distinct), _DOCUMENTS_PER_REQUEST):
+            part = distinct[first : first + _DOCUMENTS_PER_REQUEST]
+            rows |= self._rows(self._index.hits("number", part, ["number", self._field]))
+        for place, number in enumerate(wanted.tolist()):
+            # a deleted document has none
+            stored[place] = rows.get(number, self._nothing)
+        return unpacked(stored)
+
+    def blocks(self, rows: int = BLOCK_ROWS) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """See `Annotation.blocks`."""
+        for first in range(0, len(self), rows):
+            yield first, self[np.arange(first, min(first + rows, len(self)))]
+
+    def nearest(self, question: NDArray[np.float64], k: int) -> Neighbours:
+        """The k documents whose vectors are nearest to one, best first.
+
+        A script finds candidates among all documents; their vectors are compared as in a folder.
+        """
+        k, size = min(k, self._index.document_count), k + max(20, k // 8)
+        while size <= _MOST_CANDIDATES:
+            hits = self._candidates(question, size)
+            numbers, scores = self._compared(self._rows(hits), question, k)
+            if len(hits) < size or (
+                len(scores) >= k and scores[-1] > hits[-1]["_score"] - 1 + _ROUNDING
+            ):
+                return numbers, scores
+            size *= 4
+        # so many are nearly as near that all are compared
+        found: dict[int, NDArray[Any]] = {}
+        for first in range(0, len(self), _DOCUMENTS_PER_REQUEST):
+            part = list(range(first, min(first + _DOCUMENTS_PER_REQUEST, len(self))))
+            found |= self._rows(self._index.hits("number", part, ["number", self._field]))
+        return self._compared(found, question, k)
+
+    def _candidates(self, question: NDArray[np.float64], size: int) -> list[dict[str, Any]]:
+        params = {"field": self._field, "question": question.tolist()}
+        script = {"source": _SCRIPT, "params": params}
+        query = {"script_score": {"query": {"match_all": {}}, "script": script}}
+        return self._index.best_hits(query, size, ["number", self._field])
+
+    def _compared(
+        self, rows: Mapping[int, NDArray[Any]], question: NDArray[np.float64], k: int
+    ) -> Neighbours:
+        if not rows:
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        numbers = np.array(sorted(rows), dtype=np.int64)
+        vectors = unpacked(np.stack([rows[number] for number in numbers.tolist()]))
+        scores = (vectors.astype(np.float64) @ question).astype(np.float32)
+        order = np.lexsort((numbers, -scores))[:k]
+        return numbers[order], scores[order]
+
+    def _rows(self, hits: Sequence[Mapping[str, Any]]) -> dict[int, NDArray[Any]]:
+        """The stored numbers in hits, by the number of the document."""
+        found = {}
+        for hit in hits:
+            found[hit["fields"]["number"][0]] = self._decoded(hit)
+        return found
+
+    def _decoded(self, hit: Mapping[str, Any]) -> NDArray[Any]:
+        try:
+            text = hit["fields"][self._field][0]
+            data = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+            row = np.frombuffer(data, dtype=self._nothing.dtype).reshape(self._nothing.shape)
+        except (LookupError, TypeError, ValueError) as error:
+            raise BrokenIndexError(
+                f"{self._index.folder}: the {self.name} of a document is damaged: {error}; "
+                "annotate the index again"
+            ) from None
+        return row
+
+
 _HEDGE_SECONDS, _PAUSE_SECONDS = 0.7, 0.1
 _MOST_IDS = 500_000
-_AT_ONCE = 1000
+_DOCUMENTS_PER_REQUEST = 1000
 _ATTEMPTS = 5
 _NEWS_SECONDS = 1.0
 _PARTIAL_SECONDS = 10.0
@@ -158,8 +266,10 @@ class ClusterReader(IndexReader):
         wanted = check_places(numbers, self.size).tolist()
         found = {n: self._ids[n] for n in wanted if n in self._ids}
         missing = sorted(set(wanted) - found.keys())
-        for first in range(0, len(missing), _AT_ONCE):
-            hits = self._hits("number", missing[first : first + _AT_ONCE], ["id", "number"])
+        for first in range(0, len(missing), _DOCUMENTS_PER_REQUEST):
+            hits = self._hits(
+                "number", missing[first : first + _DOCUMENTS_PER_REQUEST], ["id", "number"]
+            )
             found |= {hit["fields"]["number"][0]: hit["fields"]["id"][0] for hit in hits}
         if gone := [number for number in wanted if number not in found]:
             raise self._gone(gone[0])
@@ -197,8 +307,6 @@ class ClusterReader(IndexReader):
 
     def annotation(self, name: str) -> Annotation | None:
         """The annotation of a name, or None."""
-        from sicetnon.cluster.stored import ClusterAnnotation
-
         check_text(name, "the annotation")
         self.check_open()
         state = self._view.state
@@ -230,9 +338,27 @@ class ClusterReader(IndexReader):
         return list(map(self._decoded, self._searched(numbers, last - first, ["number"], more)))
 
     def verify(self) -> None:
-        """See `verify_cluster`."""
+        """Compare documents, lengths and ids with the counts and checksums of the state.
+
+        Raises:
+            BrokenIndexError: They differ.
+        """
         self.check_open()
-        verify_cluster(self._connection)
+        connection = self._connection
+        index = required_index(connection)
+        state = finished_state(connection, index).state
+        query = live(state.change, state.pending)
+        counted = count_documents(connection, index, len(state.fields), query)
+        for name, there, written in (
+            ("documents", counted.documents, state.documents),
+            ("terms by field", counted.field_totals, state.field_totals),
+            ("checksums of the ids", counted.hashes, state.hashes),
+        ):
+            if there != written:
+                raise BrokenIndexError(
+                    f"{connection.address}: found {name}: {there}, expected {written}; "
+                    "build it again"
+                )
 
     def waiting_once(self) -> AbstractContextManager[None]:
         """Let all requests of this thread together wait as long as one search may."""
@@ -342,8 +468,8 @@ class ClusterReader(IndexReader):
 
     def _records(self, name: str, keys: Sequence[Any]) -> dict[Any, Record]:
         found: dict[Any, Record] = {}
-        for first in range(0, len(keys), _AT_ONCE):
-            for hit in self._hits(name, keys[first : first + _AT_ONCE], [name], True):
+        for first in range(0, len(keys), _DOCUMENTS_PER_REQUEST):
+            for hit in self._hits(name, keys[first : first + _DOCUMENTS_PER_REQUEST], [name], True):
                 found[hit["fields"][name][0]] = self._decoded(hit)
         return found
 
@@ -398,3 +524,28 @@ class ClusterReader(IndexReader):
             raise DataError(
                 f"has no document {unknown!r}; expected ids that this index gave", str(self.folder)
             )
+
+
+class ClusterWorker:
+    """Searches with some scores; threads may share it.
+
+    Args:
+        index: The index.
+        scores: The parts of the score.
+    """
+
+    def __init__(self, index: ClusterReader, scores: tuple[Scoring, ...]):
+        self._index, self._scores = index, scores
+
+    @property
+    def statistics(self) -> ClusterPostings:
+        """Statistics of terms over all fields."""
+        return self._index.postings({}, 1.0)
+
+    def search(self, query: Mapping[str, float], k: int) -> Found:
+        """See `LocalRetriever.search`."""
+        return self.search_each([query], k)[0]
+
+    def search_each(self, queries: Sequence[Mapping[str, float]], k: int) -> list[Found]:
+        """See `BatchWorker.search_each`."""
+        return self._index.searched(self._scores, queries, k)

@@ -113,7 +113,7 @@ def _add_existing(verbs: Commands, name: str, line: str, run: Run) -> None:
 
 
 def _delete(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import delete_at
+    from sicetnon.cluster.location import delete_at
 
     count = delete_at(options.output, options.ids)
     unknown = len(set(options.ids)) - count
@@ -140,7 +140,7 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _annotate(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import annotate_at, manifest_at
+    from sicetnon.cluster.location import annotate_at, manifest_at
     from sicetnon.terminal.console import console
     from sicetnon.terminal.progress import ProgressBar
 
@@ -168,7 +168,7 @@ def _info(options: argparse.Namespace) -> None:
 
 def _verify(options: argparse.Namespace) -> None:
     from sicetnon.cluster.address import is_address
-    from sicetnon.cluster.places import verify_at
+    from sicetnon.cluster.location import verify_at
     from sicetnon.terminal.console import console, line_printer
 
     verify_at(options.index)

@@ -24,7 +24,7 @@ from sicetnon.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
     from sicetnon.cluster.address import Place
-    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.cluster.build import ClusterOptions
     from sicetnon.formats.corpora import Corpus
     from sicetnon.index.annotations import Annotator
     from sicetnon.index.writing import BuildOptions
@@ -163,7 +163,7 @@ def _loading(options: argparse.Namespace) -> ClusterOptions | None:
 
     if not is_address(options.output):
         return None
-    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.cluster.build import ClusterOptions
 
     say = notices(options)
     if options.command is _add:
@@ -193,7 +193,7 @@ class _Skipped:
 
 
 def _build(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import build_at
+    from sicetnon.cluster.location import build_at
 
     loading = _loading(options)
     if loading and options.shard:
@@ -253,7 +253,7 @@ def _import(options: argparse.Namespace) -> None:
 
 
 def _add(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import add_at, manifest_at
+    from sicetnon.cluster.location import add_at, manifest_at
 
     if _is_ciff(options):
         raise UsageError(
@@ -327,7 +327,7 @@ def ready(names: Sequence[str]) -> list[Annotator]:
 
 def _documents_there(index: Place) -> int:
     """Number of documents of the index in a folder; 0 where there is none to read."""
-    from sicetnon.cluster.places import open_index
+    from sicetnon.cluster.location import open_index
     from sicetnon.errors import BrokenIndexError
 
     try:
@@ -339,7 +339,7 @@ def _documents_there(index: Place) -> int:
 
 def _analysis(options: argparse.Namespace, records: str) -> Analysis:
     """The analysis that is named, else the index's when adding, else that of the records' task."""
-    from sicetnon.cluster.places import open_index
+    from sicetnon.cluster.location import open_index
     from sicetnon.tasks.registry import analysis_for
     from sicetnon.text.analysis import named_analysis
 
@@ -362,7 +362,7 @@ def sum_up(index: Place, start: float, notes: Sequence[tuple[str, str]] = ()) ->
 
 def facts(index: Place) -> list[tuple[str, str]]:
     """The description of an index, for people."""
-    from sicetnon.cluster.places import facts_at, open_index
+    from sicetnon.cluster.location import facts_at, open_index
 
     with open_index(index) as opened:
         manifest = opened.manifest

@@ -21,7 +21,7 @@ from sicetnon.text.analysis import named_analysis
 from sicetnon.values import check_text, check_texts
 
 if TYPE_CHECKING:
-    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.cluster.build import ClusterOptions
     from sicetnon.formats.corpora import Corpus
     from sicetnon.index.writing import BuildOptions
     from sicetnon.library.sources import Source
@@ -148,7 +148,7 @@ class Index(IndexReader):
         cluster: ClusterOptions | None,
     ) -> Self:
         """Build an index and open it, in a temporary folder where none is named."""
-        from sicetnon.cluster.places import build_at
+        from sicetnon.cluster.location import build_at
 
         temporary = None
         if folder is None:
@@ -214,7 +214,7 @@ class Index(IndexReader):
         Raises:
             DataError: The documents are of another kind, or an id is taken and `replace` is false.
         """
-        from sicetnon.cluster.places import add_at
+        from sicetnon.cluster.location import add_at
         from sicetnon.formats.entries import EntryFields
         from sicetnon.index.writing import BuildOptions
         from sicetnon.library.sources import corpus_of
@@ -235,7 +235,7 @@ class Index(IndexReader):
         Raises:
             UsageError: `ids` is no list, or no document would be left.
         """
-        from sicetnon.cluster.places import delete_at
+        from sicetnon.cluster.location import delete_at
         from sicetnon.evaluation.sources import identifier
 
         if isinstance(ids, str) or not isinstance(ids, Iterable):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sicetnon.cluster.address import Place, is_address
-from sicetnon.cluster.places import build_at, is_taken, manifest_at, open_index
+from sicetnon.cluster.location import build_at, is_taken, manifest_at, open_index
 from sicetnon.compiled import load_compiler
 from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import BrokenIndexError, DataError

@@ -11,7 +11,7 @@ from sicetnon.cluster.address import Place, is_address, parse_address
 from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
-    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.cluster.build import ClusterOptions
     from sicetnon.formats.corpora import Corpus
     from sicetnon.index.annotation_writer import Callback
     from sicetnon.index.annotations import Annotator
@@ -66,7 +66,7 @@ def build_at(
         loading: How documents are loaded into a cluster.
     """
     if is_address(place):
-        from sicetnon.cluster.building import build_on_cluster
+        from sicetnon.cluster.build import build_on_cluster
 
         build_on_cluster(corpus, parse_address(place), options, loading)
         return
@@ -92,7 +92,7 @@ def add_at(
         loading: How documents are loaded into a cluster.
     """
     if is_address(place):
-        from sicetnon.cluster.changing import add_on_cluster
+        from sicetnon.cluster.update import add_on_cluster
 
         add_on_cluster(corpus, parse_address(place), options, replace, loading)
         return
@@ -104,7 +104,7 @@ def add_at(
 def delete_at(place: Place, identifiers: Sequence[str]) -> int:
     """Delete documents by id, and return their number; see `delete_documents`."""
     if is_address(place):
-        from sicetnon.cluster.changing import delete_on_cluster
+        from sicetnon.cluster.update import delete_on_cluster
 
         return delete_on_cluster(parse_address(place), identifiers)
     from sicetnon.index.writing import delete_documents
@@ -121,7 +121,7 @@ def annotate_at(place: Place, annotators: Sequence[Annotator], progress: Callbac
         progress: Called after every batch.
     """
     if is_address(place):
-        from sicetnon.cluster.annotating import annotate_on_cluster
+        from sicetnon.cluster.update import annotate_on_cluster
 
         annotate_on_cluster(parse_address(place), annotators, progress)
         return
@@ -147,8 +147,8 @@ def verify_at(place: Place) -> None:
 
 def is_taken(place: Place) -> bool:
     """Whether the cluster has an index or alias of this name."""
-    from sicetnon.cluster.connection import Connection
-    from sicetnon.cluster.state import physical_index
+    from sicetnon.cluster.index_state import physical_index
+    from sicetnon.cluster.transport import Connection
     from sicetnon.errors import BrokenIndexError
 
     with closing(Connection(parse_address(place))) as connection:
@@ -161,7 +161,7 @@ def is_taken(place: Place) -> bool:
 def facts_at(place: Place) -> list[tuple[str, str]]:
     """Facts about the size of an index, for people: names and values."""
     if is_address(place):
-        from sicetnon.cluster.verifying import cluster_facts
+        from sicetnon.cluster.build import cluster_facts
 
         return cluster_facts(parse_address(place))
     segments = manifest_at(place).segments

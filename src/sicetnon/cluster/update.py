@@ -1,45 +1,47 @@
-"""Add documents to an index on a cluster, and delete documents: whole or not at all.
-
-Documents of a change are not found before the state names the change. Documents that go are named
-in the same state, so that one write commits all; only then are they removed.
-"""
+"""Add documents to an index on a cluster, delete them, annotate them. Changes are atomic."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from dataclasses import replace as replaced_in
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
-from sicetnon.cluster import layout
+from sicetnon.cluster import mapping
 from sicetnon.cluster.address import Address
-from sicetnon.cluster.building import ClusterOptions, reporter
+from sicetnon.cluster.build import ClusterOptions, Preparation, build_on_cluster, reporter
 from sicetnon.cluster.bulk import BulkLoader
-from sicetnon.cluster.connection import Connection, TimeLimits
-from sicetnon.cluster.counting import Counted, count_documents, numbers_of, refresh
-from sicetnon.cluster.preparing import Preparation
-from sicetnon.cluster.state import (
+from sicetnon.cluster.index_state import (
     Stored,
     WriterLock,
     finished_state,
     required_index,
     write_state,
 )
+from sicetnon.cluster.reader import ClusterReader
+from sicetnon.cluster.statistics import Counted, count_documents, numbers_of, refresh
+from sicetnon.cluster.transport import Connection, TimeLimits
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
-from sicetnon.index.annotation_writer import fitting
+from sicetnon.formats.files import Reading
+from sicetnon.index.annotation_writer import AnnotationProgress, Callback, fitting
+from sicetnon.index.annotations import Annotator
 from sicetnon.index.builder import Batch
-from sicetnon.index.manifest import recorded_analysis
+from sicetnon.index.manifest import AnnotationEntry, recorded_analysis
 from sicetnon.index.writing import BuildOptions
+from sicetnon.records import Record
 
 MOST_DELETED = 50_000
 """Documents that one change deletes or replaces; the engine's limit for a query is 65,536."""
 
 _LOG = logging.getLogger("sicetnon.cluster")
-_LONG = TimeLimits(120.0, 600.0)
+_DELETING = TimeLimits(120.0, 600.0)
 
 
 def add_on_cluster(
@@ -212,7 +214,7 @@ class _Change:
         refresh(self._connection, self._index)
         change = state.change + 1
         found = count_documents(
-            self._connection, self._index, len(state.fields), layout.live(change, pending)
+            self._connection, self._index, len(state.fields), mapping.live(change, pending)
         )
         expected = state.documents + added - len(pending)
         if found.documents != expected:
@@ -248,4 +250,110 @@ class _Change:
     def _remove(self, query: dict[str, Any]) -> None:
         path = f"/{self._index}/_delete_by_query"
         params = {"conflicts": "proceed", "refresh": "true"}
-        self._connection.ask("POST", path, {"query": query}, params=params, time_limits=_LONG)
+        self._connection.ask("POST", path, {"query": query}, params=params, time_limits=_DELETING)
+
+
+_RECORDS_PER_REQUEST = 1000
+
+
+def annotate_on_cluster(
+    address: Address,
+    annotators: Sequence[Annotator],
+    progress: Callback = lambda _: None,
+    loading: ClusterOptions | None = None,
+) -> None:
+    """Give every document of an index on a cluster the numbers of some annotators.
+
+    An annotation by the same model is kept, one by another model is replaced.
+
+    Args:
+        address: The index.
+        annotators: The annotators, each of another name.
+        progress: Called after every batch.
+        loading: How documents are loaded; the numbers of shards and copies stay as they are.
+
+    Raises:
+        SicetnonError: Another process is changing it, or an annotator gives no usable numbers.
+        ClusterError: The cluster cannot be used. The index is as it was in each case.
+    """
+    loading = loading or ClusterOptions()
+    with ClusterReader.open(address) as index:
+        known = index.manifest.annotations
+        if all(known.get(each.name) == each.entry for each in annotators):
+            return
+        new = {each.name: each for each in annotators if known.get(each.name) != each.entry}
+        kept = [_kept(index, name, known[name]) for name in known if name not in new]
+
+        def told(done: AnnotationProgress) -> None:
+            progress(AnnotationProgress(tuple(new), done.documents, index.document_count))
+
+        options = BuildOptions(
+            index.analysis,
+            source=index.manifest.source,
+            annotators=[*kept, *new.values()],
+            annotated=told,
+        )
+        physical, _ = index.known_version
+        with (
+            closing(Connection(address)) as connection,
+            WriterLock(connection, physical, loading.lease),
+        ):
+            loading = _as_before(connection, physical, loading)
+            build_on_cluster(_IndexedCorpus.of(index), address, options, loading)
+
+
+def _kept(index: ClusterReader, name: str, entry: AnnotationEntry) -> Annotator:
+    """An annotator that gives the numbers that an index has already, by document id."""
+    stored = index.annotation(name)
+    assert stored is not None
+
+    def numbers(ids: Sequence[str]) -> Any:
+        # the first row shows the form, whatever the id
+        places = index.numbers(ids) if index.number(ids[0]) is not None else [0]
+        return stored[places]
+
+    return Annotator(name, entry.model, entry.reads, lambda record: record.id, numbers)
+
+
+def _as_before(connection: Connection, physical: str, loading: ClusterOptions) -> ClusterOptions:
+    """The options with the shards and copies that the index has."""
+    found = connection.ask("GET", f"/{physical}/_settings")[physical]["settings"]["index"]
+    shards, replicas = int(found["number_of_shards"]), int(found["number_of_replicas"])
+    return replace(loading, shards=shards, replicas=replicas)
+
+
+@dataclass(frozen=True)
+class _IndexedCorpus(Corpus):
+    """The documents of an index.
+
+    Attributes:
+        version: The index and its last change.
+        documents: Their number.
+    """
+
+    version: str = ""
+    documents: int = 0
+
+    @classmethod
+    def of(cls, index: ClusterReader) -> _IndexedCorpus:
+        """The documents of an index, in the order of their numbers."""
+
+        def read(_: Path | str, __: Reading) -> Iterator[Record]:
+            for first in range(0, index.size, _RECORDS_PER_REQUEST):
+                yield from index.records_between(
+                    first, min(first + _RECORDS_PER_REQUEST, index.size)
+                )
+
+        manifest = index.manifest
+        return cls(
+            manifest.records, manifest.fields, (str(index.folder),), read, (),
+            str(index.known_version), index.document_count,
+        )  # fmt: skip
+
+    def size(self) -> int:
+        """The number of documents; a size above 0 marks documents that do not change."""
+        return self.documents
+
+    def checksum(self) -> str:
+        """The version of the index, which identifies the documents."""
+        return self.version

@@ -15,8 +15,9 @@ from typing import Any
 import msgspec
 
 from sicetnon._version import VERSION
-from sicetnon.cluster.connection import USUAL, ClusterError, Connection, TimeLimits
-from sicetnon.cluster.layout import LOCK, STATE
+from sicetnon.cluster.mapping import LOCK, STATE
+from sicetnon.cluster.responses import ClusterError
+from sicetnon.cluster.transport import USUAL, Connection, TimeLimits
 from sicetnon.errors import BrokenIndexError, SicetnonError
 from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.manifest import AnnotationEntry, Manifest

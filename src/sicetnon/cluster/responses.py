@@ -1,10 +1,13 @@
-"""Answers of the search engine: whether one comes from it, and what its errors say."""
+"""Responses of the search engine: their form, their errors, and shards that are missing."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from sicetnon.errors import ServiceError, counted
 
 if TYPE_CHECKING:
     from opensearchpy import TransportError
@@ -17,6 +20,29 @@ UNAVAILABLE = 503
 
 _NO_COPY = "no data nodes with"
 """The engine's words where the only nodes that may work on a search have no copy of a shard."""
+
+
+BUSY = (429, 500, 502, 503, 504)
+"""Statuses of a cluster that may answer a little later; 500 where a node has just gone."""
+
+
+class ClusterError(ServiceError):
+    """A cluster gave no usable answer.
+
+    Args:
+        message: The fault, and what to do.
+        status: The status of the answer; 0 where there was none.
+        kind: The engine's name for the error.
+    """
+
+    def __init__(self, message: str, status: int = 0, kind: str = ""):
+        super().__init__(message)
+        self.status, self.kind = status, kind
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same request may succeed later, or at another host."""
+        return self.status in (0, *BUSY)
 
 
 class _Shards(msgspec.Struct):
@@ -61,7 +87,7 @@ class _Record(msgspec.Struct):
     record: str
 
 
-class _Found(_Written):
+class _Document(_Written):
     source: _Record = msgspec.field(name="_source")
 
 
@@ -90,7 +116,7 @@ def is_expected(method: str, path: str, answer: Any) -> bool:
         answer: The decoded answer.
     """
     try:
-        _check(method, path, answer)
+        _convert(method, path, answer)
     except (msgspec.ValidationError, LookupError):
         return False
     return True
@@ -106,7 +132,7 @@ _FORMS: dict[tuple[str, str], Any] = {
 }
 
 
-def _check(method: str, path: str, answer: Any) -> None:
+def _convert(method: str, path: str, answer: Any) -> None:
     """Convert an answer, for the errors that this raises."""
     index, *rest = path.lstrip("/").split("/")
     action = "point_in_time" if path.endswith("/point_in_time") else rest[0] if rest else index
@@ -118,7 +144,7 @@ def _check(method: str, path: str, answer: Any) -> None:
             _check_one_of_several(each)
     elif (method, action) == ("GET", "_doc"):
         if msgspec.convert(answer["found"], bool):
-            msgspec.convert(answer, _Found)
+            msgspec.convert(answer, _Document)
     elif (method, action) == ("GET", "_settings"):
         msgspec.convert(answer[index], _Settings)
 
@@ -165,3 +191,55 @@ def lacks_a_shard(path: str, answer: Any) -> bool:
         each.get("status") == UNAVAILABLE or _NO_COPY in str(each.get("error", ""))
         for each in answer["responses"]
     )
+
+
+@dataclass(eq=False)
+class Tolerance:
+    """The shards that answers may lack, and those that they lacked.
+
+    Attributes:
+        is_partial: Whether answers may lack shards.
+        lacking: The most shards that an answer lacked.
+        shards: The number of shards that were asked then.
+    """
+
+    is_partial: bool = False
+    lacking: int = 0
+    shards: int = 0
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The parameter of a search."""
+        return {"allow_partial_search_results": str(self.is_partial).lower()}
+
+    def checked(self, answer: dict[str, Any], where: object) -> dict[str, Any]:
+        """An answer of a search.
+
+        Raises:
+            ClusterError: It lacks shards, and must not, or it lacks all.
+        """
+        found = answer["_shards"]
+        total = int(found["total"])
+        lacking = max(found["failed"], total - found["successful"], bool(answer.get("timed_out")))
+        if not lacking:
+            return answer
+        if not self.is_partial or lacking >= total:
+            reasons = [
+                str(each.get("reason", {}).get("reason")) for each in found.get("failures", [])
+            ]
+            why = f": {reasons[0][:200]}" if reasons else ""
+            raise ClusterError(f"{where}: {_missing_shards(lacking, total)} in time{why}", 503)
+        if lacking >= self.lacking:
+            self.lacking, self.shards = lacking, total
+        return answer
+
+    def __str__(self) -> str:
+        return _missing_shards(self.lacking, self.shards) if self.lacking else ""
+
+
+WHOLE = Tolerance()
+"""Every shard must answer."""
+
+
+def _missing_shards(lacking: int, shards: int) -> str:
+    return f"{lacking} of {counted(shards, 'shard')} gave no answer"

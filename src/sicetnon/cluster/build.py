@@ -1,41 +1,172 @@
-"""Build an index on a cluster: whole or not at all, and resumable.
+"""Build an index on a cluster: atomic, and resumable.
 
 The documents go to a new index of the engine. When their number, their lengths and a checksum of
-their ids agree with what was read, an alias moves to it, and the index of before is removed.
+their ids agree with what was read, an alias moves to it, and the previous index is removed.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import logging
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import pairwise
 
 import msgspec
 
-from sicetnon.cluster import layout
+from sicetnon.cluster import mapping
 from sicetnon.cluster.address import Address
-from sicetnon.cluster.bulk import BulkCounts, BulkLoader, Refusal
-from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
-from sicetnon.cluster.counting import count_documents, numbers_between, refresh
-from sicetnon.cluster.preparing import Preparation
-from sicetnon.cluster.skipping import SIMILARITY
-from sicetnon.cluster.state import (
+from sicetnon.cluster.bulk import BulkBatch, BulkCounts, BulkDocument, BulkLoader, Refusal
+from sicetnon.cluster.index_state import (
     LEASE_SECONDS,
     ClusterState,
     Stored,
     WriterLock,
     physical_index,
     read_state,
+    required_index,
     write_state,
 )
-from sicetnon.cluster.stored import width_of
+from sicetnon.cluster.mapping import (
+    LARGEST_RECORD,
+    LONGEST_ID,
+    annotation_field,
+    document_action,
+    document_source,
+    form_lines,
+)
+from sicetnon.cluster.queries import SIMILARITY
+from sicetnon.cluster.responses import ClusterError
+from sicetnon.cluster.statistics import count_documents, numbers_between, refresh
+from sicetnon.cluster.transport import Connection, TimeLimits
 from sicetnon.errors import DataError, SicetnonError, counted
 from sicetnon.formats.corpora import Corpus
-from sicetnon.index.writing import BuildOptions
+from sicetnon.index.annotation_writer import AnnotationProgress
+from sicetnon.index.annotations import Annotator, packed
+from sicetnon.index.builder import Batch
+from sicetnon.index.documents import RECORD_TYPES
+from sicetnon.index.joined import Joined
+from sicetnon.index.writing import BuildOptions, batches
+from sicetnon.text.analysis import STOPPED, Analyzer
+
+_MOST_WORDS = 2_000_000
+
+
+class Preparation:
+    """Analyses documents, numbers them, and cuts them into batches.
+
+    Args:
+        corpus: The documents.
+        options: The analysis, and who is told of documents that cannot be used.
+        change: The change that adds them.
+        first_number: The number of the first one.
+        batch_bytes: Size of a batch; one document may be larger.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        options: BuildOptions,
+        change: int,
+        first_number: int,
+        batch_bytes: int,
+    ):
+        self._corpus, self._options, self._change = corpus, options, change
+        self._fields, self._batch_bytes = len(corpus.fields), batch_bytes
+        self.next_number, self._annotated = first_number, 0
+        self._start_anew()
+
+    def groups(self) -> Iterator[tuple[range, Batch]]:
+        """Documents as they are read, with their numbers."""
+        for batch in batches(self._corpus, self._options):
+            kept = self._storable(batch)
+            numbers = range(self.next_number, self.next_number + len(kept.ids))
+            self.next_number = numbers.stop
+            if kept.ids:
+                yield numbers, kept
+
+    def batches(self, numbers: list[int], documents: Batch) -> Iterator[BulkBatch]:
+        """Documents as they are sent.
+
+        Args:
+            numbers: The number of each document.
+            documents: The documents.
+        """
+        terms, records = self._terms(documents.texts), documents.records.each()
+        stored = annotated(self._options.annotators, self._corpus.records, records)
+        self._tell_of_annotations(len(numbers))
+        forms, size, waiting = self._new_forms(), 0, []
+        for place, (identifier, number) in enumerate(zip(documents.ids, numbers, strict=True)):
+            own = terms[place * self._fields : (place + 1) * self._fields]
+            name, record = identifier.decode(), records[place]
+            action = document_action(name, self._change, number)
+            stems = self._stems_of(own) if self._options.analysis.forms else []
+            source = document_source(name, self._change, number, own, record, stems, stored[place])
+            waiting.append(BulkDocument(name, number, action + b"\n" + source + b"\n"))
+            size += len(waiting[-1].lines)
+            if size >= self._batch_bytes:
+                yield BulkBatch(waiting, forms, documents.file)
+                forms, size, waiting = b"", 0, []
+        if waiting:
+            yield BulkBatch(waiting, forms, documents.file)
+
+    def _tell_of_annotations(self, documents: int) -> None:
+        if names := tuple(each.name for each in self._options.annotators):
+            self._annotated += documents
+            done = max(self._annotated, self.next_number)
+            self._options.annotated(AnnotationProgress(names, self._annotated, done))
+
+    def _storable(self, batch: Batch) -> Batch:
+        """Without the documents that the engine could not keep as they are."""
+        kept = []
+        for place, (identifier, size) in enumerate(
+            zip(batch.ids, batch.records.sizes, strict=True)
+        ):
+            name = identifier.decode()
+            if len(identifier) > LONGEST_ID:
+                what = f"the id {name[:60]!r}… has {len(identifier)} bytes; a cluster takes at most"
+                self._options.on_error(DataError(f"{what} {LONGEST_ID}", batch.file))
+            elif size > LARGEST_RECORD:
+                what = f"document {name!r} has {size:,} bytes; a cluster takes at most"
+                self._options.on_error(DataError(f"{what} {LARGEST_RECORD:,}", batch.file))
+            else:
+                kept.append(place)
+        return batch if len(kept) == len(batch.ids) else batch.keep(kept, self._fields)
+
+    def _start_anew(self) -> None:
+        """Forget the words met so far, so that memory does not grow with the corpus."""
+        self._analyzer = Analyzer(self._options.analysis)
+        self._words: list[str] = []
+        self._stems: dict[str, str] = {}
+
+    def _terms(self, texts: Joined) -> list[list[str]]:
+        if len(self._words) > _MOST_WORDS:
+            self._start_anew()
+        words, ends = self._analyzer.word_numbers(*texts.arrays())
+        self._words += self._analyzer.terms.words(len(self._words))
+        known = self._words
+        numbers = self._analyzer.term_of_word[words].tolist()
+        return [
+            [known[number] for number in numbers[start:end] if number != STOPPED]
+            for start, end in pairwise([0, *ends.tolist()])
+        ]
+
+    def _new_forms(self) -> bytes:
+        """The lines of forms that were not met before; they must arrive before their documents."""
+        if not self._options.analysis.forms:
+            return b""
+        new = self._words[len(self._stems) :]
+        stems = dict(zip(new, self._analyzer.stem(new), strict=True))
+        self._stems |= stems
+        return form_lines(stems)
+
+    def _stems_of(self, terms: list[list[str]]) -> list[str]:
+        return [self._stems[term] for found in terms for term in found]
+
 
 _LOG = logging.getLogger("sicetnon.cluster")
 _MERGING = TimeLimits(600.0, 600.0)
@@ -46,6 +177,35 @@ _DELAY = "unassigned.node_left.delayed_timeout"
 """The setting for how long the engine waits for a node before it places its copies elsewhere."""
 _PATIENT_SECONDS = 5.0
 """Seconds of waiting for copies that need no explanation."""
+
+
+def annotated(
+    annotators: Sequence[Annotator], kind: str, records: Sequence[bytes]
+) -> list[dict[str, str]]:
+    """The stored numbers of documents, by the field of each annotation.
+
+    Args:
+        annotators: Compute them.
+        kind: The kind of the records.
+        records: The records as JSON.
+    """
+    rows: list[dict[str, str]] = [{} for _ in records]
+    if not annotators:
+        return rows
+    decode = msgspec.json.Decoder(RECORD_TYPES[kind]).decode
+    read = [decode(record) for record in records]
+    for each in annotators:
+        for first in range(0, len(read), each.batch_documents):
+            texts = [each.text(record) for record in read[first : first + each.batch_documents]]
+            for place, row in enumerate(packed(each.numbers(texts)), start=first):
+                rows[place][annotation_field(each.name)] = base64.b64encode(row.tobytes()).decode()
+    return rows
+
+
+def width_of(annotator: Annotator) -> int:
+    """The width of an annotator's vectors; 0 where it gives single numbers."""
+    form = packed(annotator.numbers(["a"]))
+    return form.shape[1] if form.ndim > 1 else 0
 
 
 class _MissingCopiesError(ClusterError):
@@ -148,8 +308,8 @@ class _Build:
         number = int(names[-1].removeprefix(start)) + 1 if names else 1
         name = f"{start}{number}"
         body = {
-            "settings": layout.settings(self._loading.shards, 0, SIMILARITY),
-            "mappings": layout.mapping(
+            "settings": mapping.settings(self._loading.shards, 0, SIMILARITY),
+            "mappings": mapping.mapping(
                 len(self._corpus.fields),
                 self._options.analysis.forms,
                 [each.name for each in self._options.annotators],
@@ -243,7 +403,7 @@ class _Build:
         _wait_for_copies(connection, index, loading.copies_seconds, loading.message, outcome)
         refresh(connection, index)
         found = count_documents(
-            connection, index, len(self._corpus.fields), layout.live(_FIRST_CHANGE)
+            connection, index, len(self._corpus.fields), mapping.live(_FIRST_CHANGE)
         )
         if (found.documents, found.hashes) != (counts.acknowledged, counts.hashes):
             raise SicetnonError(
@@ -328,3 +488,21 @@ def unfinished_builds(connection: Connection, current: str | None) -> Sequence[s
     name = connection.address.name
     found = connection.ask("GET", f"/{name}.*", params={"expand_wildcards": "all"})
     return sorted(set(found or {}) - {current})
+
+
+def cluster_facts(address: Address) -> list[tuple[str, str]]:
+    """Shards, copies, nodes and size of an index, and builds that were stopped."""
+    with closing(Connection(address)) as connection:
+        index = required_index(connection)
+        settings = connection.ask("GET", f"/{index}/_settings")[index]["settings"]["index"]
+        stats = connection.ask("GET", f"/{index}/_stats/store,docs")
+        whole, copies = stats["_shards"]["total"], stats["_shards"]["successful"]
+        size = stats["_all"]["total"]["store"]["size_in_bytes"]
+        facts = [
+            ("shards", settings["number_of_shards"]),
+            ("copies", f"{copies} of {whole} there"),
+            ("size", f"{size / 1e6:,.1f} MB, all copies"),
+        ]
+        if stopped := unfinished_builds(connection, index):
+            facts.append(("unfinished", ", ".join(stopped)))
+        return facts
