@@ -16,7 +16,7 @@ import pytest
 
 from sicetnon.cluster.address import is_address, parse_address, read_credentials
 from sicetnon.cluster.responses import ClusterError, is_expected
-from sicetnon.cluster.transport import Connection, Host, client
+from sicetnon.cluster.transport import Connection, Host, open_client
 from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.library.index import Index
 
@@ -188,7 +188,7 @@ def test_a_host_that_is_no_node_is_left(body: bytes) -> None:
     pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
     with served(200, "application/json", body) as text:
         address = parse_address(text)
-        host = Host(client(address, 0, read_credentials(address), 1))
+        host = Host(open_client(address, 0, read_credentials(address), 1, 1 << 20))
         assert not host.probe()
         host.client.close()
 

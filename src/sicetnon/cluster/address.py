@@ -1,4 +1,8 @@
-"""The address of an index on a cluster, and the credentials for it."""
+"""The address of an index on a cluster, and the credentials for it.
+
+An address is `opensearch+https://host:9200,host:9200/NAME`. Credentials come from the environment
+or from a file, and never show themselves.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +32,15 @@ _MISTAKEN = re.compile(r"(opensearch|https?)[a-z+]*:/", re.IGNORECASE)
 # what stands where a port does, and may be a password
 _NO_PORT = re.compile(r":(?!/|[0-9]{1,9}([,/]|$))[^,/]*")
 
+PREFIX = "SICETNON_CLUSTER_"
+_FILE = f"{PREFIX}FILE"
+_TEXTS = ("user", "password", "api_key", "ca", "certificate", "key")
+_SETTINGS = (*_TEXTS, "verify", "seconds")
+_FILES = ("ca", "certificate", "key")
+_NO = ("no", "false", "0")
+_SECONDS = 2.6
+"""No search takes three seconds, its own work on a busy machine included."""
+
 
 @dataclass(frozen=True)
 class Address:
@@ -53,76 +66,66 @@ class Address:
         return all(is_loopback(host) for host, _ in self.hosts)
 
 
-Place: TypeAlias = str | PathLike[str] | Address
-"""The place of an index: a folder, or an address."""
+Location: TypeAlias = str | PathLike[str] | Address
+"""The location of an index: a folder, or an address."""
 
 
-def is_address(place: Place) -> bool:
-    """Whether a place is meant as an address of a cluster, even a malformed one.
+def is_address(location: Location) -> bool:
+    """Whether a location is meant as an address of a cluster, even a malformed one.
 
     Raises:
-        UsageError: The place is neither a path nor an address.
+        UsageError: It is neither a path nor an address.
     """
-    if isinstance(place, Address):
+    if isinstance(location, Address):
         return True
-    found: object = place
-    if not isinstance(found, str | PathLike):
-        kind = type(found).__name__
+    given: object = location
+    if not isinstance(given, str | PathLike):
+        kind = type(given).__name__
         raise UsageError(f"found {kind} as the place of an index; expected a folder, or {_FORM}")
-    text = fspath(place)
+    text = fspath(location)
     if text.startswith(_START) or _MISTAKEN.match(text):
         return True
     check_path(text, "the place of an index")
     return False
 
 
-def parse_address(place: Place) -> Address:
+def parse_address(location: Location) -> Address:
     """The address in a text.
 
     Raises:
         UsageError: It is no address. The message does not repeat what may be a password.
     """
-    if isinstance(place, Address):
-        return place
-    text = fspath(place)
+    if isinstance(location, Address):
+        return location
+    text = fspath(location)
     if "@" in text:
         raise UsageError(
             "found a user or a password in the address of a cluster; set SICETNON_CLUSTER_USER and "
             "SICETNON_CLUSTER_PASSWORD, or name a file in SICETNON_CLUSTER_FILE"
         )
-    found = _ADDRESS.fullmatch(text)
-    if found is None:
-        raise UsageError(f"found the address {_shown(text)!r}; expected {_FORM}")
-    if not _NAME.fullmatch(found["name"]):
+    match = _ADDRESS.fullmatch(text)
+    if match is None:
+        raise UsageError(f"found the address {_censored(text)!r}; expected {_FORM}")
+    if not _NAME.fullmatch(match["name"]):
         raise UsageError(
-            f"found the index name {_shown(found['name'])!r}; expected small letters, digits, - "
+            f"found the index name {_censored(match['name'])!r}; expected small letters, digits, - "
             "and _, at most 100, a letter or digit first"
         )
-    hosts = tuple(_host(host) for host in found["hosts"].split(","))
-    return Address(found["scheme"], hosts, found["name"])
+    hosts = tuple(_host(host) for host in match["hosts"].split(","))
+    return Address(match["scheme"], hosts, match["name"])
 
 
 def _host(text: str) -> tuple[str, int]:
-    found = _HOST.fullmatch(text)
-    port = int((found and found["port"]) or _DEFAULT_PORT)
-    if found is None or not 0 < port < 1 << 16:
-        raise UsageError(f"found the host {_shown(text)!r} in an address; expected {_FORM}")
-    return found["host"], port
+    match = _HOST.fullmatch(text)
+    port = int((match and match["port"]) or _DEFAULT_PORT)
+    if match is None or not 0 < port < 1 << 16:
+        raise UsageError(f"found the host {_censored(text)!r} in an address; expected {_FORM}")
+    return match["host"], port
 
 
-def _shown(text: str) -> str:
-    """A part of an address for a message, without what may be a password."""
+def _censored(text: str) -> str:
+    """A piece of an address for a message, without what may be a password."""
     return _NO_PORT.sub(":…", re.sub(r"[?#].*", "…", text, flags=re.DOTALL))
-
-
-PREFIX = "SICETNON_CLUSTER_"
-FILE = f"{PREFIX}FILE"
-_TEXTS = ("user", "password", "api_key", "ca", "certificate", "key")
-_OTHERS = ("verify", "seconds")
-_FILES = ("ca", "certificate", "key")
-_NO = ("no", "false", "0")
-SECONDS = 2.6
-"""No search takes three seconds, its own work on a busy machine included."""
 
 
 @dataclass(frozen=True)
@@ -147,12 +150,12 @@ class Credentials:
     certificate: str = ""
     key: str = ""
     verify: bool = True
-    seconds: float = SECONDS
+    seconds: float = _SECONDS
 
     def hide(self, text: str) -> str:
         """A text without the secrets."""
         if self.user and self.password:
-            # as it is sent, and as a host may send it back
+            # in the form in which it is sent, and in which a host may send it back
             sent = f"{self.user}:{self.password.reveal()}".encode()
             text = text.replace(base64.b64encode(sent).decode(), HIDDEN)
         return self.api_key.hide(self.password.hide(text))
@@ -174,13 +177,13 @@ def read_credentials(address: Address, environ: Mapping[str, str] = os.environ) 
         UsageError: The credentials contradict each other, or would travel in the clear.
     """
     settings: dict[str, Any] = {}
-    if environ.get(FILE):
-        settings = _read_file(Path(environ[FILE]))
-    for name in (*_TEXTS, *_OTHERS):
+    if environ.get(_FILE):
+        settings = _read_file(Path(environ[_FILE]))
+    for name in _SETTINGS:
         if value := environ.get(f"{PREFIX}{name.upper()}"):
             settings[name] = value
     texts = {name: str(settings.get(name, "")) for name in _TEXTS}
-    found = Credentials(
+    credentials = Credentials(
         texts["user"],
         _password(texts["password"]),
         ApiKey("the cluster", texts["api_key"]),
@@ -188,10 +191,10 @@ def read_credentials(address: Address, environ: Mapping[str, str] = os.environ) 
         texts["certificate"],
         texts["key"],
         str(settings.get("verify", "yes")).lower() not in _NO,
-        _seconds(settings.get("seconds", SECONDS)),
+        _seconds(settings.get("seconds", _SECONDS)),
     )
-    _refuse_contradictions(found, address)
-    return found
+    _refuse_contradictions(credentials, address)
+    return credentials
 
 
 def _password(text: str) -> ApiKey:
@@ -221,23 +224,23 @@ def _read_file(path: Path) -> dict[str, Any]:
         # the parser's message may quote a line with a secret
         why = error.strerror if isinstance(error, OSError) else "is no TOML"
         raise DataError(f"cannot be read as the credentials of a cluster: {why}", path) from None
-    if unknown := sorted(settings.keys() - {*_TEXTS, *_OTHERS}):
+    if unknown := sorted(settings.keys() - set(_SETTINGS)):
         raise DataError(
-            f"found {', '.join(unknown)}; expected some of {', '.join((*_TEXTS, *_OTHERS))}", path
+            f"found {', '.join(unknown)}; expected some of {', '.join(_SETTINGS)}", path
         )
     return settings
 
 
-def _refuse_contradictions(found: Credentials, address: Address) -> None:
-    if bool(found.user) != bool(found.password):
+def _refuse_contradictions(credentials: Credentials, address: Address) -> None:
+    if bool(credentials.user) != bool(credentials.password):
         raise UsageError(f"expected both {PREFIX}USER and {PREFIX}PASSWORD, or neither")
-    if found.user and found.api_key:
+    if credentials.user and credentials.api_key:
         raise UsageError(f"expected {PREFIX}API_KEY or a user with a password; found both")
-    if bool(found.certificate) != bool(found.key):
+    if bool(credentials.certificate) != bool(credentials.key):
         raise UsageError(f"expected both {PREFIX}CERTIFICATE and {PREFIX}KEY, or neither")
     for name in _FILES:
-        file = getattr(found, name)
+        file = getattr(credentials, name)
         if file and not Path(file).is_file():
             raise DataError(f"there is no such file ({PREFIX}{name.upper()})", file)
-    if address.scheme == "http" and not found.is_empty and not address.is_local:
+    if address.scheme == "http" and not credentials.is_empty and not address.is_local:
         raise UsageError(f"{address}: would send a password in the clear; use opensearch+https://…")

@@ -1,4 +1,12 @@
-"""Search on a cluster: candidates by an upper bound, exact scores by our own code, and a proof."""
+"""Search on a cluster: candidates by an upper bound, exact scores by our own code, and a proof.
+
+The engine returns the documents with the highest upper bounds, with the frequency of each term.
+They form a small index, which the code that searches a folder scores, bit for bit. The first k are
+proven when the k-th score is above the last candidate's bound; else more candidates are fetched.
+
+Several topics share requests: one for the candidates of all (`_msearch`, which gives no scores of
+named queries, which carry the frequencies of terms), and one for the frequencies of all candidates.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +22,25 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.cluster.index_state import Stored
+from sicetnon.cluster.index_state import StoredState
 from sicetnon.cluster.mapping import MOST_FREQUENT, length_field, live
-from sicetnon.cluster.queries import Bound, bound_of, frequencies_query, readers_of, skipping_bound
-from sicetnon.cluster.responses import WHOLE, ClusterError, Tolerance
-from sicetnon.cluster.statistics import MOST_CLAUSES, ClusterPostings, TermCounts, WantedTerm
-from sicetnon.cluster.transport import Connection, TimeLimits, search_several
+from sicetnon.cluster.queries import (
+    Query,
+    UpperBound,
+    frequencies_query,
+    postings_for,
+    script_bound,
+    skipping_bound,
+)
+from sicetnon.cluster.responses import ClusterError, PartialResults
+from sicetnon.cluster.statistics import MOST_CLAUSES, ClusterPostings, TermCounts
+from sicetnon.cluster.transport import IndexClient
 from sicetnon.compiled import is_small
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import CountedLengths, Segment, counted_lengths
 from sicetnon.retrieval import kernels, plain
+from sicetnon.retrieval.clauses import Part
 from sicetnon.retrieval.exhaustive import Best, search_exhaustively
 from sicetnon.retrieval.formulas import WindowPostings
 from sicetnon.retrieval.postings import field_weights, merge_postings
@@ -32,150 +48,106 @@ from sicetnon.retrieval.scoring import Scoring
 from sicetnon.retrieval.term_postings import NO_POSTINGS, CountedPostings, TermPostings
 from sicetnon.text.analysis import Analysis
 
+_LOG = logging.getLogger("sicetnon.cluster")
+_PAGE = 5_000
+"""Results of a request; deeper ones come in pages of a point in time."""
 
-class View:
-    """An index after a change.
+_MOST_HITS = 10_000
+"""Results of a request that the engine gives by default."""
+
+_MOST_SKIPPING = 4_000
+"""Candidates of a bound that skips documents; to fetch more takes longer than a script does."""
+
+_GROWTH = 4
+"""Factor by which the number of candidates grows when they are too few."""
+
+_KEEP_ALIVE = "2m"
+_NUMPY_POSTING_SECONDS = 500e-9
+"""Seconds that `plain` takes for a posting."""
+
+Hits = list[dict[str, Any]]
+WeightedTerms = Mapping[str, float]
+TopDocs = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+class Snapshot:
+    """An index after a change: what searches read of it.
 
     Attributes:
-        physical: The engine's index.
-        state: Its state.
-        folder: The address, for messages.
-        fields: Names of the indexed fields.
-        analysis: Turns texts into terms.
-        segments: None, since the postings stay on the cluster.
-        document_count: Number of documents.
-        field_totals: Terms of all documents by field, int64, shape (fields,).
+        client: Searches the engine's index.
+        state: The state of the index.
         live: The query of the live documents.
-        stem: Gives the stems of words; None where terms are stems.
-        tolerance: Whether answers may lack shards.
+        stem: Gives the stems of words; None if terms are stems.
     """
 
-    tolerance = WHOLE
-
-    def __init__(
-        self,
-        connection: Connection,
-        physical: str,
-        stored: Stored,
-        analysis: Analysis,
-        time_limits: TimeLimits,
-    ):
-        self.physical, self.state, self.analysis = physical, stored.state, analysis
-        self.folder, self.fields = connection.address, stored.state.fields
+    def __init__(self, client: IndexClient, stored: StoredState, analysis: Analysis):
+        self.client, self.state, self.analysis = client, stored.state, analysis
+        self.folder, self.fields = client.connection.address, stored.state.fields
         self.segments: list[Any] = []
         self.document_count = stored.state.documents
         self.field_totals: NDArray[np.int64] = np.array(stored.state.field_totals, dtype=np.int64)
         self.live = live(stored.state.change, stored.state.pending)
         self.stem = analysis.analyzer().stem if analysis.forms else None
-        self._counts = TermCounts(connection, physical, self.live, self.stem, time_limits)
+        self._counts = TermCounts(client, self.live, self.stem)
 
     @property
     def version(self) -> tuple[str, int]:
         """The engine's index and the number of the last change."""
-        return self.physical, self.state.change
+        return self.client.index, self.state.change
 
-    def tolerating(self, tolerance: Tolerance) -> View:
-        """The index where answers may lack shards; what they tell is not kept for later ones."""
+    def with_partial(self, partial: PartialResults) -> Snapshot:
+        """The index where results may lack shards; its statistics are not cached for later."""
         made = copy.copy(self)
-        made.tolerance = tolerance
-        made._counts = self._counts.tolerating(tolerance)
+        made._counts = self._counts.with_partial(partial)
+        made.client = made._counts.client
         return made
 
     def postings(self, fields: Mapping[str, float], other_forms: float) -> ClusterPostings:
-        """See `HasPostings.postings`."""
-        weights = field_weights(self.as_index(), fields)
+        """The statistics of terms over weighted fields."""
+        weights = field_weights(_as_index(self), fields)
         return ClusterPostings(
             self._counts, self.fields, weights, other_forms, self.document_count, self.field_totals
         )
 
-    def fetch_statistics(
-        self, scores: Sequence[Scoring], queries: Sequence[Mapping[str, float]]
-    ) -> None:
+    def fetch_statistics(self, scores: Sequence[Scoring], queries: Sequence[WeightedTerms]) -> None:
         """Fetch the statistics of all terms of queries at once."""
         terms = list(dict.fromkeys(term for query in queries for term in query))
-        wanted: list[WantedTerm] = []
-        for scoring in scores:
-            for reader in readers_of(self, scoring):
-                wanted += reader.wanted(terms).values()
-        if wanted:
+        readers = [each for scoring in scores for each in postings_for(self, scoring)]
+        if wanted := [query for each in readers for query in each.queries(terms).values()]:
             self._counts.fetch(wanted)
 
-    def as_index(self) -> IndexReader:
-        """The view where an index is expected, for statistics alone."""
-        return cast(IndexReader, self)
+    def parts(self, scores: Sequence[Scoring], query: WeightedTerms) -> list[Part]:
+        """Scores for a query, with statistics and constants."""
+        return [score.bind(_as_index(self))(query) for score in scores]
+
+    def candidates_body(
+        self, query: Query | None, size: int, columns: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """A search for documents with some fields; id, number and lengths if none are named."""
+        lengths = [length_field(field) for field in range(len(self.fields))]
+        return {
+            "size": size,
+            "query": {"bool": {"must": [query], "filter": [self.live]}},
+            "_source": False,
+            "stored_fields": "_none_",
+            "docvalue_fields": columns or ["id", "number", *lengths],
+            "track_total_hits": False,
+        }
 
 
-_NUMPY_POSTING_SECONDS = 500e-9
-"""Seconds that `plain` takes for a posting."""
+def _as_index(index: Snapshot | _CandidateIndex) -> IndexReader:
+    """An index for scoring, which reads only what these classes have."""
+    return cast(IndexReader, index)
 
 
-@dataclass(frozen=True)
-class CandidateTable:
-    """Documents that may be among the best, in the order of their numbers.
-
-    Attributes:
-        numbers: Their numbers, int64, rising, shape (n,).
-        ids: Their ids.
-        lengths: Their lengths, int32, shape (n, fields).
-        frequencies: The frequency of each form in each field, uint16, shape (n,) each.
-    """
-
-    numbers: NDArray[np.int64]
-    ids: tuple[str, ...]
-    lengths: NDArray[np.int32]
-    frequencies: Mapping[tuple[str, int], NDArray[np.uint16]]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-def table_of(
-    hits: Sequence[Mapping[str, Any]], leaves: Mapping[tuple[str, int], str], fields: int
-) -> CandidateTable:
-    """The candidates in the hits of a search.
-
-    Args:
-        hits: The hits; a document may be among them several times, with other frequencies, and
-            have frequencies of forms that are not among `leaves`.
-        leaves: The name of the query of each form in each field.
-        fields: Number of fields.
-    """
-    rows: dict[int, int] = {}
-    first_hits: list[Mapping[str, Any]] = []
-    by_name: dict[str, tuple[list[int], list[int]]] = {name: ([], []) for name in leaves.values()}
-    for hit in sorted(hits, key=number_of):
-        row = rows.setdefault(number_of(hit), len(rows))
-        if row == len(first_hits):
-            first_hits.append(hit)
-        for name, frequency in hit.get("matched_queries", {}).items():
-            if name in by_name:
-                places, values = by_name[name]
-                places.append(row)
-                values.append(int(frequency))
-    frequencies = {}
-    for key, name in leaves.items():
-        column = np.zeros(len(rows), dtype=np.uint16)
-        places, values = by_name[name]
-        column[places] = values
-        frequencies[key] = column
-    lengths = [[hit["fields"][length_field(f)][0] for f in range(fields)] for hit in first_hits]
-    return CandidateTable(
-        np.array(list(rows), dtype=np.int64),
-        tuple(hit["fields"]["id"][0] for hit in first_hits),
-        np.array(lengths, dtype=np.int32).reshape(-1, fields),
-        frequencies,
-    )
-
-
-def number_of(hit: Mapping[str, Any]) -> int:
-    """The number of the document of a hit."""
+def _number_of(hit: Mapping[str, Any]) -> int:
     number: int = hit["fields"]["number"][0]
     return number
 
 
 @dataclass(frozen=True)
 class _CandidateSegment:
-    """The part of a segment's attributes that scoring reads."""
+    """What scoring reads of a segment."""
 
     lengths: NDArray[np.int32]
     base: int = 0
@@ -185,7 +157,7 @@ class _CandidateSegment:
         return len(self.lengths)
 
     def lengths_of(self, fields: tuple[int, ...]) -> CountedLengths:
-        """See `Segment.lengths_of`."""
+        """The lengths over some fields, and how often each occurs."""
         counted = counted_lengths([self.lengths[:, field] for field in fields], len(self))
         if counted is None:
             raise BrokenIndexError("the cluster gave a length that cannot be; verify the index")
@@ -193,34 +165,31 @@ class _CandidateSegment:
 
 
 class _CandidatePostings:
-    """Postings of the candidates, with statistics of the whole index."""
+    """Postings of the candidates, with statistics of the entire index."""
 
-    def __init__(self, reader: ClusterPostings, table: CandidateTable):
-        self._reader, self._table = reader, table
-        self.weights, self.collection = reader.weights, reader.collection
+    def __init__(self, statistics: ClusterPostings, index: _CandidateIndex):
+        self._statistics, self._index = statistics, index
+        self.weights, self.collection = statistics.weights, statistics.collection
 
     def read(self, term: str) -> TermPostings:
-        """See `Postings.read`."""
-        forms = self._reader.forms(term)
-        postings = self._postings(forms)
-        statistics = self._reader.statistics(term)
-        return CountedPostings(*statistics, postings)
-
-    def _postings(self, forms: Sequence[tuple[str, float]]) -> WindowPostings:
-        if len(forms) <= 1:
-            return self._stored(forms[0][0]) if forms else NO_POSTINGS
-        stored = [(self._stored(form), weight) for form, weight in forms]
-        return *merge_postings(stored), (1.0,)
+        """The postings of a term."""
+        forms = [(self._stored(form), weight) for form, weight in self._statistics.forms(term)]
+        postings = NO_POSTINGS
+        if len(forms) == 1:
+            postings = forms[0][0]
+        elif forms:
+            postings = *merge_postings(forms), (1.0,)
+        return CountedPostings(*self._statistics.statistics(term), postings)
 
     def _stored(self, form: str) -> WindowPostings:
-        """The postings of a form, as a segment has them."""
-        columns = self._reader.columns
-        none = np.zeros(len(self._table), dtype=np.uint16)
-        found = [
-            self._table.frequencies.get((form, place), none) if weight else none
-            for place, weight in enumerate(columns)
+        """The postings of a form, in the form of a segment."""
+        columns = self._statistics.columns
+        none = np.zeros(self._index.size, dtype=np.uint16)
+        by_field = [
+            self._index.frequencies.get((form, number), none) if weight else none
+            for number, weight in enumerate(columns)
         ]
-        frequencies = np.stack(found, axis=1)
+        frequencies = np.stack(by_field, axis=1)
         documents = np.flatnonzero(frequencies.any(axis=1)).astype(np.int32)
         frequencies = frequencies[documents]
         if len(set(columns)) == 1:
@@ -229,207 +198,191 @@ class _CandidatePostings:
         return documents, frequencies, columns
 
 
-class CandidateIndex:
-    """An index of candidates, with the statistics of the index that they are from.
+class _CandidateIndex:
+    """Candidates in the order of their numbers, with the statistics of the index they are from.
 
-    Args:
-        index: The index on the cluster.
-        table: The candidates.
+    A document may be among the hits several times, with other frequencies. Frequencies of forms
+    that are not among `leaves` are ignored.
+
+    Attributes:
+        numbers: Their numbers, int64, rising, shape (n,).
+        ids: Their ids.
+        frequencies: The frequency of each form in each field, uint16, shape (n,) each.
     """
 
-    def __init__(self, index: Any, table: CandidateTable):
-        self._index, self._table = index, table
+    def __init__(self, index: Snapshot, hits: Hits, leaves: Mapping[tuple[str, int], str]):
+        self._index = index
         self.folder, self.fields, self.analysis = index.folder, index.fields, index.analysis
         self.document_count, self.field_totals = index.document_count, index.field_totals
-        self.segments = [_CandidateSegment(table.lengths)]
-        self.size = len(table)
+        rows: dict[int, int] = {}
+        first_hits: Hits = []
+        by_name: dict[str, tuple[list[int], list[int]]] = {
+            name: ([], []) for name in leaves.values()
+        }
+        for hit in sorted(hits, key=_number_of):
+            row = rows.setdefault(_number_of(hit), len(rows))
+            if row == len(first_hits):
+                first_hits.append(hit)
+            for name, frequency in hit.get("matched_queries", {}).items():
+                if name in by_name:
+                    by_name[name][0].append(row)
+                    by_name[name][1].append(int(frequency))
+        self.size = len(rows)
+        self.numbers = np.array(list(rows), dtype=np.int64)
+        self.ids = [hit["fields"]["id"][0] for hit in first_hits]
+        self.frequencies: dict[tuple[str, int], NDArray[np.uint16]] = {}
+        for key, name in leaves.items():
+            column = self.frequencies[key] = np.zeros(self.size, dtype=np.uint16)
+            column[by_name[name][0]] = by_name[name][1]
+        names = list(map(length_field, range(len(self.fields))))
+        lengths = [[hit["fields"][name][0] for name in names] for hit in first_hits]
+        rectangle = np.array(lengths, dtype=np.int32).reshape(-1, len(names))
+        self.segments = [_CandidateSegment(rectangle)]
 
     def postings(self, fields: Mapping[str, float], other_forms: float) -> _CandidatePostings:
-        """See `HasPostings.postings`."""
-        return _CandidatePostings(self._index.postings(fields, other_forms), self._table)
+        """The postings of terms over weighted fields."""
+        return _CandidatePostings(self._index.postings(fields, other_forms), self)
 
-    def scored(
-        self, scores: Sequence[Scoring], query: Mapping[str, float]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Places of all candidates in the table, best first, with their scores."""
-        best = Best.of(max(len(self._table), 1))
-        index = cast(IndexReader, self)
-        parts = [score.bind(index)(query) for score in scores]
+    def ranked(self, scores: Sequence[Scoring], query: WeightedTerms) -> TopDocs:
+        """Rows of all candidates, best first, with their scores."""
+        best = Best.of(max(self.size, 1))
+        parts = [score.bind(_as_index(self))(query) for score in scores]
         postings = sum(clause.postings.size for part in parts for clause in part.clauses)
         loops: ModuleType = plain if is_small(postings * _NUMPY_POSTING_SECONDS) else kernels
-        if len(self._table) and postings:
-            segments = cast("list[Segment]", self.segments)
-            search_exhaustively(parts, segments, best, loops)
+        if self.size and postings:
+            search_exhaustively(parts, cast("list[Segment]", self.segments), best, loops)
         return best.ordered()
 
 
-_LOG = logging.getLogger("sicetnon.cluster")
-_PAGE = 5_000
-"""Results of a request; deeper ones come in pages of a point in time."""
-
-MOST_HITS = 10_000
-"""Results of a request that the engine gives by default."""
-
-_MOST_SKIPPING = 4_000
-"""Candidates of a bound that skips documents; to fetch more takes longer than a script does."""
-
-_MORE = 4
-"""Factor by which the number of candidates grows when they are too few."""
-
-_KEEP = "2m"
-Hits = list[dict[str, Any]]
-Found = tuple[NDArray[np.int64], NDArray[np.float64]]
-
-
 @dataclass
-class Fetched:
-    """The candidates that a search fetched.
+class Results:
+    """The k best documents of a query, and the candidates that were fetched for them.
 
     Attributes:
+        best: Numbers and scores, best first.
         candidates: Number of candidates, over all requests.
-        way: How they were found: `skipping` documents, by `script` over all documents with a term,
-            or `all` of these were fetched; empty where no document has a term.
+        way: The bound: `skipping` documents, by `script` over all documents with a term, or `all`
+            of these were fetched; empty if no document has a term.
         ids: Ids of the last candidates by their numbers.
     """
 
+    best: TopDocs = field(default_factory=lambda: (np.empty(0, np.int64), np.empty(0)))
     candidates: int = 0
     way: str = ""
     ids: dict[int, str] = field(default_factory=dict)
 
 
 class CandidateSearch:
-    """Searches an index on a cluster as it is after a change.
+    """Searches an index after a change with some scores for the k best documents."""
 
-    Args:
-        connection: The cluster.
-        view: The index after the change.
-        time_limits: Time limits of a search and of its retries.
-    """
+    def __init__(self, index: Snapshot, scores: Sequence[Scoring], k: int):
+        self._index, self._scores, self._k = index, scores, min(k, index.document_count)
 
-    def __init__(self, connection: Connection, view: View, time_limits: TimeLimits):
-        self._connection, self._view, self._time_limits = connection, view, time_limits
-
-    def search(
-        self, scores: Sequence[Scoring], query: Mapping[str, float], k: int
-    ) -> tuple[Found, Fetched]:
-        """The k best documents for weighted terms, and what was fetched for them.
-
-        Args:
-            scores: The parts of the score.
-            query: Terms with their weights.
-            k: Number of documents.
-        """
-        parts = [score.bind(self._view.as_index())(query) for score in scores]
-        fetched, k = Fetched(), min(k, self._view.document_count)
-        skipping = skipping_bound(self._view, scores, parts, query, self._view.stem)
-        if k > 0 and skipping:
-            fetched.way = "skipping"
-            found = self._proven(scores, query, k, skipping, fetched, _MOST_SKIPPING)
-            if found:
-                return found, fetched
-        bound = bound_of(self._view, scores, parts, query)
-        if k < 1 or not bound.leaves:
-            return (np.empty(0, np.int64), np.empty(0)), fetched
+    def search(self, query: WeightedTerms) -> Results:
+        """The k best documents for weighted terms."""
+        index, results = self._index, Results()
+        parts = index.parts(self._scores, query)
+        skipping = skipping_bound(index, self._scores, parts, query, index.stem)
+        if self._k > 0 and skipping:
+            results.way = "skipping"
+            if self._prove(query, skipping, results, _MOST_SKIPPING):
+                return results
+        bound = script_bound(index, self._scores, parts, query)
+        if self._k < 1 or not bound.leaves:
+            return results
+        results.way = "script" if bound.is_complete else "all"
         if bound.is_complete:
-            fetched.way = "script"
-            found = self._proven(scores, query, k, bound, fetched)
-            assert found
-            return found, fetched
-        fetched.way = "all"
-        return ranked(self._view, scores, query, k, self._all(bound), fetched), fetched
+            self._prove(query, bound, results)
+        else:
+            self.rank(query, self._all(bound), bound.leaves, results)
+        return results
 
-    def _proven(
+    def rank(
         self,
-        scores: Sequence[Scoring],
-        query: Mapping[str, float],
-        k: int,
-        bound: Bound,
-        fetched: Fetched,
-        most: float = math.inf,
-    ) -> Found | None:
-        """The k best documents among so many candidates that no other can be one of them.
+        query: WeightedTerms,
+        hits: Hits,
+        leaves: Mapping[tuple[str, int], str],
+        results: Results,
+    ) -> None:
+        """Add the k best of some candidates, by exact scores, to the results."""
+        candidates = _CandidateIndex(self._index, hits, leaves)
+        rows, scores = candidates.ranked(self._scores, query)
+        results.best = candidates.numbers[rows[: self._k]], scores[: self._k]
+        results.candidates += candidates.size
+        results.ids = dict(zip(candidates.numbers.tolist(), candidates.ids, strict=True))
 
-        None is given where a number of candidates is not enough.
-        """
-        size = enough_candidates(k)
+    def is_proven(self, results: Results, bound: UpperBound, last: Mapping[str, Any]) -> bool:
+        """Whether the first k are proven: no other document can have a higher score."""
+        score = last["_score"] if last.get("_score") is not None else last["sort"][0]
+        scores = results.best[1]
+        return len(scores) >= self._k and float(scores[self._k - 1]) > bound.limit(float(score))
+
+    def frequencies(self, body: dict[str, Any]) -> Hits:
+        """The hits of a search, with the frequencies of named queries."""
+        params = {"include_named_queries_score": "true"}
+        hits: Hits = self._index.client.search(body, params)["hits"]["hits"]
+        return hits
+
+    def _prove(
+        self, query: WeightedTerms, bound: UpperBound, results: Results, most: float = math.inf
+    ) -> bool:
+        """Find the k best documents; returns whether a number of candidates is enough."""
+        size = enough_candidates(self._k)
         while size <= most:
-            hits = self._hits(bound, size)
-            table = table_of(hits, bound.leaves, self._width)
-            found = ranked(self._view, scores, query, k, table, fetched)
-            if len(hits) < size or is_proven(found[1], k, bound, hits[-1]):
-                return found
-            _LOG.debug("%d candidates do not prove the first %d", size, k)
-            size *= _MORE
-        return None
+            hits = self._highest(bound, size)
+            self.rank(query, hits, bound.leaves, results)
+            if len(hits) < size or self.is_proven(results, bound, hits[-1]):
+                return True
+            _LOG.debug("%d candidates do not prove the first %d", size, self._k)
+            size *= _GROWTH
+        return False
 
-    @property
-    def _width(self) -> int:
-        return len(self._view.fields)
-
-    def _hits(self, bound: Bound, size: int) -> Hits:
+    def _highest(self, bound: UpperBound, size: int) -> Hits:
         """The documents with the highest bounds, highest first."""
+        body = self._index.candidates_body(bound.query, min(size, _PAGE))
         if size <= _PAGE:
-            body = candidates_body(self._view, bound.query, size)
-            return self.hits_of(f"/{self._view.physical}/_search", body)
-        order: list[Any] = [{"_score": "desc"}, {"number": "asc"}]
-        return list(self._pages(candidates_body(self._view, bound.query, _PAGE), order, size))
+            return self.frequencies(body)
+        return list(self._pages(body, [{"_score": "desc"}, {"number": "asc"}], size))
 
-    def _all(self, bound: Bound) -> CandidateTable:
+    def _all(self, bound: UpperBound) -> Hits:
         """All documents with one of the terms, for models without a script and long queries."""
         hits: Hits = []
         leaves = list(bound.leaves.items())
         for first in range(0, len(leaves), MOST_CLAUSES):
             query = frequencies_query(dict(leaves[first : first + MOST_CLAUSES]))
-            body = candidates_body(self._view, query, _PAGE)
-            hits += self._pages(body, [{"number": "asc"}], self._view.document_count)
-        return table_of(hits, bound.leaves, self._width)
+            body = self._index.candidates_body(query, _PAGE)
+            hits += self._pages(body, [{"number": "asc"}], self._index.document_count)
+        return hits
 
     def _pages(self, body: dict[str, Any], order: list[Any], most: int) -> Iterator[dict[str, Any]]:
         """Hits of several requests, in order; each of them may wait as long as a search."""
-        with self._connection.beyond_limits(), self._point_in_time() as point:
-            after: list[Any] | None = None
-            taken = 0
-            while taken < most:
-                asked = body | {"sort": order, "pit": {"id": point, "keep_alive": _KEEP}}
-                asked["size"] = min(body["size"], most - taken)
-                if after is not None:
-                    asked["search_after"] = after
-                hits = self.hits_of("/_search", asked)
+        with self._index.client.connection.beyond_limits(), self._point_in_time() as point:
+            after: dict[str, Any] = {}
+            remaining = most
+            while remaining > 0:
+                size = min(body["size"], remaining)
+                pit = {"id": point, "keep_alive": _KEEP_ALIVE}
+                hits = self.frequencies(body | {"sort": order, "pit": pit, "size": size} | after)
                 yield from hits
-                taken += len(hits)
-                if len(hits) < asked["size"]:
+                remaining -= len(hits)
+                if len(hits) < size:
                     return
-                after = hits[-1]["sort"]
-
-    def hits_of(self, path: str, body: dict[str, Any]) -> Hits:
-        """The hits of a search, with the frequencies of named queries."""
-        params = {"include_named_queries_score": "true"}
-        if path != "/_search":
-            params |= self._view.tolerance.params
-        answer = self._connection.ask(
-            "POST", path, body, params=params, time_limits=self._time_limits
-        )
-        hits: Hits = self._checked(answer)["hits"]["hits"]
-        return hits
-
-    def _checked(self, answer: dict[str, Any]) -> dict[str, Any]:
-        return self._view.tolerance.checked(answer, self._connection.address)
+                after = {"search_after": hits[-1]["sort"]}
 
     @contextlib.contextmanager
     def _point_in_time(self) -> Iterator[str]:
-        path = f"/{self._view.physical}/_search/point_in_time"
-        params = {"keep_alive": _KEEP}
-        made = self._connection.ask("POST", path, params=params, time_limits=self._time_limits)
+        client = self._index.client
+        ask, time_limits = client.connection.ask, client.time_limits
+        path, params = f"/{client.index}/_search/point_in_time", {"keep_alive": _KEEP_ALIVE}
+        made = ask("POST", path, params=params, time_limits=time_limits)
         try:
-            self._checked(made)
+            client.checked(made)
             yield made["pit_id"]
         finally:
             body = {"pit_id": [made["pit_id"]]}
             # it ends by itself, too
             with contextlib.suppress(ClusterError):
-                self._connection.ask(
-                    "DELETE", "/_search/point_in_time", body, time_limits=self._time_limits
-                )
+                ask("DELETE", "/_search/point_in_time", body, time_limits=time_limits)
 
 
 def enough_candidates(k: int) -> int:
@@ -437,188 +390,114 @@ def enough_candidates(k: int) -> int:
     return k + max(20, k // 8)
 
 
-def candidates_body(
-    view: View, query: dict[str, Any] | None, size: int, columns: Sequence[str] = ()
-) -> dict[str, Any]:
-    """The body of a search for candidates.
-
-    Args:
-        view: The index after a change.
-        query: Finds and orders them.
-        size: The most candidates.
-        columns: The fields to return; id, number and lengths when left out.
-    """
-    lengths = [length_field(field) for field in range(len(view.fields))]
-    return {
-        "size": size,
-        "query": {"bool": {"must": [query], "filter": [view.live]}},
-        "_source": False,
-        "stored_fields": "_none_",
-        "docvalue_fields": columns or ["id", "number", *lengths],
-        "track_total_hits": False,
-    }
-
-
-def ranked(
-    view: View,
-    scores: Sequence[Scoring],
-    query: Mapping[str, float],
-    k: int,
-    table: CandidateTable,
-    fetched: Fetched,
-) -> Found:
-    """The k best candidates, by exact scores; notes in `fetched` what was fetched."""
-    places, found = CandidateIndex(view, table).scored(scores, query)
-    numbers = table.numbers[places[:k]]
-    fetched.candidates += len(table)
-    fetched.ids = dict(zip(table.numbers.tolist(), table.ids, strict=True))
-    return numbers, found[:k]
-
-
-def is_proven(scores: NDArray[np.float64], k: int, bound: Bound, last: Mapping[str, Any]) -> bool:
-    """Whether the first k are proven: no other document can have a higher score."""
-    score = last["_score"] if last.get("_score") is not None else last["sort"][0]
-    return len(scores) >= k and float(scores[k - 1]) > bound.limit(float(score))
-
-
-_LOG = logging.getLogger("sicetnon.cluster")
-
-
 @dataclass(frozen=True)
-class _Asked:
-    """A topic whose candidates are asked for.
+class _BatchedTopic:
+    """A topic of a batch: its number among the queries, and the bound of its candidates."""
 
-    Attributes:
-        place: Its place among the queries.
-        bound: Finds the candidates.
-        way: `skipping` or `script`; see `Fetched`.
-    """
-
-    place: int
-    bound: Bound
+    number: int
+    bound: UpperBound
     way: str
 
 
-class TopicsSearch:
-    """Searches an index on a cluster, as it is after a change, for several topics.
+class BatchSearch:
+    """Searches an index after a change for several topics, which may share requests.
 
-    After an error `finish` can be called again: what was found is kept.
-
-    Args:
-        connection: The cluster.
-        view: The index after the change.
-        time_limits: Time limits of a request and of its retries.
-        scores: The parts of the score.
-        queries: Terms with their weights, one mapping for each topic.
-        k: Number of documents.
-        is_together: Whether topics may be asked together.
-        most_clauses: Clauses of a query.
+    After an error `finish` can be called again: the results so far are cached.
     """
 
     def __init__(
         self,
-        connection: Connection,
-        view: View,
-        time_limits: TimeLimits,
+        index: Snapshot,
         scores: Sequence[Scoring],
-        queries: Sequence[Mapping[str, float]],
+        queries: Sequence[WeightedTerms],
         k: int,
         is_together: bool = True,
         most_clauses: int = MOST_CLAUSES,
     ):
-        self._connection, self.view, self._time_limits = connection, view, time_limits
-        self._alone = CandidateSearch(connection, view, time_limits)
-        self._scores, self._queries, self._k = scores, queries, min(k, view.document_count)
-        self._most_clauses = most_clauses
-        # an answer that may lack shards would lack other ones in the second request
-        self._is_together = is_together and not view.tolerance.is_partial
-        self._found: dict[int, tuple[Found, Fetched]] = {}
+        self.index, self._scores, self._queries = index, scores, queries
+        self._alone = CandidateSearch(index, scores, k)
+        self._k = min(k, index.document_count)
+        self._size, self._most_clauses = enough_candidates(self._k), most_clauses
+        # a response that may lack shards would lack other ones in the second request
+        self._is_together = is_together and not index.client.partial.is_allowed
+        self._results: dict[int, Results] = {}
 
-    def finish(self) -> list[tuple[Found, Fetched]]:
-        """The k best documents for each query, and what was fetched for them.
+    def finish(self) -> list[Results]:
+        """The k best documents for each query.
 
-        A topic has requests of its own where its model has no bound, where its candidates do not
-        prove its first k, and where the engine refused its part of the request.
-
-        Raises:
-            ClusterError: There is no usable answer.
+        A topic has requests of its own if its model has no bound, if its candidates do not prove
+        its first k, and if the engine refused its search of the request.
         """
         if self._is_together and self._k > 0:
-            asked = self._asked()
-            if len(asked) > 1:
-                self._is_together = False  # what is left then is asked for alone
-                with self._connection.sharing(len(asked)):
-                    self._search_together(asked)
-        for place, query in enumerate(self._queries):
-            if place not in self._found:
-                self._found[place] = self._alone.search(self._scores, query, self._k)
-        return [self._found[place] for place in range(len(self._queries))]
+            batch = self._batch()
+            if len(batch) > 1:
+                self._is_together = False  # the topics that remain have requests of their own
+                with self.index.client.connection.sharing(len(batch)):
+                    self._search_together(batch)
+        for number, query in enumerate(self._queries):
+            if number not in self._results:
+                self._results[number] = self._alone.search(query)
+        return [self._results[number] for number in range(len(self._queries))]
 
-    def _asked(self) -> list[_Asked]:
-        """The topics that can be asked together: their terms and candidates fit into a request."""
-        found: list[_Asked] = []
+    def _batch(self) -> list[_BatchedTopic]:
+        """The topics whose terms and candidates fit together into a request."""
+        index, batch = self.index, list[_BatchedTopic]()
         leaves: set[tuple[str, int]] = set()
-        most = MOST_HITS // enough_candidates(self._k)
-        for place, query in enumerate(self._queries[:most]):
-            parts = [score.bind(self.view.as_index())(query) for score in self._scores]
-            bound = skipping_bound(self.view, self._scores, parts, query, self.view.stem)
+        most = _MOST_HITS // self._size
+        for number, query in enumerate(self._queries[:most]):
+            parts = index.parts(self._scores, query)
+            bound = skipping_bound(index, self._scores, parts, query, index.stem)
             way = "skipping"
             if not bound:
-                bound, way = bound_of(self.view, self._scores, parts, query), "script"
+                bound, way = script_bound(index, self._scores, parts, query), "script"
             fits = len(leaves | bound.leaves.keys()) <= self._most_clauses
             if bound.is_complete and bound.leaves and fits:
                 leaves |= bound.leaves.keys()
-                found.append(_Asked(place, bound, way))
-        return found
+                batch.append(_BatchedTopic(number, bound, way))
+        return batch
 
-    def _search_together(self, asked: Sequence[_Asked]) -> None:
-        """Keep what is found for the topics whose candidates prove it."""
-        size = enough_candidates(self._k)
-        firsts = self._candidates([each.bound for each in asked], size)
-        forms = dict.fromkeys(leaf for each in asked for leaf in each.bound.leaves)
-        names = {leaf: str(place) for place, leaf in enumerate(forms)}
-        known = self._with_frequencies(firsts, names)
-        for each, hits in zip(asked, firsts, strict=True):
-            if hits is None or not all(number_of(hit) in known for hit in hits):
+    def _search_together(self, batch: Sequence[_BatchedTopic]) -> None:
+        """Cache the results of the topics whose candidates prove them."""
+        candidates = self._candidates([topic.bound for topic in batch])
+        forms = dict.fromkeys(leaf for topic in batch for leaf in topic.bound.leaves)
+        names = {leaf: str(number) for number, leaf in enumerate(forms)}
+        complete = self._with_frequencies(candidates, names)
+        for topic, hits in zip(batch, candidates, strict=True):
+            if hits is None or not all(_number_of(hit) in complete for hit in hits):
                 continue
-            whole = [known[number_of(hit)] for hit in hits]
-            leaves = {leaf: names[leaf] for leaf in each.bound.leaves}
-            fetched = Fetched(way=each.way)
-            table = table_of(whole, leaves, len(self.view.fields))
-            query = self._queries[each.place]
-            best = ranked(self.view, self._scores, query, self._k, table, fetched)
-            if len(hits) < size or is_proven(best[1], self._k, each.bound, hits[-1]):
-                self._found[each.place] = best, fetched
-        _LOG.debug("%d topics asked together, %d answered", len(asked), len(self._found))
+            results = Results(way=topic.way)
+            leaves = {leaf: names[leaf] for leaf in topic.bound.leaves}
+            first_hits = [complete[_number_of(hit)] for hit in hits]
+            self._alone.rank(self._queries[topic.number], first_hits, leaves, results)
+            if len(hits) < self._size or self._alone.is_proven(results, topic.bound, hits[-1]):
+                self._results[topic.number] = results
+        _LOG.debug("%d topics asked together, %d answered", len(batch), len(self._results))
 
-    def _candidates(self, bounds: Sequence[Bound], size: int) -> list[Hits | None]:
-        """The documents with the highest bounds for each topic; None where this was refused."""
+    def _candidates(self, bounds: Sequence[UpperBound]) -> list[Hits | None]:
+        """The documents with the highest bounds for each topic, or None if this was refused."""
         bodies = [
-            candidates_body(self.view, bound.without_frequencies, size, ["number"])
+            self.index.candidates_body(bound.without_frequencies, self._size, ["number"])
             for bound in bounds
         ]
-        found: list[Hits | None] = []
-        for answer in search_several(
-            self._connection, self.view.physical, bodies, self._time_limits, self.view.tolerance
-        ):
-            if not isinstance(answer, ClusterError):
-                found.append(answer["hits"]["hits"])
-            elif answer.may_pass:
-                found.append(None)
+        candidates: list[Hits | None] = []
+        for response in self.index.client.search_several(bodies):
+            if not isinstance(response, ClusterError):
+                candidates.append(response["hits"]["hits"])
+            elif response.may_pass:
+                candidates.append(None)
             else:
-                raise answer
-        return found
+                raise response
+        return candidates
 
     def _with_frequencies(
-        self, firsts: Sequence[Hits | None], names: Mapping[tuple[str, int], str]
+        self, candidates: Sequence[Hits | None], names: Mapping[tuple[str, int], str]
     ) -> dict[int, dict[str, Any]]:
         """The candidates of all topics by their numbers, with the frequencies of all forms."""
-        numbers = sorted({number_of(hit) for hits in firsts for hit in hits or ()})
+        numbers = sorted({_number_of(hit) for hits in candidates for hit in hits or ()})
         if not numbers:
             return {}
-        # as a filter: scores are of no use here, and the engine leaves names in filters as they are
+        # a filter: scores are of no use here, and the engine does not change names in filters
         named = {"constant_score": {"filter": frequencies_query(names)}}
-        wanted = {"bool": {"filter": [{"terms": {"number": numbers}}], "should": [named]}}
-        body = candidates_body(self.view, wanted, len(numbers)) | {"sort": ["_doc"]}
-        hits = self._alone.hits_of(f"/{self.view.physical}/_search", body)
-        return {number_of(hit): hit for hit in hits}
+        query = {"bool": {"filter": [{"terms": {"number": numbers}}], "should": [named]}}
+        body = self.index.candidates_body(query, len(numbers)) | {"sort": ["_doc"]}
+        return {_number_of(hit): hit for hit in self._alone.frequencies(body)}

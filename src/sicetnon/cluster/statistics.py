@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.cluster.mapping import length_field, live, terms_field
-from sicetnon.cluster.responses import WHOLE, ClusterError, Tolerance
-from sicetnon.cluster.transport import USUAL, Connection, TimeLimits, search_several
+from sicetnon.cluster.responses import ClusterError, PartialResults
+from sicetnon.cluster.transport import IndexClient, TimeLimits
 from sicetnon.retrieval.statistics import (
     CollectionStatistics,
     TermStatistics,
@@ -21,36 +21,28 @@ from sicetnon.retrieval.statistics import (
 from sicetnon.retrieval.term_postings import CountedPostings, TermPostings
 from sicetnon.text.stems import StemWords
 
-_COUNTING = TimeLimits(120.0, 240.0)
-_NUMBERS_PER_REQUEST = 10_000
+COUNTING = TimeLimits(120.0, 240.0)
+"""Time limits of requests that read a large share of an index."""
+
+MOST_CLAUSES = 900
+"""Clauses of a query; the engine's usual limit is 1,024."""
+
+_IDS_PER_REQUEST, _NUMBERS_PER_REQUEST, _SEARCHES_PER_REQUEST = 5_000, 10_000, 50
+_MOST_CACHED = 200_000
+_MOST_FORMS = 10_000
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Counts of an index.
-
-    Attributes:
-        documents: Number of documents.
-        field_totals: Terms of all documents by field.
-        hashes: The sums of the hashes of all ids.
-    """
+class DocumentCounts:
+    """Number of documents, terms of all documents by field, and sums of the hashes of all ids."""
 
     documents: int
     field_totals: tuple[int, ...]
     hashes: tuple[int, int]
 
 
-def count_documents(
-    connection: Connection, index: str, fields: int, query: dict[str, Any]
-) -> Counted:
-    """Count the documents that a query finds. The index must be refreshed before.
-
-    Args:
-        connection: The cluster.
-        index: The index.
-        fields: Number of its text fields.
-        query: Finds the documents.
-    """
+def count_documents(client: IndexClient, fields: int, query: dict[str, Any]) -> DocumentCounts:
+    """Count the documents that a query matches, in a refreshed index with some text fields."""
     names = [*map(length_field, range(fields)), "hash_a", "hash_b"]
     body = {
         "size": 0,
@@ -58,121 +50,39 @@ def count_documents(
         "query": {"bool": {"filter": [query]}},
         "aggs": {name: {"sum": {"field": name}} for name in names},
     }
-    path = f"/{index}/_search"
-    # a shard that is busy makes the whole answer an error, which is asked for again
-    answer = connection.ask("POST", path, body, params=WHOLE.params, time_limits=_COUNTING)
-    found = WHOLE.checked(answer, connection.address)
-    sums = [int(found["aggregations"][name]["value"]) for name in names]
-    return Counted(
-        found["hits"]["total"]["value"], tuple(sums[:fields]), (sums[fields], sums[fields + 1])
-    )
+    # a shard that is busy makes the response an error, after which the request is repeated
+    response = client.within(COUNTING).search(body)
+    sums = [int(response["aggregations"][name]["value"]) for name in names]
+    total = response["hits"]["total"]["value"]
+    return DocumentCounts(total, tuple(sums[:fields]), (sums[fields], sums[fields + 1]))
 
 
-def refresh(connection: Connection, index: str) -> None:
-    """Make all documents findable, on all copies that are there."""
-    connection.ask("POST", f"/{index}/_refresh", time_limits=_COUNTING)
-
-
-def numbers_between(connection: Connection, index: str, numbers: range, change: int) -> set[int]:
-    """The numbers of a range that the index has a document of.
-
-    Args:
-        connection: The cluster.
-        index: The index, refreshed.
-        numbers: The range.
-        change: The change that the documents belong to.
-    """
-    found: set[int] = set()
+def numbers_between(client: IndexClient, numbers: range, change: int) -> set[int]:
+    """The numbers of a range for which a refreshed index has a document of a change."""
+    present: set[int] = set()
     for first in range(numbers.start, numbers.stop, _NUMBERS_PER_REQUEST):
         limits = {"gte": first, "lt": min(first + _NUMBERS_PER_REQUEST, numbers.stop)}
         query: list[dict[str, Any]] = [{"range": {"number": limits}}, {"term": {"added": change}}]
-        rows = stored_values(connection, index, query, ["number"], _NUMBERS_PER_REQUEST, _COUNTING)
-        found.update(number for (number,) in rows)
-    return found
+        rows = client.within(COUNTING).values(query, ["number"], _NUMBERS_PER_REQUEST)
+        present.update(number for (number,) in rows)
+    return present
 
 
 def numbers_of(
-    connection: Connection,
-    index: str,
-    ids: Sequence[str],
-    change: int,
-    pending: Sequence[int] = (),
-    time_limits: TimeLimits = USUAL,
-    tolerance: Tolerance = WHOLE,
+    client: IndexClient, ids: Sequence[str], change: int, pending: Sequence[int] = ()
 ) -> dict[str, int]:
-    """The numbers of documents by id; those that the index does not have are left out.
-
-    Args:
-        connection: The cluster.
-        index: The index, refreshed.
-        ids: The ids.
-        change: The change after which it is asked.
-        pending: See `layout.live`.
-        time_limits: Time limits of a request and of its retries.
-        tolerance: Whether shards may be lacking.
-    """
-    found: dict[str, int] = {}
-    for part in _slices(ids):
-        query = [{"terms": {"id": part}}, live(change, pending)]
-        columns = ["id", "number"]
-        rows = stored_values(connection, index, query, columns, len(part), time_limits, tolerance)
-        found.update(rows)
-    return found
-
-
-def stored_values(
-    connection: Connection,
-    index: str,
-    filters: Sequence[Mapping[str, Any]],
-    columns: Sequence[str],
-    size: int,
-    time_limits: TimeLimits = USUAL,
-    tolerance: Tolerance = WHOLE,
-) -> list[tuple[Any, ...]]:
-    """The values of some fields of the documents that pass filters, a row per document.
-
-    Args:
-        connection: The cluster.
-        index: The index, refreshed.
-        filters: Queries that each document answers.
-        columns: Names of the fields.
-        size: The most documents.
-        time_limits: Time limits of a request and of its retries.
-        tolerance: Whether shards may be lacking.
-    """
-    body = {
-        "size": size, "query": {"bool": {"filter": filters}}, "_source": False,
-        "stored_fields": "_none_", "docvalue_fields": columns, "sort": ["_doc"],
-    }  # fmt: skip
-    answer = connection.ask(
-        "POST", f"/{index}/_search", body, params=tolerance.params, time_limits=time_limits
-    )
-    hits = tolerance.checked(answer, connection.address)["hits"]["hits"]
-    return [tuple(hit["fields"][name][0] for name in columns) for hit in hits]
-
-
-def _slices(ids: Sequence[str], size: int = 5000) -> Iterator[list[str]]:
-    for first in range(0, len(ids), size):
-        yield list(ids[first : first + size])
-
-
-MOST_CLAUSES = 900
-"""Clauses of a query; the engine's usual limit is 1,024."""
-
-_MOST_KNOWN = 200_000
-_SEARCHES_PER_REQUEST = 50
-_MOST_FORMS = 10_000
+    """The numbers of documents by id, without ids that a refreshed index lacks after a change."""
+    numbers: dict[str, int] = {}
+    for first in range(0, len(ids), _IDS_PER_REQUEST):
+        some = list(ids[first : first + _IDS_PER_REQUEST])
+        query = [{"terms": {"id": some}}, live(change, pending)]
+        numbers.update(client.values(query, ["id", "number"], len(some)))
+    return numbers
 
 
 @dataclass(frozen=True)
-class WantedTerm:
-    """A term whose statistics are wanted.
-
-    Attributes:
-        term: The term.
-        others: Other forms of its stem, in alphabetical order.
-        fields: Places of the fields in which it counts.
-    """
+class TermQuery:
+    """A term whose statistics are needed in some fields, with its stem's other forms, sorted."""
 
     term: str
     others: tuple[str, ...]
@@ -184,160 +94,134 @@ class WantedTerm:
         return ((self.term,), self.others)
 
 
+_Sum = tuple[int, tuple[str, ...]]
+
+
 @dataclass
 class TermCounts:
     """Counts of terms in the live documents of an index after a change.
 
-    Attributes:
-        connection: The cluster.
-        index: The index.
-        live: The query of the live documents.
-        stem: Gives the stems of words; None where terms are stems.
-        time_limits: Time limits of a request and of its retries.
-        tolerance: Whether shards may be lacking.
+    `stem` gives the stems of words; it is None if terms are stems.
     """
 
-    connection: Connection
-    index: str
+    client: IndexClient
     live: dict[str, Any]
     stem: StemWords | None
-    time_limits: TimeLimits
-    tolerance: Tolerance = WHOLE
     _forms: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _documents: dict[WantedTerm, int] = field(default_factory=dict)
-    _occurrences: dict[tuple[int, tuple[str, ...]], int] = field(default_factory=dict)
+    _documents: dict[TermQuery, int] = field(default_factory=dict)
+    _occurrences: dict[_Sum, int] = field(default_factory=dict)
 
-    def tolerating(self, tolerance: Tolerance) -> TermCounts:
-        """Counts that may lack shards. They start from these, and leave these as they are."""
-        known = (dict(self._forms), dict(self._documents), dict(self._occurrences))
-        return TermCounts(
-            self.connection, self.index, self.live, self.stem, self.time_limits, tolerance, *known
-        )
+    def with_partial(self, partial: PartialResults) -> TermCounts:
+        """Counts that may lack shards. They start from these, and do not change them."""
+        cached = (dict(self._forms), dict(self._documents), dict(self._occurrences))
+        return TermCounts(replace(self.client, partial=partial), self.live, self.stem, *cached)
 
     def other_forms(self, terms: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The other forms of the stems of terms, in alphabetical order."""
         if self.stem is None:
             return dict.fromkeys(terms, ())
         stems = dict(zip(terms, self.stem(list(terms)), strict=True))
-        found = {stem: self._forms[stem] for stem in set(stems.values()) if stem in self._forms}
-        missing = sorted(set(stems.values()) - found.keys())
+        forms = {stem: self._forms[stem] for stem in set(stems.values()) if stem in self._forms}
+        missing = sorted(set(stems.values()) - forms.keys())
         if missing:
-            found |= self._read_forms(missing)
-            if len(self._forms) > _MOST_KNOWN:
+            forms |= self._read_forms(missing)
+            if len(self._forms) > _MOST_CACHED:
                 self._forms.clear()
-            self._forms |= found
+            self._forms |= forms
         return {
-            term: tuple(form for form in found[stem] if form != term)
+            term: tuple(form for form in forms[stem] if form != term)
             for term, stem in stems.items()
         }
 
-    def documents(self, wanted: WantedTerm) -> int:
+    def documents(self, query: TermQuery) -> int:
         """The number of documents that have a form of a term in one of the fields."""
-        while (found := self._documents.get(wanted)) is None:
-            self.fetch([wanted])
-        return found
+        while (count := self._documents.get(query)) is None:
+            self.fetch([query])
+        return count
 
-    def occurrences(self, wanted: WantedTerm, place: int) -> tuple[int, int]:
+    def occurrences(self, query: TermQuery, number: int) -> tuple[int, int]:
         """The occurrences in a field of a term, and of its other forms."""
         while True:
-            own, others = (self._occurrences.get((place, forms)) for forms in wanted.groups)
+            own, others = (self._occurrences.get((number, forms)) for forms in query.groups)
             if own is not None and others is not None:
                 return own, others
-            self.fetch([wanted])
+            self.fetch([query])
 
-    def fetch(self, wanted: Iterable[WantedTerm]) -> None:
-        """Fetch statistics, many in one request.
-
-        Raises:
-            ClusterError: Some could not be fetched; those that could are kept.
-        """
-        self._make_room()
-        asked: list[tuple[Any, dict[str, Any]]] = []
-        sums: dict[tuple[int, tuple[str, ...]], list[int]] = {}
-        for each in dict.fromkeys(wanted):
-            if each.fields and each not in self._documents:
-                asked.append((each, self._counting(each)))
-            for key in ((place, forms) for place in each.fields for forms in each.groups):
-                if key not in self._occurrences and key not in sums:
-                    sums[key] = []
-                    asked += [(key, body) for body in self._summing(*key)]
-        bodies = Counter(key for key, _ in asked)
+    def fetch(self, queries: Iterable[TermQuery]) -> None:
+        """Fetch statistics, many in one request; after an error those that came are cached."""
+        if len(self._documents) + len(self._occurrences) > _MOST_CACHED:
+            self._documents.clear()
+            self._occurrences.clear()
+        searches, sums = self._searches(queries)
+        bodies = Counter(key for key, _ in searches)
         self._occurrences |= {key: 0 for key in sums if not bodies[key]}
-        for first in range(0, len(asked), _SEARCHES_PER_REQUEST):
-            part = asked[first : first + _SEARCHES_PER_REQUEST]
+        for first in range(0, len(searches), _SEARCHES_PER_REQUEST):
+            some = searches[first : first + _SEARCHES_PER_REQUEST]
             errors: list[ClusterError] = []
-            answers = search_several(
-                self.connection, self.index, [body for _, body in part], self.time_limits,
-                self.tolerance,
-            )  # fmt: skip
-            for (key, _), answer in zip(part, answers, strict=True):
-                if isinstance(answer, ClusterError):
-                    errors.append(answer)
+            responses = self.client.search_several([body for _, body in some])
+            for (key, _), response in zip(some, responses, strict=True):
+                if isinstance(response, ClusterError):
+                    errors.append(response)
+                elif isinstance(key, TermQuery):
+                    self._documents[key] = response["hits"]["total"]["value"]
                 else:
-                    self._keep(key, answer, sums, bodies)
+                    sums[key].append(int(response["aggregations"]["sum"]["value"]))
+                    # a sum of several searches counts once all of them are there
+                    if len(sums[key]) == bodies[key]:
+                        self._occurrences[key] = sum(sums[key])
             if errors:
                 # an error that does not pass says more than one that may
                 raise min(errors, key=lambda error: error.may_pass)
 
-    def _keep(
-        self,
-        key: Any,
-        found: dict[str, Any],
-        sums: dict[tuple[int, tuple[str, ...]], list[int]],
-        bodies: Mapping[Any, int],
-    ) -> None:
-        """Keep a statistic, once all of its parts are there."""
-        if isinstance(key, WantedTerm):
-            self._documents[key] = found["hits"]["total"]["value"]
-            return
-        sums[key].append(int(found["aggregations"]["sum"]["value"]))
-        if len(sums[key]) == bodies[key]:
-            self._occurrences[key] = sum(sums[key])
+    def _searches(
+        self, queries: Iterable[TermQuery]
+    ) -> tuple[list[tuple[Any, dict[str, Any]]], dict[_Sum, list[int]]]:
+        """The searches for statistics that are not cached, by what they count."""
+        searches: list[tuple[Any, dict[str, Any]]] = []
+        sums: dict[_Sum, list[int]] = {}
+        for query in dict.fromkeys(queries):
+            if query.fields and query not in self._documents:
+                searches.append((query, self._counting(query)))
+            for key in ((number, forms) for number in query.fields for forms in query.groups):
+                if key not in self._occurrences and key not in sums:
+                    sums[key] = []
+                    searches += [(key, body) for body in self._summing(*key)]
+        return searches, sums
 
-    def _make_room(self) -> None:
-        if len(self._documents) + len(self._occurrences) > _MOST_KNOWN:
-            self._documents.clear()
-            self._occurrences.clear()
-
-    def _counting(self, wanted: WantedTerm) -> dict[str, Any]:
+    def _counting(self, query: TermQuery) -> dict[str, Any]:
         """A search that counts documents."""
-        forms = [wanted.term, *wanted.others]
-        found = [{"terms": {terms_field(place): forms}} for place in wanted.fields]
-        query = {"bool": {"filter": [self.live, {"bool": {"should": found}}]}}
-        return {"size": 0, "track_total_hits": True, "query": query}
+        forms = [query.term, *query.others]
+        matching = [{"terms": {terms_field(number): forms}} for number in query.fields]
+        filtered = {"bool": {"filter": [self.live, {"bool": {"should": matching}}]}}
+        return {"size": 0, "track_total_hits": True, "query": filtered}
 
-    def _summing(self, place: int, forms: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def _summing(self, number: int, forms: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Searches that sum frequencies over documents."""
         for first in range(0, len(forms), MOST_CLAUSES):
-            part = forms[first : first + MOST_CLAUSES]
-            found = [{"term": {terms_field(place): form}} for form in part]
-            query = {"bool": {"must": [{"bool": {"should": found}}], "filter": [self.live]}}
+            some = forms[first : first + MOST_CLAUSES]
+            matching = [{"term": {terms_field(number): form}} for form in some]
+            query = {"bool": {"must": [{"bool": {"should": matching}}], "filter": [self.live]}}
             aggregation = {"sum": {"sum": {"script": {"source": "_score"}}}}
             yield {"size": 0, "track_total_hits": False, "query": query, "aggs": aggregation}
 
     def _read_forms(self, stems: list[str]) -> dict[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = {stem: [] for stem in stems}
+        forms: dict[str, list[str]] = {stem: [] for stem in stems}
         for first in range(0, len(stems), _SEARCHES_PER_REQUEST):
-            part = stems[first : first + _SEARCHES_PER_REQUEST]
-            rows = stored_values(
-                self.connection, self.index, [{"terms": {"stem": part}}], ["stem", "form"],
-                _MOST_FORMS, self.time_limits, self.tolerance,
-            )  # fmt: skip
-            for stem, form in rows:
-                found[stem].append(form)
-        return {stem: tuple(sorted(forms)) for stem, forms in found.items()}
+            query = {"terms": {"stem": stems[first : first + _SEARCHES_PER_REQUEST]}}
+            for stem, form in self.client.values([query], ["stem", "form"], _MOST_FORMS):
+                forms[stem].append(form)
+        return {stem: tuple(sorted(some)) for stem, some in forms.items()}
 
 
 class ClusterPostings:
     """The statistics of terms over weighted fields; the postings themselves stay on the cluster.
 
-    Args:
-        counts: The counts.
+    Attributes:
+        counts: Counts of terms.
         names: The name of each field.
-        weights: The weight of each field.
-        other_forms: The weight of other forms of a term's stem.
-        documents: Number of documents of the index.
-        field_totals: Terms of all documents by field.
+        weights: The weight of each field, shape (fields,); also as `columns`.
+        form_weight: The weight of other forms of a term's stem.
+        collection: Statistics of the collection.
     """
 
     def __init__(
@@ -352,7 +236,7 @@ class ClusterPostings:
         self.counts, self.names = counts, names
         self.weights, self.form_weight = weights, other_forms
         self.columns: tuple[float, ...] = tuple(weights.tolist())
-        self._fields = tuple(place for place, weight in enumerate(self.columns) if weight)
+        self._fields = tuple(number for number, weight in enumerate(self.columns) if weight)
         occurrences = float(weights @ field_totals)
         average = occurrences / documents if documents else 0.0
         self.collection = CollectionStatistics(documents, occurrences, average)
@@ -365,20 +249,20 @@ class ClusterPostings:
         """The statistics of a term."""
         if not self._fields:
             return TermStatistics(0, 0.0)
-        wanted = self.wanted([term])[term]
-        documents = self.counts.documents(wanted)
-        pairs = [self.counts.occurrences(wanted, place) for place in self._fields]
-        weights = [self.columns[place] for place in self._fields]
+        query = self.queries([term])[term]
+        documents = self.counts.documents(query)
+        pairs = [self.counts.occurrences(query, number) for number in self._fields]
+        weights = [self.columns[number] for number in self._fields]
         own, others = [first for first, _ in pairs], [second for _, second in pairs]
         weighted = weighted_occurrences(weights, own, others, self.form_weight)
         return TermStatistics(documents, weighted)
 
-    def wanted(self, terms: Sequence[str]) -> Mapping[str, WantedTerm]:
+    def queries(self, terms: Sequence[str]) -> Mapping[str, TermQuery]:
         """The statistics to fetch for terms."""
         others = self.counts.other_forms(terms) if self.form_weight else dict.fromkeys(terms, ())
-        return {term: WantedTerm(term, others[term], self._fields) for term in terms}
+        return {term: TermQuery(term, others[term], self._fields) for term in terms}
 
     def forms(self, term: str) -> list[tuple[str, float]]:
         """The forms of a term with their weights: itself, then the others."""
-        wanted = self.wanted([term])[term]
-        return [(term, 1.0), *((form, self.form_weight) for form in wanted.others)]
+        query = self.queries([term])[term]
+        return [(term, 1.0), *((form, self.form_weight) for form in query.others)]
