@@ -225,9 +225,6 @@ class IndexStore(Protocol):
     def exists(self) -> bool:
         """Whether there is an index, or something else in its place."""
 
-    def is_writable(self) -> bool:
-        """Whether an index may be written there."""
-
     def open(self, *, partial: bool = False) -> OpenIndex:
         """Open the index; `partial` allows answers that lack shards of a cluster."""
 

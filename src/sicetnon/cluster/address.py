@@ -71,11 +71,7 @@ Location: TypeAlias = str | PathLike[str] | Address
 
 
 def is_address(location: Location) -> bool:
-    """Whether a location is meant as an address of a cluster, even a malformed one.
-
-    Raises:
-        UsageError: It is neither a path nor an address.
-    """
+    """Whether a location is meant as an address of a cluster, even a malformed one."""
     if isinstance(location, Address):
         return True
     given: object = location
@@ -90,11 +86,7 @@ def is_address(location: Location) -> bool:
 
 
 def parse_address(location: Location) -> Address:
-    """The address in a text.
-
-    Raises:
-        UsageError: It is no address. The message does not repeat what may be a password.
-    """
+    """The address in a text; an error does not repeat what may be a password."""
     if isinstance(location, Address):
         return location
     text = fspath(location)
@@ -167,14 +159,10 @@ class Credentials:
 
 
 def read_credentials(address: Address, environ: Mapping[str, str] = os.environ) -> Credentials:
-    """The credentials for a cluster.
+    """The credentials for a cluster; an error if they would travel in the clear.
 
     The variables SICETNON_CLUSTER_USER, _PASSWORD, _API_KEY, _CA, _CERTIFICATE, _KEY and _VERIFY
     come before the keys `user`, `password`, … of the TOML file that SICETNON_CLUSTER_FILE names.
-
-    Raises:
-        DataError: The file cannot be read, or holds something else.
-        UsageError: The credentials contradict each other, or would travel in the clear.
     """
     settings: dict[str, Any] = {}
     if environ.get(_FILE):

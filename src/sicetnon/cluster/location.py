@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -51,11 +50,6 @@ class FolderStore:
         from sicetnon.index.manifest import MANIFEST
 
         return (self.location / MANIFEST).exists()
-
-    def is_writable(self) -> bool:
-        """Whether files may be written there."""
-        folder = self.location
-        return os.access(folder if folder.exists() else folder.parent, os.W_OK)
 
     def open(self, *, partial: bool = False) -> OpenIndex:
         """Open the index, whose answers are complete always."""
@@ -128,10 +122,6 @@ class ClusterStore:
                 return physical_index(connection) is not None
             except BrokenIndexError:
                 return True
-
-    def is_writable(self) -> bool:
-        """Whether it may be written; the cluster refuses what it does not allow."""
-        return True
 
     def open(self, *, partial: bool = False) -> OpenIndex:
         """Open the index, which follows changes."""

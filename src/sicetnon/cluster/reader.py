@@ -97,15 +97,8 @@ class ClusterReader:
     def open(cls, folder: Location, *, partial: bool = False) -> Self:
         """Open an index on a cluster.
 
-        Args:
-            folder: Its address.
-            partial: Whether an answer may lack shards if no complete one comes in half of the
-                time; `missing` then says so.
-
-        Raises:
-            BrokenIndexError: There is none, or it was not loaded completely, or was made with an
-                analysis that would give other terms now.
-            ClusterError: The cluster gives no answer.
+        With `partial`, an answer may lack shards if no complete one comes in half of the time;
+        `missing` then says so.
         """
         return cls(Connection(parse_address(folder)), partial)
 
@@ -240,11 +233,7 @@ class ClusterReader:
         return list(map(self._decoded, self._hits(numbers, last - first, ["number"], more)))
 
     def verify(self) -> None:
-        """Compare documents, lengths and ids with the counts and checksums of the state.
-
-        Raises:
-            BrokenIndexError: They differ.
-        """
+        """Compare documents, lengths and ids with the counts and checksums of the state."""
         self.check_open()
         connection = self._connection
         index = required_index(connection)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sicetnon.cluster.address import Location
 from sicetnon.cluster.location import index_store, open_index
@@ -309,7 +310,7 @@ def _corpus_index(
                 f"{folder} is an index of something else, and is left alone: "
                 "the input gets an index of its own"
             )
-        elif folder is options.index or index_store(folder).is_writable():
+        elif folder is options.index or _is_writable(Path(cast(Path, folder))):
             break
         else:
             options.callbacks.message(f"{folder} cannot be written, so the index will not be kept")
@@ -348,3 +349,7 @@ def _is_free(place: Location) -> bool:
         return not store.exists() or store.manifest().source.get("made_by") == MADE_BY
     except BrokenIndexError:
         return False
+
+
+def _is_writable(folder: Path) -> bool:
+    return os.access(folder if folder.exists() else folder.parent, os.W_OK)
