@@ -177,6 +177,7 @@ def test_answers_of_the_engine_are_taken() -> None:
         ("GET", "/x/_settings", {"x": {"settings": {"index": {"number_of_shards": "1"}}}}),
         ("POST", "/x/_bulk", {"errors": False, "items": [{"index": {"status": 201}}]}),
         ("PUT", "/x", {"acknowledged": True}),
+        ("PUT", "/x/_settings", {"acknowledged": True}),
     ):
         assert is_expected(method, path, answer)
 
