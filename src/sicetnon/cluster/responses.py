@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from msgspec import defstruct
+
 from sicetnon.errors import ServiceError, counted
 
 if TYPE_CHECKING:
@@ -41,55 +44,72 @@ class ClusterError(ServiceError):
         return self.status in (0, *BUSY)
 
 
-_SHARDS = {"total": int, "successful": int, "failed": int, "failures?": [dict]}
-_HIT = {"fields?": dict}
-_SEARCH = {"_shards": _SHARDS, "hits": {"hits": [_HIT]}, "aggregations?": dict}
-_WRITTEN = {"_seq_no": int, "_primary_term": int}
-_DOCUMENT = {**_WRITTEN, "_source": {"record": str}}
+_Object = dict[str, Any]
+
+
+class _Aliases(msgspec.Struct):
+    aliases: _Object
+
+
+class _Settings(msgspec.Struct):
+    settings: dict[str, _Object]
+
+
+class _Outcome(msgspec.Struct):
+    status: int
+
+
+_Shards = defstruct(
+    "_Shards",
+    [("total", int), ("successful", int), ("failed", int), ("failures", list[_Object], [])],
+)
+_Hits = defstruct("_Hits", [("hits", list[Any])])
+_Sharded = defstruct("_Sharded", [("_shards", _Shards)])
+_Search = defstruct("_Search", [("hits", _Hits), ("aggregations", _Object, {})], bases=(_Sharded,))
+_Failed = defstruct("_Failed", [("error", _Object), ("status", int, 500)])
+_Written = defstruct("_Written", [("_seq_no", int), ("_primary_term", int)])
+_Source = defstruct("_Source", [("record", str)])
 _FORMS: dict[tuple[str, str], Any] = {
-    ("POST", "_search"): _SEARCH,
-    ("POST", "_msearch"): {"responses": [dict]},
-    ("POST", "point_in_time"): {"_shards": _SHARDS, "pit_id": str},
-    ("POST", "_bulk"): {"items": [{"*": {"status": int}}]},
-    ("POST", "_refresh"): {"_shards": _SHARDS},
-    ("GET", "_stats"): {"_shards": _SHARDS},
-    ("GET", "_alias"): {"*": {"aliases": dict}},
-    ("GET", "_settings"): {"*": {"settings": {"*": dict}}},
-    ("GET", "_doc"): {"found": bool},
-    ("PUT", "_doc"): _WRITTEN,
+    ("POST", "_search"): _Search,
+    ("POST", "_msearch"): defstruct("_Responses", [("responses", list[_Object])]),
+    ("POST", "point_in_time"): defstruct("_Point", [("pit_id", str)], bases=(_Sharded,)),
+    ("POST", "_bulk"): defstruct("_Items", [("items", list[dict[str, _Outcome]])]),
+    ("POST", "_refresh"): _Sharded,
+    ("GET", "_stats"): _Sharded,
+    ("GET", "_alias"): dict[str, _Aliases],
+    ("GET", "_settings"): dict[str, _Settings],
+    ("GET", "_doc"): defstruct("_Presence", [("found", bool)]),
+    ("PUT", "_doc"): _Written,
 }
-"""The forms of responses, by method and action: `?` marks what may be missing, `*` any name."""
+"""The forms of responses, by method and action; any other response is an object."""
+
+_DOCUMENT = defstruct("_Document", [("_source", _Source)], bases=(_Written,))
+"""The form of a document that is there."""
 
 
 def is_expected(method: str, path: str, response: Any) -> bool:
     """Whether the search engine answers a request with a response of this form."""
     index, *rest = path.lstrip("/").split("/")
     action = "point_in_time" if path.endswith("/point_in_time") else rest[0] if rest else index
-    if not _has_form(response, _FORMS.get((method, action), dict)):
+    try:
+        msgspec.convert(response, _FORMS.get((method, action), _Object))
+        if action == "_msearch":
+            for each in response["responses"]:
+                msgspec.convert(each, _Failed if "error" in each else _Search)
+        elif action == "_doc" and response.get("found"):
+            msgspec.convert(response, _DOCUMENT)
+    except msgspec.ValidationError:
         return False
+    if action == "_search":
+        return _has_fields(response)
     if action == "_msearch":
-        failed = {"error": dict, "status?": int}
-        responses = response["responses"]
-        return all(_has_form(each, failed if "error" in each else _SEARCH) for each in responses)
-    if action == "_doc" and response.get("found"):
-        return _has_form(response, _DOCUMENT)
+        return all("error" in each or _has_fields(each) for each in response["responses"])
     return (method, action) != ("GET", "_settings") or index in response
 
 
-def _has_form(value: Any, form: Any) -> bool:
-    if isinstance(form, list):
-        return isinstance(value, list) and all(_has_form(each, form[0]) for each in value)
-    if not isinstance(form, dict):
-        # True is an int in Python, and none in JSON
-        return isinstance(value, form) and (form is bool or not isinstance(value, bool))
-    if not isinstance(value, dict):
-        return False
-    if "*" in form:
-        return all(_has_form(each, form["*"]) for each in value.values())
-    return all(
-        _has_form(value[name], inner) if (name := key.rstrip("?")) in value else key.endswith("?")
-        for key, inner in form.items()
-    )
+def _has_fields(search: dict[str, Any]) -> bool:
+    hits = search["hits"]["hits"]
+    return all(isinstance(hit, dict) and isinstance(hit.get("fields", {}), dict) for hit in hits)
 
 
 def status_of(error: TransportError) -> int:
