@@ -26,7 +26,7 @@ import msgspec
 
 from benchmarks.cluster.nodes import started
 from benchmarks.speed.harness import peak_bytes
-from sicetnon.cluster.building import ClusterOptions
+from sicetnon.cluster.build import ClusterOptions
 from sicetnon.errors import counted
 from sicetnon.library.index import Index
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from sicetnon.cluster.building import ClusterOptions
+from sicetnon.cluster.build import ClusterOptions
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.formats.topics import read_topics
 from sicetnon.library.cluster_index import ClusterIndex

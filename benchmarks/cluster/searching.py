@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cluster.nodes import started
-from sicetnon.cluster.building import ClusterOptions
-from sicetnon.cluster.connection import ClusterError, Connection
+from sicetnon.cluster.build import ClusterOptions
+from sicetnon.cluster.responses import ClusterError
+from sicetnon.cluster.transport import Connection
 from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.scoring import FieldScore

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from benchmarks.cluster.nodes import started
 from benchmarks.cluster.same import SYSTEMS
-from sicetnon.cluster.building import ClusterOptions
-from sicetnon.cluster.reader import ClusterReader
+from sicetnon.cluster.build import ClusterOptions
 from sicetnon.formats.topics import read_topics
+from sicetnon.library.cluster_index import ClusterIndex
 from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.searcher import LocalRetriever
@@ -60,7 +60,7 @@ def _medians(
 ) -> list[float]:
     """The median seconds of each kind of requests; the first round warms up."""
     index = retriever.index
-    assert isinstance(index, ClusterReader)
+    assert isinstance(index, ClusterIndex)
     seconds: dict[str, list[float]] = {kind: [] for kind in DEPTHS}
     for _ in range(rounds + 1):
         for kind, deepest in DEPTHS.items():

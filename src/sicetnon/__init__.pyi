@@ -9,7 +9,7 @@ from .arguments.model.classifiers import Embedding as Embedding
 from .arguments.model.classifiers import Quality as Quality
 from .arguments.model.classifiers import Stance as Stance
 from .arguments.side.classifier import Side as Side
-from .cluster.building import ClusterOptions as ClusterOptions
+from .cluster.build import ClusterOptions as ClusterOptions
 from .errors import SicetnonError as SicetnonError
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate

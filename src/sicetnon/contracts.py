@@ -1,13 +1,30 @@
-"""The rules of the six task-years for runs, as plain data taken from the task pages."""
+"""Contracts: the rules of the six task-years for runs, and what every index offers.
+
+The rules are plain data taken from the task pages. `IndexStore` and `OpenIndex` are what a folder
+and a cluster have in common: code that takes them does not ask where an index is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from sicetnon.errors import UsageError
 from sicetnon.values import check_text
+
+if TYPE_CHECKING:
+    # types alone: a folder and a cluster implement the protocols, and import this file
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sicetnon.formats.corpora import Corpus
+    from sicetnon.index.annotations import Annotation, Annotator, Callback
+    from sicetnon.index.manifest import Manifest
+    from sicetnon.index.segment import Segment
+    from sicetnon.index.writing import BuildOptions
+    from sicetnon.records import Ranking, Record
+    from sicetnon.text.analysis import Analysis
 
 Unit = Literal["argument", "pair", "document", "passage"]
 Dimension = Literal["relevance", "quality", "coherence", "stance"]
@@ -130,3 +147,103 @@ def contract_of(task: str) -> Contract:
         raise UsageError(
             f"found the task {task!r}; expected one of {', '.join(CONTRACTS)}"
         ) from None
+
+
+class OpenIndex(Protocol):
+    """An opened index. Documents are numbered from 0; deleted ones keep their numbers.
+
+    Attributes:
+        folder: Its folder or address.
+        manifest: Its description.
+        fields: Names of the indexed fields.
+        analysis: Turns texts into terms.
+        segments: Its segments, in the order of their document numbers; none on a cluster.
+        size: One more than the highest document number.
+        document_count: The number of documents that are not deleted.
+        field_totals: Terms of all documents by field, int64, shape (fields,).
+        missing: The shards that an answer so far lacked, in words; empty if all are complete.
+    """
+
+    folder: Any
+    manifest: Manifest
+    fields: tuple[str, ...]
+    analysis: Analysis
+    segments: list[Segment]
+    size: int
+    document_count: int
+    field_totals: NDArray[np.int64]
+    missing: str
+
+    def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
+        """The ids of documents, by their numbers."""
+
+    def number(self, identifier: str) -> int | None:
+        """The number of the document with an id, or None; deleted documents have none."""
+
+    def numbers(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """The numbers of documents, by their ids, shape as `ids`."""
+
+    def records(self, ids: Sequence[str]) -> list[Record]:
+        """The records of documents, by their ids."""
+
+    def records_of(self, ranking: Ranking) -> list[Record]:
+        """The records of the documents in a ranking."""
+
+    def records_at(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
+        """The records of documents, by their numbers."""
+
+    def annotation(self, name: str) -> Annotation | None:
+        """The annotation of a name, such as `quality`, or None."""
+
+    def verify(self) -> None:
+        """Compare the index with what was written; a BrokenIndexError if it differs."""
+
+    def check_open(self) -> None:
+        """Refuse to use a closed index."""
+
+    def check_sizes(self) -> None:
+        """Refuse to use files that were cut short since they were opened."""
+
+    def close(self) -> None:
+        """Close the index."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class IndexStore(Protocol):
+    """An index at its location, whether it is there or not.
+
+    Attributes:
+        is_remote: Whether every request takes time and may fail.
+    """
+
+    is_remote: bool
+
+    def exists(self) -> bool:
+        """Whether there is an index, or something else in its place."""
+
+    def open(self, *, partial: bool = False) -> OpenIndex:
+        """Open the index; `partial` allows answers that lack shards of a cluster."""
+
+    def manifest(self) -> Manifest:
+        """The description of the index."""
+
+    def build(self, corpus: Corpus, options: BuildOptions) -> None:
+        """Build the index, in place of the one that may be there."""
+
+    def add(self, corpus: Corpus, options: BuildOptions, replace: bool = False) -> None:
+        """Add documents; `replace` allows ids that the index has already."""
+
+    def delete(self, identifiers: Sequence[str]) -> int:
+        """Delete documents by id, and return their number. Unknown ids are ignored."""
+
+    def annotate(self, annotators: Sequence[Annotator], progress: Callback) -> None:
+        """Store the numbers of annotators for each document; calls back after every batch."""
+
+    def verify(self) -> str:
+        """Compare the index with what was written; returns what it consists of, for people."""
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Facts about the size of the index, for people: names and values."""

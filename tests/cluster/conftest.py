@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from sicetnon.cluster.building import ClusterOptions
+from sicetnon.cluster.build import ClusterOptions
 from support.cluster_nodes import Cluster, Node, start_cluster
 from support.engine import required_java
 

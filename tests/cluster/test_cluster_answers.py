@@ -14,11 +14,9 @@ from typing import Any
 
 import pytest
 
-from sicetnon.cluster.address import is_address, parse_address
-from sicetnon.cluster.answers import is_expected
-from sicetnon.cluster.connection import ClusterError, Connection
-from sicetnon.cluster.credentials import read_credentials
-from sicetnon.cluster.hosts import Host, client
+from sicetnon.cluster.address import is_address, parse_address, read_credentials
+from sicetnon.cluster.responses import ClusterError, is_expected
+from sicetnon.cluster.transport import Connection, Host, open_client
 from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.library.index import Index
 
@@ -179,6 +177,7 @@ def test_answers_of_the_engine_are_taken() -> None:
         ("GET", "/x/_settings", {"x": {"settings": {"index": {"number_of_shards": "1"}}}}),
         ("POST", "/x/_bulk", {"errors": False, "items": [{"index": {"status": 201}}]}),
         ("PUT", "/x", {"acknowledged": True}),
+        ("PUT", "/x/_settings", {"acknowledged": True}),
     ):
         assert is_expected(method, path, answer)
 
@@ -190,7 +189,7 @@ def test_a_host_that_is_no_node_is_left(body: bytes) -> None:
     pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
     with served(200, "application/json", body) as text:
         address = parse_address(text)
-        host = Host(client(address, 0, read_credentials(address), 1))
+        host = Host(open_client(address, 0, read_credentials(address), 1, 1 << 20))
         assert not host.probe()
         host.client.close()
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from cluster.conftest import LOADING
-from sicetnon.cluster import searching, together
-from sicetnon.cluster.connection import ClusterError, Connection
+from sicetnon.cluster import retriever
 from sicetnon.cluster.reader import ClusterReader
-from sicetnon.cluster.searching import CandidateSearch
-from sicetnon.cluster.together import TopicsSearch
+from sicetnon.cluster.responses import ClusterError
+from sicetnon.cluster.retriever import BatchSearch, CandidateSearch
+from sicetnon.cluster.transport import Connection
 from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.scoring import FieldScore
@@ -90,7 +90,13 @@ def test_topics_whose_candidates_do_not_prove_the_first_are_asked_again(
     pair: tuple[Index, Index], asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, cluster = pair
-    monkeypatch.setattr(together, "enough_candidates", lambda k: k)
+    made = BatchSearch.__init__
+
+    def exactly_k(search: BatchSearch, *given: Any, **more: Any) -> None:
+        made(search, *given, **more)
+        search._size = search._k
+
+    monkeypatch.setattr(BatchSearch, "__init__", exactly_k)
     assert rankings(cluster, 5) == rankings(folder, 5)
     assert asked.count("POST /_msearch") == 9
     # no other document is known to be worse than the last of exactly k
@@ -138,9 +144,9 @@ def test_terms_of_one_request_have_a_limit(
 
     changing(monkeypatch, count)
     assert batch(cluster) == expected_batch(folder)
-    made = TopicsSearch.__init__
+    made = BatchSearch.__init__
     monkeypatch.setattr(
-        TopicsSearch, "__init__", lambda *given, **more: made(*given, **more, most_clauses=3)
+        BatchSearch, "__init__", lambda *given, **more: made(*given, **more, most_clauses=3)
     )
     assert batch(cluster) == expected_batch(folder)
     assert clauses[0] > clauses[1] == 3
@@ -150,7 +156,7 @@ def test_candidates_of_one_request_have_a_limit(
     pair: tuple[Index, Index], asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, cluster = pair
-    monkeypatch.setattr(together, "MOST_HITS", 3 * 40)
+    monkeypatch.setattr(retriever, "_MOST_HITS", 3 * 40)
     assert batch(cluster) == expected_batch(folder)
     assert asked.count("POST _search") == 1 + 5
 
@@ -239,7 +245,7 @@ def test_what_was_found_is_kept_where_a_later_search_was_refused(
     folder, cluster = pair
     assert batch(cluster) == expected_batch(folder)
     search, refusals = CandidateSearch.search, itertools.count()
-    monkeypatch.setattr(together, "MOST_HITS", 5 * 40)
+    monkeypatch.setattr(retriever, "_MOST_HITS", 5 * 40)
 
     def refused(self: CandidateSearch, *arguments: Any) -> Any:
         if next(refusals) in (1, 2):
@@ -349,7 +355,7 @@ def test_deep_results_may_take_longer_than_a_search_waits(
         return ask(connection, method, path, *rest, **more)
 
     monkeypatch.setattr(Connection, "ask", slow)
-    monkeypatch.setattr(searching, "_PAGE", 20)
+    monkeypatch.setattr(retriever, "_PAGE", 20)
     monkeypatch.setenv("SICETNON_CLUSTER_SECONDS", "3")
     topic, begin = Topic("1", "school teacher tenure"), time.monotonic()
     with Index.open(cluster.folder) as impatient:

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 import pytest
 
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
-from sicetnon.cluster.request import Request
+from sicetnon.cluster.responses import ClusterError
+from sicetnon.cluster.transport import Connection, Request, TimeLimits
 from support.dripping import DRIPS, dripping
 
 pytest.importorskip("opensearchpy", reason="the extra cluster is not installed")
@@ -126,30 +126,30 @@ def test_where_a_host_hangs_another_one_is_asked() -> None:
 
 def test_a_host_that_lives_is_not_left_because_it_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     # on a busy machine a probe of a host that lives takes its time
-    for name in ("_PROBE_SECONDS", "LONGEST_PROBE"):
-        monkeypatch.setattr(f"sicetnon.cluster.hosts.{name}", 10.0)
+    for name in ("_PROBE_SECONDS", "_LONGEST_PROBE"):
+        monkeypatch.setattr(f"sicetnon.cluster.transport.{name}", 10.0)
     with hosts(False, False) as (servers, connection):
         for server in servers:
             server.seconds = 60.0
         with pytest.raises(ClusterError, match=r"no answer|does not answer in time"):
             connection.ask("POST", "/index/_search", {}, time_limits=TimeLimits(0.1, 1.2, True))
         time.sleep(0.3)  # the requests end a little later than the wait for them
-        assert not connection._hosts.left()
+        assert not connection._hosts.dead()
 
 
 def test_a_host_that_answers_again_is_asked_again() -> None:
     with hosts(True, False) as (servers, connection):
         connection.ask("POST", "/index/_search", {}, time_limits=LIMITS)
-        assert len(connection._hosts.left()) == 1
+        assert len(connection._hosts.dead()) == 1
         servers[0].hangs = False
         time.sleep(0.5)  # what a probe found is kept for a while
         with ThreadPoolExecutor(2) as threads:
             assert connection._hosts.probe(threads)
-        assert not connection._hosts.left()
+        assert not connection._hosts.dead()
 
 
 def test_a_host_that_was_waited_for_long_is_left_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sicetnon.cluster.hosts._LEFT_SECONDS", 0.1)
+    monkeypatch.setattr("sicetnon.cluster.transport._DEAD_SECONDS", 0.1)
     with hosts(True, False) as (servers, connection):
         servers[1].seconds = 0.0
         limits = TimeLimits(attempt=1.0, total=30.0)
@@ -245,7 +245,7 @@ def test_searches_beside_one_another_may_wait_as_long_as_all_of_them() -> None:
             connection.ask("POST", "/index/_search", {}, time_limits=time_limits)
         with connection.sharing(8):
             assert connection.ask("POST", "/index/_search", {}, time_limits=time_limits) == FOUND
-        assert connection.beside == 1
+        assert connection.parallel == 1
 
 
 def test_limits_do_not_count_the_time_of_a_block_beyond_them() -> None:

@@ -21,11 +21,11 @@ from typing import Any
 import pytest
 
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.building import ClusterOptions, build_on_cluster
+from sicetnon.cluster.build import ClusterOptions, build_on_cluster
 from sicetnon.cluster.bulk import BulkCounts
-from sicetnon.cluster.changing import delete_on_cluster
-from sicetnon.cluster.connection import Connection
-from sicetnon.cluster.state import WriterLock
+from sicetnon.cluster.index_state import WriterLock
+from sicetnon.cluster.transport import Connection
+from sicetnon.cluster.update import delete_on_cluster
 from sicetnon.errors import SicetnonError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.writing import BuildOptions
@@ -260,7 +260,7 @@ def test_a_build_that_was_stopped_while_copies_were_placed_places_them_again(
     many = replace(COPIES, replicas=5, placing_seconds=0.0)
     with monkeypatch.context() as patch:
         # as a kill would leave it
-        patch.setattr("sicetnon.cluster.building._Build._remove", lambda *_: None)
+        patch.setattr("sicetnon.cluster.build._Build._remove", lambda *_: None)
         with pytest.raises(SicetnonError, match="nothing was loaded"):
             Index.build(corpus_file, address, cluster=many)
     with pytest.raises(SicetnonError, match="nothing was loaded"):
@@ -304,7 +304,7 @@ def test_a_killed_build_is_resumed_without_sending_twice(
     options = BuildOptions(named_analysis("porter-stop"))
     loading = ClusterOptions(shards=2, replicas=0, lease=1.0, workers=1, batch_bytes=1 << 15)
     program = (
-        "import sys; from sicetnon.cluster.building import *; import sicetnon.cluster.bulk as b;"
+        "import sys; from sicetnon.cluster.build import *; import sicetnon.cluster.bulk as b;"
         "from sicetnon.formats.corpora import open_corpus; import time, os, signal;"
         "from sicetnon.cluster.address import parse_address;"
         "from sicetnon.text.analysis import named_analysis; sent = []; old = b.BulkLoader._bulk\n"

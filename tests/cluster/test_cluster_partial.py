@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sicetnon.cli import main
-from sicetnon.cluster.state import STATE
+from sicetnon.cluster.index_state import STATE
 from sicetnon.errors import SicetnonError
 from sicetnon.library.cluster_index import ClusterIndex
 from sicetnon.library.index import Index

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cluster.conftest import LOADING, whole
-from sicetnon.cluster.building import ClusterOptions
+from sicetnon.cluster.build import ClusterOptions
+from sicetnon.cluster.queries import skipping_bound
 from sicetnon.cluster.reader import ClusterReader
-from sicetnon.cluster.skipping import skipping_bound
 from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.feedback import RM3, Bo1, Feedback
@@ -201,13 +201,13 @@ def test_no_score_is_above_the_bound_that_skips(
     assert isinstance(index, ClusterReader)
     # these have forms of one stem among them
     for query in ({"school": 1.0, "schools": 2.5, "tenure": 0.2}, {"teacher": 1.0}):
-        view = index._view
+        view = index._snapshot
         view.fetch_statistics(scores, [query])
-        part = scores[0].bind(view.as_index())(query)
-        bound = skipping_bound(view, scores, [part], query, view.stem)
+        parts = view.parts(scores, query)
+        bound = skipping_bound(view, scores, parts, query, view.stem)
         assert bound is not None
         body = {"query": bound.query, "size": 1000, "docvalue_fields": ["number"]}
-        hits = cluster.ask(f"{view.physical}/_search", "POST", body)["hits"]["hits"]
+        hits = cluster.ask(f"{view.version[0]}/_search", "POST", body)["hits"]["hits"]
         limits = {hit["fields"]["number"][0]: bound.limit(hit["_score"]) for hit in hits}
         numbers, found = LocalRetriever(folder, scores).search(query, 1000)
         assert len(numbers)

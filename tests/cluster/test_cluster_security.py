@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.credentials import read_credentials
+from sicetnon.cluster.address import parse_address, read_credentials
 from sicetnon.errors import SicetnonError, UsageError
 from sicetnon.library.index import Index
 from support.engine import required_java

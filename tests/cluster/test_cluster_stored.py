@@ -10,9 +10,8 @@ import pytest
 
 from cluster.conftest import LOADING
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.annotating import annotate_on_cluster
-from sicetnon.cluster.changing import add_on_cluster
 from sicetnon.cluster.reader import ClusterReader
+from sicetnon.cluster.update import add_on_cluster, annotate_on_cluster
 from sicetnon.errors import UsageError
 from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.memory import memory_corpus

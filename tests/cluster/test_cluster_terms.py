@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from sicetnon.cluster.connection import ClusterError, Connection, TimeLimits
-from sicetnon.cluster.terms import TermCounts, WantedTerm
+from sicetnon.cluster.responses import ClusterError
+from sicetnon.cluster.statistics import TermCounts, TermQuery
+from sicetnon.cluster.transport import Connection, IndexClient, TimeLimits
 
 SHARDS = {"_shards": {"total": 1, "successful": 1, "failed": 0}}
 FOUND = {
@@ -43,13 +44,14 @@ class Cluster:
 def counts(cluster: Cluster) -> TermCounts:
     """Statistics from a cluster."""
     connection = cast(Connection, cluster)
-    return TermCounts(connection, "index", {"match_all": {}}, None, TimeLimits(1.0, 1.0))
+    client = IndexClient(connection, "index", TimeLimits(1.0, 1.0))
+    return TermCounts(client, {"match_all": {}}, None)
 
 
 def test_only_what_a_busy_cluster_refused_is_asked_again() -> None:
     cluster = Cluster(FOUND, BUSY, FOUND, BUSY)
     found = counts(cluster)
-    wanted = [WantedTerm("ban", (), (0,)), WantedTerm("tax", (), (0,))]
+    wanted = [TermQuery("ban", (), (0,)), TermQuery("tax", (), (0,))]
     with pytest.raises(ClusterError, match="queue") as error:
         found.fetch(wanted)
     assert error.value.may_pass
@@ -62,7 +64,7 @@ def test_only_what_a_busy_cluster_refused_is_asked_again() -> None:
 
 def test_a_sum_counts_when_all_of_its_parts_are_there() -> None:
     others = tuple(f"form-{number}" for number in range(1000))
-    wanted = WantedTerm("ban", others, (0,))
+    wanted = TermQuery("ban", others, (0,))
     cluster = Cluster(FOUND, FOUND, FOUND, BUSY)
     found = counts(cluster)
     with pytest.raises(ClusterError):
@@ -74,5 +76,5 @@ def test_a_sum_counts_when_all_of_its_parts_are_there() -> None:
 
 def test_an_error_that_does_not_pass_is_the_one_that_is_told() -> None:
     with pytest.raises(ClusterError, match="no such index") as error:
-        counts(Cluster(BUSY, BROKEN)).fetch([WantedTerm("ban", (), (0,))])
+        counts(Cluster(BUSY, BROKEN)).fetch([TermQuery("ban", (), (0,))])
     assert error.value.status == 404

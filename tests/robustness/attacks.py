@@ -220,7 +220,7 @@ def _ask_service(url: str, folder: Path, seconds: float, body: Any) -> None:
 
 def _ask_cluster(url: str, seconds: float, is_hedged: bool) -> None:
     from sicetnon.cluster.address import parse_address
-    from sicetnon.cluster.connection import Connection, TimeLimits
+    from sicetnon.cluster.transport import Connection, TimeLimits
 
     address = parse_address(f"opensearch+{url}/a")
     connection = Connection(address, most_bytes=1 << 22)

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.building import ClusterOptions, build_on_cluster
+from sicetnon.cluster.build import ClusterOptions, build_on_cluster
 from sicetnon.errors import SicetnonError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.writing import BuildOptions
@@ -51,7 +51,7 @@ _LONGEST_BUILD = 300
 _CLIENT = """
 import sys
 from sicetnon.library.index import Index
-from sicetnon.cluster.building import ClusterOptions
+from sicetnon.cluster.build import ClusterOptions
 loading = ClusterOptions(shards=3, replicas=1, lease=1.0, batch_bytes=1 << 14)
 with Index.open(sys.argv[2]) as index:
     print("ready", flush=True)

@@ -1,4 +1,9 @@
-"""Bulk requests: several workers, pauses where the cluster is busy, every refusal by name."""
+"""Bulk requests: several workers, pauses while the cluster is busy, every refusal by name.
+
+The helpers of opensearch-py are not used: they repeat an item that the cluster refused with status
+429, but not one with status 503, which is what a node that has just gone gives; they neither halve
+a request that is too large nor learn whether an item was accepted whose response was lost.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +15,22 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from sicetnon.cluster.connection import BUSY, ClusterError, Connection, TimeLimits, paused
-from sicetnon.cluster.counting import stored_values
-from sicetnon.cluster.layout import id_hash, stored_id
+from sicetnon.cluster.mapping import id_hash, stored_id
+from sicetnon.cluster.responses import BUSY, ClusterError
+from sicetnon.cluster.transport import Connection, IndexClient, TimeLimits, pause_before
+from sicetnon.errors import DataError
 
 _LOG = logging.getLogger("sicetnon.cluster")
 _LIMITS = TimeLimits(60.0, 60.0)
 _CREATED, _CONFLICT, _TOO_LARGE = (200, 201), 409, 413
 _FILTER = "errors,items.*.status,items.*.result,items.*.error.reason"
-_NUMBERS_AT_ONCE = 1000
+_NUMBERS_PER_REQUEST = 1000
+_REPEATED = "occurs more than once; every document needs its own"
 
 
 @dataclass(frozen=True)
 class BulkDocument:
-    """A document on its way.
-
-    Attributes:
-        id: Its id.
-        number: Its number.
-        lines: Its lines in a bulk request.
-    """
+    """A document with its id, its number, and its lines in a bulk request."""
 
     id: str
     number: int
@@ -38,13 +39,7 @@ class BulkDocument:
 
 @dataclass(frozen=True)
 class BulkBatch:
-    """Documents that are sent together.
-
-    Attributes:
-        documents: The documents.
-        forms: Lines that must be there before the documents are.
-        file: Their file, for messages.
-    """
+    """Documents of a file that are sent together, and lines that are sent before them."""
 
     documents: Sequence[BulkDocument]
     forms: bytes = b""
@@ -66,25 +61,13 @@ class BulkCounts:
     hashes: tuple[int, int] = (0, 0)
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A document that the cluster does not take.
-
-    Attributes:
-        id: Its id.
-        reason: Why.
-        file: Its file.
-    """
-
-    id: str
-    reason: str
-    file: str
-
-
 @dataclass
 class _Result:
     accepted: list[BulkDocument] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
+    refused: list[DataError] = field(default_factory=list)
+
+    def refuse(self, document: BulkDocument, reason: str, file: str) -> None:
+        self.refused.append(DataError(f"the id {document.id!r} {reason}", file))
 
 
 class BulkLoader:
@@ -92,10 +75,10 @@ class BulkLoader:
 
     Args:
         connection: The cluster.
-        index: The index.
+        index: The engine's index.
         change: The change that the documents belong to.
         workers: Number of requests at a time.
-        on_refusal: Called in the caller's thread with each document that is not taken.
+        on_error: Called in the caller's thread for each document that the cluster refuses.
         give_up: Seconds without any progress of a request after which it fails.
     """
 
@@ -105,11 +88,11 @@ class BulkLoader:
         index: str,
         change: int,
         workers: int,
-        on_refusal: Callable[[Refusal], None],
+        on_error: Callable[[DataError], None],
         give_up: float = 300.0,
     ):
-        self._connection, self._index, self._change = connection, index, change
-        self._on_refusal, self._give_up = on_refusal, give_up
+        self._client = IndexClient(connection, index, TimeLimits(60.0, give_up))
+        self._change, self._on_error, self._give_up = change, on_error, give_up
         self._most_waiting = workers + 2
         self._pool = ThreadPoolExecutor(workers)
         self._waiting: set[Future[_Result]] = set()
@@ -124,39 +107,32 @@ class BulkLoader:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, batch: BulkBatch) -> None:
-        """Send a batch when a worker is free; waits while too many batches do.
-
-        Raises:
-            ClusterError: A batch cannot be sent.
-        """
+        """Send a batch when a worker is free; waits while too many batches do."""
         while len(self._waiting) >= self._most_waiting:
             self._collect()
         self._waiting.add(self._pool.submit(self._send, batch))
 
     def finish(self) -> BulkCounts:
-        """Wait for all batches.
-
-        Raises:
-            ClusterError: A batch cannot be sent.
-        """
+        """Wait for all batches, and count their documents."""
         while self._waiting:
             self._collect()
         return self.counts
 
     def count(self, ids: Sequence[str]) -> None:
         """Count documents that the cluster has."""
-        sums = [sum(part) for part in zip(*map(id_hash, ids), strict=True)] or [0, 0]
-        self.counts.acknowledged += len(ids)
         first, second = self.counts.hashes
-        self.counts.hashes = (first + sums[0], second + sums[1])
+        for more_first, more_second in map(id_hash, ids):
+            first, second = first + more_first, second + more_second
+        self.counts.acknowledged += len(ids)
+        self.counts.hashes = (first, second)
 
     def _collect(self) -> None:
         done, self._waiting = wait(self._waiting, return_when=FIRST_COMPLETED)
         for future in done:
             result = future.result()
             self.count([document.id for document in result.accepted])
-            for refusal in result.refused:
-                self._on_refusal(refusal)
+            for error in result.refused:
+                self._on_error(error)
 
     def _send(self, batch: BulkBatch) -> _Result:
         if batch.forms:
@@ -172,25 +148,25 @@ class BulkLoader:
                 attempt += 1
                 if time.monotonic() - progress > self._give_up:
                     raise ClusterError(
-                        f"{self._connection.address}: is too busy, or not there, for "
+                        f"{self._client.connection.address}: is too busy, or not there, for "
                         f"{self._give_up:.0f} s; the same command resumes"
                     )
-                self._stopped.wait(paused(attempt))
+                self._stopped.wait(pause_before(attempt))
         return result
 
     def _attempt(
         self, documents: list[BulkDocument], file: str, result: _Result
     ) -> list[BulkDocument]:
-        """Send documents once; those that are to be sent again."""
+        """Send documents once; returns those that must be sent again."""
         try:
-            answers = self._bulk(b"".join(document.lines for document in documents))
+            items = self._bulk(b"".join(document.lines for document in documents))
         except ClusterError as error:
             if error.status == _TOO_LARGE and len(documents) > 1:
                 half = len(documents) // 2
                 rest = self._attempt(documents[:half], file, result)
                 return rest + self._attempt(documents[half:], file, result)
             if error.status == _TOO_LARGE:
-                result.refused.append(Refusal(documents[0].id, "it is too large", file))
+                result.refuse(documents[0], "it is too large", file)
                 return []
             if not error.may_pass:
                 raise
@@ -198,19 +174,20 @@ class BulkLoader:
             return documents
         with self._lock:
             self.counts.sent += len(documents)
-        return self._sorted_out(documents, answers, file, result)
+        return self._sort_out(documents, items, file, result)
 
-    def _sorted_out(
-        self, documents: list[BulkDocument], answers: Sequence[Any], file: str, result: _Result
+    def _sort_out(
+        self, documents: list[BulkDocument], items: Sequence[Any], file: str, result: _Result
     ) -> list[BulkDocument]:
+        """Add accepted and refused documents to the result; returns the others."""
         again, conflicts = [], []
-        for document, answer in zip(documents, answers, strict=True):
-            outcome = answer["index"]
+        for document, item in zip(documents, items, strict=True):
+            outcome = item["index"]
             status = outcome["status"]
             if status in _CREATED:
                 if outcome.get("result") == "updated":
                     # a document with a higher number came first, and has been replaced
-                    result.refused.append(_repeated(document, file))
+                    result.refuse(document, _REPEATED, file)
                 else:
                     result.accepted.append(document)
             elif status == _CONFLICT:
@@ -219,51 +196,46 @@ class BulkLoader:
                 again.append(document)
             else:
                 reason = outcome.get("error", {}).get("reason", f"status {status}")
-                result.refused.append(Refusal(document.id, f"was refused: {reason[:300]}", file))
-        if conflicts:
-            there = self._numbers([document.id for document in conflicts])
-            for document in conflicts:
-                if there.get(document.id) == document.number:
-                    # it was acknowledged, but the answer was lost
-                    result.accepted.append(document)
-                else:
-                    result.refused.append(_repeated(document, file))
+                result.refuse(document, f"was refused: {reason[:300]}", file)
+        numbers = self._numbers([document.id for document in conflicts])
+        for document in conflicts:
+            if numbers.get(document.id) == document.number:
+                # it was acknowledged, but the response was lost
+                result.accepted.append(document)
+            else:
+                result.refuse(document, _REPEATED, file)
         return again
 
     def _numbers(self, ids: Sequence[str]) -> dict[str, int]:
         """The numbers of documents of this change that the cluster has, by id."""
-        found: dict[str, int] = {}
-        connection, time_limits = self._connection, TimeLimits(60.0, self._give_up)
-        for first in range(0, len(ids), _NUMBERS_AT_ONCE):
-            part = ids[first : first + _NUMBERS_AT_ONCE]
-            connection.ask("POST", f"/{self._index}/_refresh", time_limits=time_limits)
-            query = {"terms": {"_id": [stored_id(each, self._change) for each in part]}}
-            columns = ["id", "number"]
-            rows = stored_values(connection, self._index, [query], columns, len(part), time_limits)
-            found.update(rows)
-        return found
+        numbers: dict[str, int] = {}
+        for first in range(0, len(ids), _NUMBERS_PER_REQUEST):
+            some = ids[first : first + _NUMBERS_PER_REQUEST]
+            self._client.refresh()
+            query = {"terms": {"_id": [stored_id(each, self._change) for each in some]}}
+            numbers.update(self._client.values([query], ["id", "number"], len(some)))
+        return numbers
 
     def _send_forms(self, data: bytes) -> None:
         attempt, start = 0, time.monotonic()
         while not self._stopped.is_set():
             try:
-                answers = self._bulk(data)
-                if all(answer["index"]["status"] in _CREATED for answer in answers):
+                items = self._bulk(data)
+                if all(item["index"]["status"] in _CREATED for item in items):
                     return
             except ClusterError as error:
                 if not error.may_pass or time.monotonic() - start > self._give_up:
                     raise
             attempt += 1
-            self._stopped.wait(paused(attempt))
+            self._stopped.wait(pause_before(attempt))
 
     def _bulk(self, data: bytes) -> Sequence[Any]:
-        answer = self._connection.ask(
-            "POST", f"/{self._index}/_bulk", data, params={"filter_path": _FILTER},
+        response = self._client.connection.ask(
+            "POST",
+            f"/{self._client.index}/_bulk",
+            data,
+            params={"filter_path": _FILTER},
             time_limits=_LIMITS,
-        )  # fmt: skip
-        found: Sequence[Any] = answer["items"]
-        return found
-
-
-def _repeated(document: BulkDocument, file: str) -> Refusal:
-    return Refusal(document.id, "occurs more than once; every document needs its own", file)
+        )
+        items: Sequence[Any] = response["items"]
+        return items

@@ -67,7 +67,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import open_index
+    from sicetnon.cluster.location import open_index
     from sicetnon.evaluation import EvaluationWarning, check_corpus, evaluate, load_qrels
     from sicetnon.evaluation.scores import print_scores
     from sicetnon.terminal.console import console, warnings_as_lines

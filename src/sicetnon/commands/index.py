@@ -113,9 +113,9 @@ def _add_existing(verbs: Commands, name: str, line: str, run: Run) -> None:
 
 
 def _delete(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import delete_at
+    from sicetnon.cluster.location import index_store
 
-    count = delete_at(options.output, options.ids)
+    count = index_store(options.output).delete(options.ids)
     unknown = len(set(options.ids)) - count
     note = f"; not in the index: {unknown:,}" if unknown else ""
     if not options.quiet:
@@ -140,16 +140,17 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _annotate(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import annotate_at, manifest_at
+    from sicetnon.cluster.location import index_store
     from sicetnon.terminal.console import console
     from sicetnon.terminal.progress import ProgressBar
 
     start = time.monotonic()
-    manifest_at(options.index)
+    store = index_store(options.index)
+    store.manifest()  # an index that is missing is named before the models are loaded
     annotators = ready(options.names)
     try:
         with ProgressBar(console(stderr=True, quiet=options.quiet)) as bar:
-            annotate_at(options.index, annotators, bar.annotating)
+            store.annotate(annotators, bar.annotating)
     except KeyboardInterrupt as stop:
         raise EndedError(
             "interrupted; what was read is kept, and the same command resumes: "
@@ -167,11 +168,9 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _verify(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.address import is_address
-    from sicetnon.cluster.places import verify_at
+    from sicetnon.cluster.location import index_store
     from sicetnon.terminal.console import console, line_printer
 
-    verify_at(options.index)
+    what = index_store(options.index).verify()
     say = line_printer(console(quiet=options.quiet))
-    what = "documents" if is_address(options.index) else "files"
     say(f"{options.index}: all {what} are as they were written")

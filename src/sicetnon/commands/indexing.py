@@ -22,8 +22,8 @@ from sicetnon.commands.arguments import (
 from sicetnon.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
-    from sicetnon.cluster.address import Place
-    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.cluster.address import Location
+    from sicetnon.cluster.build import ClusterOptions
     from sicetnon.formats.corpora import Corpus
     from sicetnon.index.annotations import Annotator
     from sicetnon.index.writing import BuildOptions
@@ -162,7 +162,7 @@ def _loading(options: argparse.Namespace) -> ClusterOptions | None:
 
     if not is_address(options.output):
         return None
-    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.cluster.build import ClusterOptions
 
     say = notices(options)
     if options.command is _add:
@@ -179,7 +179,7 @@ def _loading(options: argparse.Namespace) -> ClusterOptions | None:
 class _Skipped:
     """Counts unusable documents; names the first few, and all that a cluster may have refused."""
 
-    def __init__(self, say: Callable[[str], None], place: Place):
+    def __init__(self, say: Callable[[str], None], place: Location):
         from sicetnon.cluster.address import is_address
 
         self.count, self._say = 0, say
@@ -192,7 +192,7 @@ class _Skipped:
 
 
 def _build(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import build_at
+    from sicetnon.cluster.location import index_store
     from sicetnon.index.writing import build_shards
 
     loading = _loading(options)
@@ -216,7 +216,7 @@ def _build(options: argparse.Namespace) -> None:
         if not loading and (options.shards or 1) > 1:
             build_shards(corpus, options.output, settings, options.shards, link=not options.merge)
         else:
-            build_at(corpus, options.output, settings, loading)
+            index_store(options.output, loading).build(corpus, settings)
 
     _write(options, build, (), notes)
 
@@ -253,7 +253,7 @@ def _import(options: argparse.Namespace) -> None:
 
 
 def _add(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import add_at, manifest_at
+    from sicetnon.cluster.location import index_store
 
     if _is_ciff(options):
         raise UsageError(
@@ -261,10 +261,12 @@ def _add(options: argparse.Namespace) -> None:
             "sicetnon index build FILE.ciff -o DIR"
         )
 
-    def add(corpus: Corpus, settings: BuildOptions) -> None:
-        add_at(corpus, options.output, settings, options.replace, _loading(options))
+    store = index_store(options.output, _loading(options))
 
-    _write(options, add, ready(list(manifest_at(options.output).annotations)))
+    def add(corpus: Corpus, settings: BuildOptions) -> None:
+        store.add(corpus, settings, options.replace)
+
+    _write(options, add, ready(list(store.manifest().annotations)))
 
 
 def _write(
@@ -325,9 +327,9 @@ def ready(names: Sequence[str]) -> list[Annotator]:
     return found
 
 
-def _documents_there(index: Place) -> int:
+def _documents_there(index: Location) -> int:
     """Number of documents of the index in a folder; 0 where there is none to read."""
-    from sicetnon.cluster.places import open_index
+    from sicetnon.cluster.location import open_index
     from sicetnon.errors import BrokenIndexError
 
     try:
@@ -339,7 +341,7 @@ def _documents_there(index: Place) -> int:
 
 def _analysis(options: argparse.Namespace, records: str) -> Analysis:
     """The analysis that is named, else the index's when adding, else that of the records' task."""
-    from sicetnon.cluster.places import open_index
+    from sicetnon.cluster.location import open_index
     from sicetnon.tasks.registry import analysis_for
     from sicetnon.text.analysis import named_analysis
 
@@ -351,7 +353,7 @@ def _analysis(options: argparse.Namespace, records: str) -> Analysis:
     return named_analysis(analysis_for(records))
 
 
-def sum_up(index: Place, start: float, notes: Sequence[tuple[str, str]] = ()) -> None:
+def sum_up(index: Location, start: float, notes: Sequence[tuple[str, str]] = ()) -> None:
     """Print the description of an index, some notes, and the time since the start."""
     from sicetnon.terminal.console import console, show_facts
 
@@ -360,9 +362,9 @@ def sum_up(index: Place, start: float, notes: Sequence[tuple[str, str]] = ()) ->
     show_facts([first, *notes, *others, ("time", seconds)], console())
 
 
-def facts(index: Place) -> list[tuple[str, str]]:
+def facts(index: Location) -> list[tuple[str, str]]:
     """The description of an index, for people."""
-    from sicetnon.cluster.places import facts_at, open_index
+    from sicetnon.cluster.location import index_store, open_index
 
     with open_index(index) as opened:
         manifest = opened.manifest
@@ -373,5 +375,5 @@ def facts(index: Place) -> list[tuple[str, str]]:
             ("analysis", opened.analysis.name),
             *((name, f"by {entry.model}") for name, entry in manifest.annotations.items()),
             ("tokens", f"{int(opened.field_totals.sum()):,}"),
-            *facts_at(index),
+            *index_store(index).facts(),
         ]

@@ -85,7 +85,7 @@ def _train_ranker(options: argparse.Namespace) -> None:
         raise UsageError("ranker needs --index with the arguments, and -o for what it writes")
     if options.others or options.encoder or not options.entities:
         raise UsageError("--others, --encoder and --no-entities do not go with ranker")
-    from sicetnon.cluster.places import open_index
+    from sicetnon.cluster.location import open_index
     from sicetnon.formats.jsontext import name_of
     from sicetnon.formats.topics import read_topics
     from sicetnon.ranker.training import Examples, labels_of, train_ranker

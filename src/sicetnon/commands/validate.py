@@ -36,7 +36,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _validate(options: argparse.Namespace) -> None:
-    from sicetnon.cluster.places import open_index
+    from sicetnon.cluster.location import open_index
     from sicetnon.terminal.console import console, line_printer
     from sicetnon.validation import validate
     from sicetnon.validation.validator import known_to

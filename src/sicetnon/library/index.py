@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from sicetnon.cluster.address import Place, is_address
+from sicetnon.cluster.address import Location, is_address
 from sicetnon.errors import DataError, UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.library.answers import Answer, Answers, answers
@@ -21,7 +21,7 @@ from sicetnon.text.analysis import named_analysis
 from sicetnon.values import check_text, check_texts
 
 if TYPE_CHECKING:
-    from sicetnon.cluster.building import ClusterOptions
+    from sicetnon.cluster.build import ClusterOptions
     from sicetnon.formats.corpora import Corpus
     from sicetnon.index.writing import BuildOptions
     from sicetnon.library.sources import Source
@@ -51,7 +51,7 @@ class Index(IndexReader):
     @classmethod
     def open(
         cls,
-        folder: Place,
+        folder: Location,
         *,
         partial: bool = False,
         postings_memory: int | None = None,
@@ -85,7 +85,7 @@ class Index(IndexReader):
     def build(
         cls,
         source: Source,
-        folder: Place | None = None,
+        folder: Location | None = None,
         *,
         cluster: ClusterOptions | None = None,
         analysis: str | None = None,
@@ -143,18 +143,18 @@ class Index(IndexReader):
     def _built(
         cls,
         corpus: Corpus,
-        folder: Place | None,
+        folder: Location | None,
         options: BuildOptions,
         cluster: ClusterOptions | None,
     ) -> Self:
         """Build an index and open it, in a temporary folder where none is named."""
-        from sicetnon.cluster.places import build_at
+        from sicetnon.cluster.location import index_store
 
         temporary = None
         if folder is None:
             temporary = _TemporaryFolder()
             folder = temporary.path / "index"
-        build_at(corpus, folder, options, cluster)
+        index_store(folder, cluster).build(corpus, options)
         index = cls.open(folder)
         index._temporary = temporary
         return index
@@ -214,7 +214,7 @@ class Index(IndexReader):
         Raises:
             DataError: The documents are of another kind, or an id is taken and `replace` is false.
         """
-        from sicetnon.cluster.places import add_at
+        from sicetnon.cluster.location import index_store
         from sicetnon.formats.entries import EntryFields
         from sicetnon.index.writing import BuildOptions
         from sicetnon.library.sources import corpus_of
@@ -226,7 +226,7 @@ class Index(IndexReader):
         free = (number for number in count(self.size) if self.number(str(number)) is None)
         corpus = corpus_of(source, named, free)
         options = BuildOptions(self.analysis, progress=shown_progress(corpus.size))
-        add_at(corpus, self.folder, options, replace)
+        index_store(self.folder).add(corpus, options, replace)
         return self._reopened()
 
     def delete(self, ids: Iterable[str]) -> Self:
@@ -235,14 +235,14 @@ class Index(IndexReader):
         Raises:
             UsageError: `ids` is no list, or no document would be left.
         """
-        from sicetnon.cluster.places import delete_at
+        from sicetnon.cluster.location import index_store
         from sicetnon.evaluation.inputs import identifier
 
         if isinstance(ids, str) or not isinstance(ids, Iterable):
             raise UsageError(f"found {ids!r}; expected a list of ids, such as [{str(ids)!r}]")
         self.check_open()
-        delete_at(self.folder, [each if isinstance(each, str) else identifier(each)
-                                for each in ids])  # fmt: skip
+        texts = [each if isinstance(each, str) else identifier(each) for each in ids]
+        index_store(self.folder).delete(texts)
         return self._reopened()
 
     def search(

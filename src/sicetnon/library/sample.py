@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sicetnon._version import VERSION
-from sicetnon.cluster.address import Place
+from sicetnon.cluster.address import Location
 from sicetnon.errors import BrokenIndexError
 from sicetnon.folders import cache_folder
 from sicetnon.formats.files import checksum
@@ -56,7 +56,7 @@ def _build(folder: Path) -> None:
     build_index(corpus, folder, BuildOptions(analysis, source={"sha256": corpus.checksum()}))
 
 
-def opened_index(folder: Place | None, say: Callable[[str], None] = lambda _: None) -> Index:
+def opened_index(folder: Location | None, say: Callable[[str], None] = lambda _: None) -> Index:
     """An index; that of the sample when none is named.
 
     Raises:

@@ -25,15 +25,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import yaml
 
 from sicetnon._version import VERSION
-from sicetnon.cluster.address import Place, is_address
-from sicetnon.cluster.places import build_at, is_taken, manifest_at, open_index
+from sicetnon.cluster.address import Location
+from sicetnon.cluster.location import index_store, open_index
 from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import write_whole
 from sicetnon.formats.runs import check_tag, run_text
 from sicetnon.formats.topics import read_topics, topics_in
-from sicetnon.index.manifest import MANIFEST, refuse_inside_index
+from sicetnon.index.manifest import refuse_inside_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress
 from sicetnon.jit import preload_numba
@@ -228,7 +228,7 @@ class RunOptions:
     """
 
     system: str = "default"
-    index: Place | None = None
+    index: Location | None = None
     cache: Path | None = None
     tag: str | None = None
     k: int = MAX_RESULTS
@@ -396,14 +396,14 @@ def _computed_checksum(corpus: Corpus) -> Iterator[Future[str]]:
 
 
 def _search_early(
-    place: Place, corpus: Corpus, analysis: Analysis, computed: Future[str], search: _Search
+    place: Location, corpus: Corpus, analysis: Analysis, computed: Future[str], search: _Search
 ) -> _Found | None:
     """The results of a search of a folder's index; None if it is no index of this corpus.
 
     The checksum is computed meanwhile. The search counts only if it fits in the end, and is stopped
     as soon as it does not.
     """
-    if is_address(place):
+    if index_store(place).is_remote:
         return None
     try:
         index = open_index(place)
@@ -438,10 +438,10 @@ def _corpus_index(
     corpus: Corpus,
     checksum: str,
     analysis: Analysis,
-    places: Sequence[Place],
+    places: Sequence[Location],
     options: RunOptions,
     stack: contextlib.ExitStack,
-) -> Place:
+) -> Location:
     """The place of an index of a corpus: the present one if it fits, else a new one."""
     for folder in places:
         if _fits(folder, checksum, analysis):
@@ -451,7 +451,7 @@ def _corpus_index(
                 f"{folder} is an index of something else, and is left alone: "
                 "the input gets an index of its own"
             )
-        elif folder is options.index or _is_writable(folder):
+        elif folder is options.index or _is_writable(Path(cast(Path, folder))):
             break
         else:
             options.callbacks.message(f"{folder} cannot be written, so the index will not be kept")
@@ -463,7 +463,7 @@ def _corpus_index(
         progress=lambda progress: options.callbacks.indexing(corpus, progress),
         source={"sha256": checksum, "files": corpus.names(), "made_by": MADE_BY},
     )
-    build_at(corpus, folder, build)
+    index_store(folder).build(corpus, build)
     return folder
 
 
@@ -472,7 +472,7 @@ def _beside(target: Path, ending: str) -> Path:
     return target.absolute().with_name(f"{target.absolute().name}.{ending}")
 
 
-def _fits(place: Place, checksum: str, analysis: Analysis) -> bool:
+def _fits(place: Location, checksum: str, analysis: Analysis) -> bool:
     """Whether a folder holds a sound index of this corpus, made by this analysis."""
     try:
         with open_index(place) as index:
@@ -483,19 +483,14 @@ def _fits(place: Place, checksum: str, analysis: Analysis) -> bool:
     return same and manifest.analysis == analysis.signature()
 
 
-def _is_free(place: Place) -> bool:
-    """Whether an index may be built there: the folder holds none, or one that `run` made."""
-    if not is_address(place) and not (Path(cast(Path, place)) / MANIFEST).exists():
-        return True
+def _is_free(place: Location) -> bool:
+    """Whether an index may be built there: there is none, or one that `run` made."""
+    store = index_store(place)
     try:
-        return manifest_at(place).source.get("made_by") == MADE_BY
+        return not store.exists() or store.manifest().source.get("made_by") == MADE_BY
     except BrokenIndexError:
-        # on a cluster there may be none of this name, or something else
-        return is_address(place) and not is_taken(place)
+        return False
 
 
-def _is_writable(place: Place) -> bool:
-    if is_address(place):
-        return True
-    folder = Path(cast(Path, place))
+def _is_writable(folder: Path) -> bool:
     return os.access(folder if folder.exists() else folder.parent, os.W_OK)

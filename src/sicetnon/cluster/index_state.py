@@ -1,7 +1,7 @@
-"""The state of an index on a cluster: its description and its last change.
+"""The state of an index on a cluster, which commits changes, and the lock of its writer.
 
-The state is a document of the index. Replacing it commits a change: documents of later changes and
-documents that wait for their deletion are not found before.
+The state is a document of the index: its description and its last change. Replacing it commits a
+change: searches leave out documents of later changes, and documents that wait for their deletion.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from typing import Any
 import msgspec
 
 from sicetnon._version import VERSION
-from sicetnon.cluster.connection import USUAL, ClusterError, Connection, TimeLimits
-from sicetnon.cluster.layout import LOCK, STATE
+from sicetnon.cluster.mapping import LOCK, STATE
+from sicetnon.cluster.responses import ClusterError
+from sicetnon.cluster.transport import USUAL, Connection, TimeLimits
 from sicetnon.errors import BrokenIndexError, SicetnonError
 from sicetnon.index.document_store import RECORD_TYPES
 from sicetnon.index.manifest import AnnotationEntry, Manifest
 
-FORMAT, FORMAT_VERSION = "sicetnon cluster index", 2
+_FORMAT, _FORMAT_VERSION = "sicetnon cluster index", 2
 LEASE_SECONDS = 20.0
-"""A lock that shows no sign of life for so long is free."""
+"""A lock that is not renewed for so long is free."""
 
 _PHYSICAL = re.compile(r"[a-z0-9][a-z0-9_-]*\.[0-9a-f]{12}-\d+")
 
@@ -35,14 +36,14 @@ class ClusterState(msgspec.Struct, frozen=True):
         records: The kind of its documents.
         fields: The indexed fields.
         analysis: The signature of the analysis.
-        is_finished: Whether it was loaded whole.
+        is_finished: Whether it was loaded completely.
         change: The number of the last change; building is the first.
         next_number: The number that the next document gets.
         documents: The number of documents.
         field_totals: Terms of all documents by field.
         hashes: The sums of the hashes of all ids.
         pending: Numbers of documents that are deleted, but perhaps not gone yet.
-        source: The origin of the documents, as far as it is known.
+        source: The origin of the documents, if it is known.
         annotations: The origin of each annotation, by its name.
         widths: The width of the vectors of each annotation; 0 for single numbers.
     """
@@ -61,8 +62,8 @@ class ClusterState(msgspec.Struct, frozen=True):
     annotations: dict[str, AnnotationEntry] = {}
     widths: dict[str, int] = {}
     generator: str = f"sicetnon {VERSION}"
-    format: str = FORMAT
-    version: int = FORMAT_VERSION
+    format: str = _FORMAT
+    version: int = _FORMAT_VERSION
 
     def manifest(self) -> Manifest:
         """The state as the manifest of an index without segments."""
@@ -72,50 +73,36 @@ class ClusterState(msgspec.Struct, frozen=True):
         )  # fmt: skip
 
 
-class _Sequence(msgspec.Struct, frozen=True):
-    """The place of a document's version in its history; a write can demand that it is the last."""
-
-    number: int
-    term: int
-
-    @property
-    def params(self) -> dict[str, str]:
-        return {"if_seq_no": str(self.number), "if_primary_term": str(self.term)}
+_Version = dict[str, str]
+"""The version of a document, as parameters of a write, which then demand that it is the last."""
 
 
-class Stored(msgspec.Struct, frozen=True):
-    """A state with its place in the history of the index."""
+class StoredState(msgspec.Struct, frozen=True):
+    """A state with the version of its document."""
 
     state: ClusterState
-    sequence: _Sequence
+    version: _Version
 
 
 def physical_index(
     connection: Connection, time_limits: TimeLimits = USUAL, is_local: bool = False
 ) -> str | None:
-    """The index that the name of an address stands for now; None where there is none.
+    """The engine's index for the name of an address, or None.
 
-    Args:
-        connection: The cluster.
-        time_limits: Time limits of each request.
-        is_local: Whether the host answers from its own copy of the cluster's state. Otherwise it
-            asks the elected manager, which may hang.
-
-    Raises:
-        BrokenIndexError: The name is taken by something else.
+    If `is_local`, the host answers from its own copy of the cluster's state. Otherwise it asks the
+    elected manager, which may hang.
     """
-    address = connection.address
+    address, params = connection.address, {"local": "true"} if is_local else {}
 
-    def known(path: str) -> Any:
-        params = {"local": "true"} if is_local else {}
+    def get(path: str) -> Any:
         return connection.ask(
             "GET", path, params=params, is_missing_fine=True, time_limits=time_limits
         )
 
     # the name stands before the alias, too, so that rights on other indexes are not needed
-    names: list[str] = sorted(known(f"/{address.name}/_alias/{address.name}") or {})
+    names: list[str] = sorted(get(f"/{address.name}/_alias/{address.name}") or {})
     if not names:
-        if known(f"/{address.name}") is not None:
+        if get(f"/{address.name}") is not None:
             raise BrokenIndexError(f"{address}: is an index that sicetnon has not made")
         return None
     if len(names) > 1 or not _PHYSICAL.fullmatch(names[0]):
@@ -126,35 +113,27 @@ def physical_index(
 def required_index(
     connection: Connection, time_limits: TimeLimits = USUAL, is_local: bool = False
 ) -> str:
-    """As `physical_index`.
-
-    Raises:
-        BrokenIndexError: There is no index of this name.
-    """
-    found = physical_index(connection, time_limits, is_local)
-    if found is None:
+    """The engine's index for the name of an address; an error if there is none."""
+    index = physical_index(connection, time_limits, is_local)
+    if index is None:
         address = connection.address
         raise BrokenIndexError(
             f"{address}: there is no such index; build it: sicetnon index build SOURCE -o {address}"
         )
-    return found
+    return index
 
 
 def read_state(
     connection: Connection, index: str, time_limits: TimeLimits = USUAL
-) -> Stored | None:
-    """The state of an index; None where the index or its state is not there.
-
-    Raises:
-        BrokenIndexError: It is damaged, or of another version.
-    """
-    found = _read(connection, index, STATE, time_limits)
-    if found is None:
+) -> StoredState | None:
+    """The state of an index, or None if the index or its state is not there."""
+    stored = _read(connection, index, STATE, time_limits)
+    if stored is None:
         return None
-    record, sequence = found
+    record, version = stored
     try:
         state = msgspec.json.decode(record, type=ClusterState)
-        if (state.format, state.version) != (FORMAT, FORMAT_VERSION):
+        if (state.format, state.version) != (_FORMAT, _FORMAT_VERSION):
             raise ValueError(f"found {state.format} version {state.version}")
         if state.records not in RECORD_TYPES:
             raise ValueError(f"found records of the kind {state.records!r}")
@@ -162,15 +141,13 @@ def read_state(
         raise BrokenIndexError(
             f"{connection.address}: its state is damaged or foreign: {error}; build it again"
         ) from None
-    return Stored(state, sequence)
+    return StoredState(state, version)
 
 
-def finished_state(connection: Connection, index: str, time_limits: TimeLimits = USUAL) -> Stored:
-    """The state of an index that was loaded whole.
-
-    Raises:
-        BrokenIndexError: It was not, or the state is damaged or of another version.
-    """
+def finished_state(
+    connection: Connection, index: str, time_limits: TimeLimits = USUAL
+) -> StoredState:
+    """The state of an index; an error if it was not loaded completely."""
     stored = read_state(connection, index, time_limits)
     if stored is None or not stored.state.is_finished:
         raise BrokenIndexError(f"{connection.address}: was not loaded whole; build it again")
@@ -178,20 +155,10 @@ def finished_state(connection: Connection, index: str, time_limits: TimeLimits =
 
 
 def write_state(
-    connection: Connection, index: str, state: ClusterState, after: Stored | None
-) -> Stored:
-    """Put a state in place of another one.
-
-    Args:
-        connection: The cluster.
-        index: The index.
-        state: The new state.
-        after: The state that it replaces; None where there must be none.
-
-    Raises:
-        SicetnonError: Another process has changed the index meanwhile.
-    """
-    params = after.sequence.params if after else {"op_type": "create"}
+    connection: Connection, index: str, state: ClusterState, after: StoredState | None
+) -> StoredState:
+    """Replace a state, or write the first one; an error if another process has done so."""
+    params = after.version if after else {"op_type": "create"}
     try:
         written = _write(connection, index, STATE, msgspec.json.encode(state).decode(), params)
     except ClusterError as error:
@@ -204,27 +171,21 @@ def write_state(
         raise SicetnonError(
             f"{connection.address}: another process has changed the index; nothing was changed here"
         ) from None
-    return Stored(state, written)
+    return StoredState(state, written)
 
 
 class WriterLock:
-    """Lets one process write to an index. It is freed when that process ends, however it ends.
+    """Lets one process write to an index; free again when that process ends, however it ends.
 
-    Args:
-        connection: The cluster.
-        index: The index.
-        lease: Seconds without a sign of life after which a lock is free.
-
-    Raises:
-        SicetnonError: Another process is writing.
+    A lock that is not renewed for `lease` seconds is free.
     """
 
     def __init__(self, connection: Connection, index: str, lease: float = LEASE_SECONDS):
         self._connection, self._index, self._lease = connection, index, lease
         self._name, self._beats = uuid.uuid4().hex, 0
-        self._sequence = self._taken()
+        self._version = self._take()
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._keep, daemon=True)
+        self._thread = threading.Thread(target=self._renew, daemon=True)
 
     def __enter__(self) -> WriterLock:
         self._thread.start()
@@ -241,15 +202,15 @@ class WriterLock:
             self._connection.ask(
                 "DELETE",
                 _path(self._index, LOCK),
-                params=self._sequence.params,
+                params=self._version,
                 is_missing_fine=True,
             )
         except ClusterError as error:
-            # it ends by itself after the lease
+            # the lock ends after the lease anyway
             if error.status not in (0, 409) and not error.may_pass:
                 raise
 
-    def _taken(self) -> _Sequence:
+    def _take(self) -> _Version:
         held = _read(self._connection, self._index, LOCK)
         try:
             if held is None:
@@ -257,13 +218,13 @@ class WriterLock:
             time.sleep(self._lease)
             now = _read(self._connection, self._index, LOCK)
             if now is None or now[1] == held[1]:
-                return self._beat(held[1].params if now else {"op_type": "create"})
+                return self._beat(held[1] if now else {"op_type": "create"})
         except ClusterError as error:
             if error.status != 409:
                 raise
         raise SicetnonError(f"{self._connection.address}: another process is writing to this index")
 
-    def _beat(self, params: dict[str, str]) -> _Sequence:
+    def _beat(self, params: dict[str, str]) -> _Version:
         self._beats += 1
         record = f"{self._name} {self._beats}"
         try:
@@ -275,10 +236,10 @@ class WriterLock:
                 raise
             return now[1]
 
-    def _keep(self) -> None:
+    def _renew(self) -> None:
         while not self._end.wait(self._lease / 4):
             try:
-                self._sequence = self._beat(self._sequence.params)
+                self._version = self._beat(self._version)
             except ClusterError as error:
                 if error.status in (404, 409):
                     # the state can be replaced once only, so that nothing is lost
@@ -291,16 +252,21 @@ def _path(index: str, identifier: str) -> str:
 
 def _read(
     connection: Connection, index: str, identifier: str, time_limits: TimeLimits = USUAL
-) -> tuple[str, _Sequence] | None:
+) -> tuple[str, _Version] | None:
     path = _path(index, identifier)
-    found = connection.ask("GET", path, is_missing_fine=True, time_limits=time_limits)
-    if not found or not found.get("found"):
+    document = connection.ask("GET", path, is_missing_fine=True, time_limits=time_limits)
+    if not document or not document.get("found"):
         return None
-    return found["_source"]["record"], _Sequence(found["_seq_no"], found["_primary_term"])
+    return document["_source"]["record"], _version_of(document)
 
 
 def _write(
     connection: Connection, index: str, identifier: str, record: str, params: dict[str, str]
-) -> _Sequence:
+) -> _Version:
     written = connection.ask("PUT", _path(index, identifier), {"record": record}, params=params)
-    return _Sequence(written["_seq_no"], written["_primary_term"])
+    return _version_of(written)
+
+
+def _version_of(response: dict[str, Any]) -> _Version:
+    number, term = response["_seq_no"], response["_primary_term"]
+    return {"if_seq_no": str(number), "if_primary_term": str(term)}

@@ -1,8 +1,8 @@
 """An index on a cluster: its settings, its mapping, and its documents.
 
-A document has the terms of each field, as our analysis makes them; the engine counts them and
-changes nothing. Beside them it has what the scores and their proof need, and its record as JSON.
-Documents without `added` are the index's own: its state, its lock, and the forms of stems.
+A document has the terms of each field, which our analysis makes; the engine counts them and changes
+nothing. Beside them it has what the scores and their proof need, and its record as JSON. Documents
+without `added` are the index's own: its state, its lock, and the forms of stems.
 """
 
 from __future__ import annotations
@@ -14,55 +14,53 @@ from typing import Any
 import msgspec
 
 MOST_FREQUENT = 65_535
-"""A more frequent term of a field counts this often, as in a folder."""
+"""A more frequent term of a field counts this often, the same as in a folder."""
 
 LONGEST_ID = 480
-"""Bytes of an id; the engine's limit is 512 with what stands behind the id."""
+"""Bytes of an id; the engine's limit is 512, with the number of the change."""
 
 LARGEST_RECORD = 20 << 20
 """Bytes of a document's record."""
 
 STATE, LOCK = "sicetnon state", "sicetnon lock"
-"""Ids of the index's own documents; the white space keeps them apart from ids of documents."""
+"""Ids of the index's own documents; the white space separates them from ids of documents."""
 
-FREQUENCY, BOUND = "frequency", "bound"
-"""Names of similarities; the second one is of a field of that name, see `skipping`."""
+BOUND = "bound"
+"""The field, and its similarity, of upper bounds that skip documents; see `queries.SIMILARITY`."""
 
+_FREQUENCY = "frequency"
 _FIRST_VERSION = 1 << 62
 
 
-def settings(shards: int, replicas: int, bound: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a new index, which is not searched before it is loaded.
+def index_settings(shards: int, bound: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a new index with some shards, and the similarity of the field `bound`.
 
-    Args:
-        shards: Number of shards.
-        replicas: Number of further copies of each.
-        bound: The similarity of the field `bound`.
+    It has no copies, and is not refreshed before it is loaded.
     """
     return {
         "number_of_shards": shards,
-        "number_of_replicas": replicas,
+        "number_of_replicas": 0,
         "refresh_interval": "-1",
         "analysis": {"analyzer": {"terms": {"type": "custom", "tokenizer": "whitespace"}}},
         # the score of a term is its frequency, so that named queries give frequencies
         "similarity": {
-            FREQUENCY: {"type": "scripted", "script": {"source": "return query.boost * doc.freq;"}},
+            _FREQUENCY: {
+                "type": "scripted",
+                "script": {"source": "return query.boost * doc.freq;"},
+            },
             BOUND: bound,
         },
     }
 
 
-def mapping(fields: int, has_stems: bool, annotations: Iterable[str] = ()) -> dict[str, Any]:
-    """The mapping of an index with some number of text fields.
+def index_mapping(fields: int, has_stems: bool, annotations: Iterable[str]) -> dict[str, Any]:
+    """The mapping of an index with some text fields, stems in the field `bound`, and annotations.
 
-    Args:
-        fields: Their number.
-        has_stems: Whether the field `bound` has stems of its own, or the terms of all fields.
-        annotations: Names of annotations.
+    Without stems the field `bound` has the terms of all fields.
     """
     terms: dict[str, Any] = {
         "type": "text", "analyzer": "terms", "norms": False, "index_options": "freqs",
-        "similarity": FREQUENCY,
+        "similarity": _FREQUENCY,
     }  # fmt: skip
     bound = terms | {"norms": True, "similarity": BOUND}
     if not has_stems:
@@ -103,39 +101,28 @@ def annotation_field(name: str) -> str:
 
 
 def id_hash(identifier: str) -> tuple[int, int]:
-    """Two numbers of 24 bits; sums of them over all documents check which ones there are."""
+    """Two numbers of 24 bits; sums of them over all documents are a checksum of the ids."""
     digest = hashlib.sha256(identifier.encode()).digest()
     return int.from_bytes(digest[:3], "big"), int.from_bytes(digest[3:6], "big")
 
 
 def stored_id(identifier: str, change: int) -> str:
-    """The engine's id for a document: those of different changes can stand beside each other."""
+    """The engine's id for a document; it differs by change, so that two versions can coexist."""
     return f"{identifier} {change}"
 
 
-def document_action(identifier: str, change: int, number: int) -> bytes:
-    """The line of a bulk request that indexes a document.
-
-    Of documents with one id the one with the lowest number stays, in whatever order they come.
-    """
-    action = {
-        "_id": stored_id(identifier, change),
-        "version": _FIRST_VERSION - number,
-        "version_type": "external",
-    }
-    return msgspec.json.encode({"index": action})
-
-
-def document_source(
+def document_lines(
     identifier: str,
     change: int,
     number: int,
     terms: Sequence[Sequence[str]],
     record: bytes,
-    stems: Sequence[str] = (),
-    annotations: Mapping[str, str] | None = None,
+    stems: Sequence[str],
+    annotations: Mapping[str, str],
 ) -> bytes:
-    """The line with a document.
+    """The lines of a bulk request that index a document with a number, added by a change.
+
+    Of documents with one id the one with the lowest number stays, in whatever order they come.
 
     Args:
         identifier: Its id.
@@ -143,9 +130,14 @@ def document_source(
         number: Its number.
         terms: The terms of each field.
         record: Its record as JSON.
-        stems: The stems of all terms, where forms are kept apart.
+        stems: The stems of all terms; empty unless the index distinguishes forms of a stem.
         annotations: Stored numbers, by their field.
     """
+    action = {
+        "_id": stored_id(identifier, change),
+        "version": _FIRST_VERSION - number,
+        "version_type": "external",
+    }
     hash_a, hash_b = id_hash(identifier)
     source: dict[str, Any] = {
         "id": identifier,
@@ -154,36 +146,27 @@ def document_source(
         "hash_a": hash_a,
         "hash_b": hash_b,
         "record": record.decode(),
-        **(annotations or {}),
+        **annotations,
     }
-    for field, found in enumerate(terms):
-        source[terms_field(field)] = " ".join(_limited(found))
-        source[length_field(field)] = len(found)
+    for field, words in enumerate(terms):
+        source[terms_field(field)] = " ".join(_limited(words))
+        source[length_field(field)] = len(words)
     if stems:
         source[BOUND] = " ".join(stems)
-    return msgspec.json.encode(source)
+    return msgspec.json.encode({"index": action}) + b"\n" + msgspec.json.encode(source) + b"\n"
 
 
 def form_lines(stems: Mapping[str, str]) -> bytes:
-    """The lines that index the forms of stems.
-
-    Args:
-        stems: The stem of each form.
-    """
-    parts = []
+    """The lines of a bulk request that index the stem of each form."""
+    lines = []
     for form, stem in stems.items():
         action = {"index": {"_id": f"form {form}"}}
-        parts += [msgspec.json.encode(action), msgspec.json.encode({"stem": stem, "form": form})]
-    return b"".join(part + b"\n" for part in parts)
+        lines += [msgspec.json.encode(action), msgspec.json.encode({"stem": stem, "form": form})]
+    return b"".join(line + b"\n" for line in lines)
 
 
 def live(change: int, pending: Sequence[int] = ()) -> dict[str, Any]:
-    """The query of the documents that an index has after a change.
-
-    Args:
-        change: The number of the change.
-        pending: Numbers of documents that are deleted, but perhaps not gone yet.
-    """
+    """The query of the documents after a change; `pending` ones are deleted, if not gone yet."""
     added: dict[str, Any] = {"range": {"added": {"lte": change}}}
     if not pending:
         return added
@@ -191,12 +174,13 @@ def live(change: int, pending: Sequence[int] = ()) -> dict[str, Any]:
 
 
 def _limited(terms: Sequence[str]) -> Iterable[str]:
+    """Terms without the repetitions that do not count."""
     if len(terms) <= MOST_FREQUENT:
         return terms
     counts: dict[str, int] = {}
-    kept = []
+    counted = []
     for term in terms:
         count = counts[term] = counts.get(term, 0) + 1
         if count <= MOST_FREQUENT:
-            kept.append(term)
-    return kept
+            counted.append(term)
+    return counted
