@@ -16,7 +16,7 @@ from conftest import ROOT
 from sicetnon.cli import main
 from sicetnon.library.answers import Answer, as_json
 from sicetnon.library.index import Index
-from sicetnon.terminal.answers import show_answers
+from sicetnon.terminal.results import show_answers
 
 QUESTION = "Which is better, a kayak or a canoe?"
 GROUPS = ["In favour of kayak", "In favour of canoe", "Weighing both", "Taking no side"]

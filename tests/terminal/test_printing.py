@@ -16,10 +16,9 @@ from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row, Table, plac
 from sicetnon.evaluation.tables import print_scores
 from sicetnon.library.answers import Answer
 from sicetnon.records import Entry
-from sicetnon.terminal.answers import show_answers
+from sicetnon.terminal.console import ProgressBar
 from sicetnon.terminal.console import console as terminal_console
-from sicetnon.terminal.progress import ProgressBar
-from sicetnon.terminal.tables import show_leaderboard
+from sicetnon.terminal.results import show_answers, show_leaderboard
 from sicetnon.text.printable import one_line, print_paragraph, shortened
 from sicetnon.text.snippets import Snippet
 

@@ -141,8 +141,7 @@ def _export(options: argparse.Namespace) -> None:
 
 def _annotate(options: argparse.Namespace) -> None:
     from sicetnon.cluster.places import annotate_at, manifest_at
-    from sicetnon.terminal.console import console
-    from sicetnon.terminal.progress import ProgressBar
+    from sicetnon.terminal.console import ProgressBar, console
 
     start = time.monotonic()
     manifest_at(options.index)

@@ -280,8 +280,7 @@ def _write(
     from sicetnon.formats.page_scores import SideFiles
     from sicetnon.index.writing import BuildOptions
     from sicetnon.platforms import allow_many_files
-    from sicetnon.terminal.console import console, line_printer
-    from sicetnon.terminal.progress import ProgressBar
+    from sicetnon.terminal.console import ProgressBar, console, line_printer
 
     start = time.monotonic()
     allow_many_files()  # little memory for postings makes many runs, which are merged at once

@@ -52,7 +52,7 @@ def _reply(options: argparse.Namespace) -> None:
     if options.json:
         print_json({"claim": claim, "replies": [each.as_json() for each in found]})
         return
-    from sicetnon.terminal.replies import show_replies
+    from sicetnon.terminal.results import show_replies
 
     show_replies(claim, found, console())
 

@@ -119,8 +119,8 @@ def _search(options: argparse.Namespace) -> None:
     if options.json:
         print_json(as_json(question, found, nearest, missing, corrected))
         return
-    from sicetnon.terminal.answers import show_answers, show_left_out
     from sicetnon.terminal.console import console
+    from sicetnon.terminal.results import show_answers, show_left_out
 
     if missing:
         say(f"partial: {missing}")
@@ -172,8 +172,8 @@ def _prepare(question: str) -> None:
 
 def _search_service(question: str, options: argparse.Namespace) -> None:
     from sicetnon.library.service_search import search_service, service_json
-    from sicetnon.terminal.answers import show_answers
     from sicetnon.terminal.console import console
+    from sicetnon.terminal.results import show_answers
 
     found = search_service(options.source, question, options.k, say=notices(options))
     if options.json:

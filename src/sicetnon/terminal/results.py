@@ -1,4 +1,4 @@
-"""Answers to a question, for people."""
+"""Views of results for people: answers, replies, leaderboards, agreement of assessors."""
 
 from __future__ import annotations
 
@@ -11,14 +11,28 @@ from rich.rule import Rule
 from rich.text import Text
 
 from sicetnon.arguments.comparative.questions import choice_in
+from sicetnon.errors import counted
 from sicetnon.library.wording import denies, guess, why
-from sicetnon.records import ComparativeStance, QuestionSide
-from sicetnon.terminal.console import print_origin
-from sicetnon.text.printable import print_paragraph, printable, shortened
+from sicetnon.records import ComparativeStance, QuestionSide, Topic
+from sicetnon.terminal.console import print_origin, show_facts
+from sicetnon.text.printable import (
+    BreakableName,
+    decimals,
+    one_line,
+    print_paragraph,
+    printable,
+    shortened,
+)
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them
+    from rich.table import Table
+
+    from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row
+    from sicetnon.judging.schema import Plan
+    from sicetnon.judging.votes import DimensionAgreement, Disagreement, PoolProgress
     from sicetnon.library.answers import Answer
+    from sicetnon.library.reply import Reply
 
 _SHOWN_QUESTION = 200
 """Letters of a question that are repeated above its answers."""
@@ -42,6 +56,11 @@ _OBJECT_SIDES: dict[ComparativeStance | None, tuple[str, str]] = {
 _FAVOURING: dict[QuestionSide | None, ComparativeStance] = {"FOR": "FIRST", "AGAINST": "SECOND"}
 _WIDOW = 0.25
 """Share of a line below which the last line of a part that was cut is not worth a line."""
+_SHOWN_CLAIM = 200
+_NOTHING = (
+    "The index holds no sentence against this that is about it and can be quoted. "
+    "sicetnon search shows whole arguments."
+)
 
 
 def show_answers(
@@ -188,3 +207,139 @@ def _part(answer: Answer, screen: Console) -> list[Text]:
             lines[-1].right_crop(len(lines[-1].plain) - max(lines[-1].plain.rfind(" "), 0))
         lines[-1].append("…")
     return lines
+
+
+def show_replies(claim: str, replies: Sequence[Reply], screen: Console) -> None:
+    """Print the claim, and what is said against it."""
+    screen.print(Text(f"Against: {shortened(printable(claim), _SHOWN_CLAIM)}", style="bold"))
+    if not replies:
+        print_paragraph(Text(_NOTHING), screen, 0)
+    for place, each in enumerate(replies, start=1):
+        screen.print()
+        print_paragraph(Text(f"{place:>2}  {printable(each.text)}"), screen, len(_INDENT))
+        reason = each.reason
+        source = reason.link or reason.title or reason.answer.heading
+        print_origin(reason.answer.id, source, screen, _INDENT)
+
+
+def show_leaderboard(board: Leaderboard, screen: Console) -> None:
+    """Print the tables of a task; the user's own runs stand out."""
+    for table in board.tables:
+        corpus = f" ({table.corpus})" if table.corpus else ""
+        screen.print()
+        screen.print(Text(f"{board.task}, {table.dimension}{corpus}", style="bold"))
+        screen.print(_leaderboard_table(table.places))
+        for place in table.places:
+            if place.run is not None:
+                topics = counted(place.row.topics or 0, "topic")
+                share = f"{topics}, judged {decimals(place.row.judged)}"
+                name = printable(place.row.tag or place.run)
+                print_paragraph(Text(f"→ {name}: {share}", style="bold green"), screen)
+    for note in board.notes:
+        print_paragraph(Text(printable(note)), screen)
+
+
+def _leaderboard_table(places: Sequence[Place]) -> Table:
+    """The table of some places; columns of which nothing is known are left out."""
+    measure = places[0].row.measure if places else ""
+    figures = {measure: [decimals(place.row.mean) for place in places]}
+    if any(place.row.low is not None for place in places):
+        figures["95% interval"] = [_interval(place.row) for place in places]
+    if any(place.row.lines is not None for place in places):
+        figures["N"] = [f"{place.row.lines:,}" if place.row.lines else "" for place in places]
+    shown = _table()
+    shown.add_column("", justify="right", no_wrap=True)
+    shown.add_column("team")
+    shown.add_column("run")
+    for title in figures:
+        shown.add_column(title, justify="right", no_wrap=True)
+    for place, *cells in zip(places, *figures.values(), strict=True):
+        team = "→ yours" if place.run is not None else printable(place.row.team)
+        run = BreakableName(place.row.tag or place.run or "")
+        style = "" if place.run is None else "bold green"
+        shown.add_row(str(place.place), Text(team), run, *cells, style=style)
+    return shown
+
+
+def _interval(row: Row) -> str:
+    known = row.low is not None and row.high is not None
+    return f"{decimals(row.low)} – {decimals(row.high)}" if known else ""
+
+
+def show_progress(plan: Plan, progress: PoolProgress, screen: Console) -> None:
+    """Print how far a pool and its assessors are."""
+    documents = counted(progress.documents, "document")
+    facts = [
+        ("pool", f"{documents}, {counted(progress.topics, 'topic')}, depth {plan.depth}"),
+        ("judged on", ", ".join(plan.dimensions)),
+        ("complete", f"{progress.judged:,} of {documents}"),
+        ("votes", f"{progress.votes:,} of {progress.votes_wanted:,}"),
+    ]
+    if plan.task:
+        facts.insert(0, ("task", plan.task))
+    show_facts(facts, screen)
+    if progress.assessors:
+        shown = _counts_table("assessor", "judged", "quota", "skipped", "notes")
+        for each in progress.assessors:
+            quota = "" if each.quota is None else f"{each.quota:,}"
+            counts = (f"{each.judged:,}", quota, f"{each.skipped:,}", f"{each.notes:,}")
+            shown.add_row(BreakableName(each.name), *counts)
+        screen.print(shown)
+
+
+def show_agreement(found: Sequence[DimensionAgreement], screen: Console) -> None:
+    """Print how far assessors agree on each dimension."""
+    for each in found:
+        documents = counted(each.documents, "document")
+        text = f"{each.dimension}: Krippendorff's α {decimals(each.alpha)}, {documents} with votes"
+        print_paragraph(Text(f"{text} of two or more", style="bold"), screen)
+        if each.pairs:
+            shown = _counts_table("assessors", "documents", "equal", "Cohen's κ")
+            for pair in each.pairs:
+                name = BreakableName(f"{pair.first}, {pair.second}")
+                counts = (f"{pair.documents:,}", decimals(pair.equal), decimals(pair.kappa))
+                shown.add_row(name, *counts)
+            screen.print(shown)
+
+
+def show_disagreements(
+    found: Sequence[Disagreement],
+    documents: int,
+    topics: Mapping[str, Topic],
+    screen: Console,
+) -> None:
+    """Print the documents on which assessors differ.
+
+    Args:
+        found: The documents.
+        documents: How many documents have votes of two assessors.
+        topics: The topics, by number.
+        screen: Where they are printed.
+    """
+    if not found:
+        reason = "" if documents else ": no document has votes of two assessors"
+        print_paragraph(Text(f"No two assessors differ on a document{reason}."), screen)
+    for each in found:
+        title = topics[each.topic].title if each.topic in topics else ""
+        head = f"{each.dimension} · topic {each.topic} · {each.document}"
+        print_paragraph(Text(one_line(head), style="bold"), screen)
+        labels = ", ".join(f"{name} {label}" for name, label in sorted(each.votes.items()))
+        print_paragraph(Text(one_line(f"{title} — {labels}")), screen)
+        for name, note in sorted(each.notes.items()):
+            print_paragraph(Text(one_line(f"{name}: {note}"), style="dim"), screen)
+
+
+def _counts_table(first: str, *others: str) -> Table:
+    shown = _table()
+    shown.add_column(first)
+    for title in others:
+        shown.add_column(title, justify="right", no_wrap=True)
+    return shown
+
+
+def _table() -> Table:
+    # a search prints none
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
