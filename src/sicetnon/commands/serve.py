@@ -104,8 +104,7 @@ def _say_missing(index: Index, judging: Path, say: Callable[[str], None]) -> Non
 
 def _settings(options: argparse.Namespace) -> Settings:
     """The limits, and what is served; the token is that of the environment, or a new one."""
-    from sicetnon.web.prefix import is_prefix
-    from sicetnon.web.settings import Settings
+    from sicetnon.web.settings import Settings, is_prefix
 
     if bool(options.runs) != bool(options.qrels):
         raise UsageError("found one of --runs and --qrels; expected both, or none")

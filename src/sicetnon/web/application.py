@@ -16,9 +16,8 @@ from sicetnon.web import (
     token_routes,
     upload_routes,
 )
-from sicetnon.web.access import Sessions
-from sicetnon.web.assistant_route import AssistantRoute
-from sicetnon.web.guard import Guard
+from sicetnon.web.assistant_server import AssistantRoute
+from sicetnon.web.middleware import Guard, Sessions
 from sicetnon.web.problems import add_handlers
 from sicetnon.web.settings import Settings
 from sicetnon.web.state import State

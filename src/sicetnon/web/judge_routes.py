@@ -20,7 +20,7 @@ from sicetnon.judging.combining import Combination
 from sicetnon.judging.exchange import export_judgments
 from sicetnon.judging.store import LONGEST_NAME, check_name
 from sicetnon.judging.votes import agreement, disagreements, progress
-from sicetnon.web.access import (
+from sicetnon.web.middleware import (
     CSRF_HEADER,
     NEEDS_TOKEN,
     OwnSession,
@@ -66,13 +66,13 @@ async def judge(
     undone: bool = False,
 ) -> Response:
     """The page Judge: the next document of an assessor; without a name, who judges."""
-    if not served.desk.is_open:
+    if not served.judging.is_open:
         return page("judge_none.html.jinja", section="Judge")
     # a document that is shown is kept for the assessor, which no other site may cause
     name = "" if is_of_another_site(request) else " ".join(assessor.split())
     if not name:
-        found = await served.desk.run(progress)
-        plan = served.desk.file.plan
+        found = await served.judging.run(progress)
+        plan = served.judging.file.plan
         return page(
             "judge_start.html.jinja", section="Judge", progress=found, plan=plan, assessor=""
         )
@@ -82,7 +82,7 @@ async def judge(
         "judge.html.jinja",
         section="Judge",
         assessor=name,
-        pool=served.desk.file.path.name,
+        pool=served.judging.file.path.name,
         card=cards[0] if cards else None,
         standing=standing,
         undone=undone,
@@ -96,14 +96,14 @@ async def judge(
 async def overview(served: Served, assessor: Name) -> Response:
     """The progress of an assessor and of all others, and the judgments to download."""
     check_name(assessor)
-    found = await served.desk.run(lambda file: (progress(file), standing_of(file, assessor)))
+    found = await served.judging.run(lambda file: (progress(file), standing_of(file, assessor)))
     return page(
         "judge_overview.html.jinja",
         section="Judge",
         assessor=assessor,
         progress=found[0],
         standing=found[1],
-        plan=served.desk.file.plan,
+        plan=served.judging.file.plan,
     )
 
 
@@ -145,7 +145,7 @@ async def one_action(served: Served, request: Request) -> Response:
         action = msgspec.convert(wanted, Action, strict=False)
     except msgspec.ValidationError as error:
         raise Problem(422, str(error)) from None
-    receipts = await served.desk.run(lambda file: file.record(name, whole(file, name, action)))
+    receipts = await served.judging.run(lambda file: file.record(name, whole(file, name, action)))
     if refused := [each.reason for each in receipts if each.outcome == "refused"]:
         raise Problem(409, f"not saved: {refused[0]}")
     # what was undone or noted is shown again
@@ -170,7 +170,7 @@ async def many_actions(served: Served, request: Request) -> Response:
         receipts = file.record(batch.assessor, batch.actions)
         return msgspec.to_builtins(receipts), standing_of(file, batch.assessor)
 
-    receipts, standing = await served.desk.run(save)
+    receipts, standing = await served.judging.run(save)
     return JSONResponse({"receipts": receipts, "progress": _progress(standing)})
 
 
@@ -181,8 +181,8 @@ async def shown_agreement(served: Served) -> Response:
     def gather(file: JudgingFile) -> dict[str, Any]:
         return {"agreement": agreement(file), "differences": disagreements(file)}
 
-    found = await served.desk.run(gather)
-    topics = served.desk.file.topics
+    found = await served.judging.run(gather)
+    topics = served.judging.file.topics
     shown = [each.document for each in found["differences"][:_MOST_ACTIONS]]
     known = await served.on_index(
         lambda index: {each for each in shown if index.number(each) is not None}
@@ -192,7 +192,7 @@ async def shown_agreement(served: Served) -> Response:
         section="Judge",
         topics=topics,
         known=known,
-        votes=served.desk.file.plan.votes,
+        votes=served.judging.file.plan.votes,
         **found,
     )
 
@@ -211,7 +211,7 @@ async def judgments(served: Served, by: Combination = "majority") -> Response:
             return packed.getvalue()
 
     headers = _NOT_KEPT | {"Content-Disposition": 'attachment; filename="judgments.zip"'}
-    return Response(await served.desk.run(pack), media_type="application/zip", headers=headers)
+    return Response(await served.judging.run(pack), media_type="application/zip", headers=headers)
 
 
 async def _cards(
@@ -225,8 +225,8 @@ async def _cards(
         standing = standing_of(file, name)
         return found, standing if found else replace(standing, end=end_of(file, standing))
 
-    items, standing = await served.desk.run(look)
-    file = served.desk.file
+    items, standing = await served.judging.run(look)
+    file = served.judging.file
     cards = await served.on_index(
         lambda index: judge_cards(index, items, file.topics, file.plan.scales)
     )

@@ -17,7 +17,7 @@ from sicetnon.library.answers import Answer, as_json
 from sicetnon.library.brief import brief
 from sicetnon.library.reply import reply
 from sicetnon.web.fields import CLAIM, EXAMPLE, QUESTION, TEXT, WHOLE, json_alone
-from sicetnon.web.metrics import MEDIA_TYPE
+from sicetnon.web.middleware import MEDIA_TYPE
 from sicetnon.web.problems import Problem, documented
 from sicetnon.web.rendering import json_answer
 from sicetnon.web.state import Served, known
@@ -131,7 +131,7 @@ async def write_reply(
 @router.get("/health")
 async def health(served: Served) -> Json:
     """The state of the server: its index, and whether the model is loaded (`ready`)."""
-    index, _ = await served.shelf.current()
+    index, _ = await served.served_index.current()
     ready = served.ready.is_set()
     return {"status": "ok", "ready": ready, "version": VERSION, "documents": len(index)}
 

@@ -14,7 +14,6 @@ from sicetnon.library.brief import brief
 from sicetnon.library.brief_page import page as page_of
 from sicetnon.library.brief_page import shown as shown_brief
 from sicetnon.library.reply import reply_to
-from sicetnon.web.assets import assets
 from sicetnon.web.pages.ask import ask_page
 from sicetnon.web.pages.asked import Asked, Spelling, address_of
 from sicetnon.web.pages.document import document_page, place_of
@@ -23,9 +22,9 @@ from sicetnon.web.pages.forms import as_json, as_markdown
 from sicetnon.web.pages.paper import context_of, file_name, missing_of, today
 from sicetnon.web.pages.reference import operations
 from sicetnon.web.pages.replied import shown_replies
-from sicetnon.web.prefix import located
 from sicetnon.web.problems import Problem
-from sicetnon.web.rendering import page_answer
+from sicetnon.web.rendering import assets, page_answer
+from sicetnon.web.settings import located
 from sicetnon.web.state import Served, State, known
 
 router = APIRouter(include_in_schema=False)
@@ -63,7 +62,7 @@ async def _found(served: State, question: str, n: int, spelling: Spelling = "") 
 
 
 async def _start(served: State) -> Response:
-    index, _ = await served.shelf.current()
+    index, _ = await served.served_index.current()
     return await page_answer(
         "start.html.jinja", section="Ask", documents=len(index), examples=await served.examples()
     )

@@ -20,7 +20,7 @@ from sicetnon.evaluation import load_topics
 from sicetnon.formats.jsontext import whole_text
 from sicetnon.report import sections_of
 from sicetnon.report.contents import bare_names
-from sicetnon.web.access import NEEDS_TOKEN, OwnSession, sessions_of
+from sicetnon.web.middleware import NEEDS_TOKEN, OwnSession, sessions_of
 from sicetnon.web.pages.runs import ScoredRuns, compared_hits, scored_runs, topic_lines, topic_links
 from sicetnon.web.problems import Problem
 from sicetnon.web.rendering import CONTENT_POLICY, page, page_answer

@@ -142,7 +142,7 @@ async def cache(
     served: Served, uuid: Annotated[str, Query(max_length=36, min_length=36)]
 ) -> Response:
     """The text of a document that a search of ChatNoir's shape has named."""
-    index, version = await served.shelf.current()
+    index, version = await served.served_index.current()
     text = await served.workers.run(lambda: _text(index, version, uuid))
     return PlainTextResponse(text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from sicetnon.web.access import is_token, set_cookie, token_cookie, token_digest
+from sicetnon.web.middleware import is_token, set_cookie, token_cookie, token_digest
 from sicetnon.web.rendering import page
 from sicetnon.web.state import Served
 
