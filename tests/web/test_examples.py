@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import sicetnon
-from sicetnon.web.pages.examples import examples
+from sicetnon.web.pages.ask_search import examples
 from support.passages import boats
 
 

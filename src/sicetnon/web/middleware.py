@@ -30,7 +30,7 @@ from sicetnon.web.settings import PREFIX, Settings, located, prefix_of, without_
 
 USER_TEXTS: ContextVar[list[str] | None] = ContextVar("asked", default=None)
 """User text of the current request, for the log; None if the log must not hold it."""
-MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 SESSION_COOKIE = "sicetnon-session"
 CSRF_HEADER = "x-csrf-token"

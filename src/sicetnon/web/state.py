@@ -18,8 +18,7 @@ from sicetnon.library.cluster_index import ClusterIndex
 from sicetnon.library.index import Index
 from sicetnon.text.printable import one_line
 from sicetnon.web.middleware import USER_TEXTS, Metrics
-from sicetnon.web.pages.examples import examples
-from sicetnon.web.pages.finding import find
+from sicetnon.web.pages.ask_search import AskResult, Spelling, ask_search, examples
 from sicetnon.web.problems import Problem, without_folders
 from sicetnon.web.settings import Settings
 from sicetnon.web.workers import JudgingWriter, Workers
@@ -125,10 +124,17 @@ class State:
         """Questions for the first visit."""
         return await self.on_index(examples, "examples")
 
+    async def ask(self, question: str, n: int, spelling: Spelling = "") -> AskResult:
+        """Search for the pages; pages of one question share the result."""
+        return await self.on_index(
+            lambda index: ask_search(index, question, n, spelling == "kept"),
+            *("ask", question, n, spelling),
+        )
+
     async def _warm(self) -> None:
         with contextlib.suppress(Problem):
             question = next(iter(await self.examples()), "warm")
-            await self.on_index(lambda index: find(index, question, 1))
+            await self.on_index(lambda index: ask_search(index, question, 1))
         self.ready.set()
 
     async def on_index(self, work: Callable[[Index], Result], *key: str | int | None) -> Result:

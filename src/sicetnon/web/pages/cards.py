@@ -12,8 +12,7 @@ from sicetnon.library.reading import number_of
 from sicetnon.library.reasons import side_of
 from sicetnon.library.wording import denies, why
 from sicetnon.text.snippets import Piece, Snippet
-from sicetnon.web.pages.asked import Asked, Length, Strength
-from sicetnon.web.pages.finding import Found
+from sicetnon.web.pages.ask_search import AskRequest, AskResult, Length, Strength
 
 Kind = Literal["for", "against", "neither"]
 KINDS: tuple[Kind, ...] = ("for", "against", "neither")
@@ -95,7 +94,7 @@ class Card:
         return at_sentence(self.address, shown, self.answer)
 
 
-def card(found: Found, place: int, asked: Asked) -> Card:
+def card_of(found: AskResult, place: int, asked: AskRequest) -> Card:
     """The answer at a place as a card; a passage is shown where it speaks of an aspect."""
     asked = replace(asked, q=found.question)
     answer = found.answers[place]

@@ -1,4 +1,4 @@
-"""Answers in the shapes of args.me and ChatNoir, at their paths: their clients work here."""
+"""The APIs of others at their paths: args.me, ChatNoir, retrieval-augmented debating."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from fastapi.responses import PlainTextResponse, Response
 from numpy.typing import NDArray
 
 from sicetnon.library.answers import Answer
+from sicetnon.library.debating import read_messages, respond
 from sicetnon.library.index import Index
 from sicetnon.library.sides import with_sides
 from sicetnon.records import Argument, Passage, WebPage, unprocessed
 from sicetnon.services.chatnoir import page_uuid
 from sicetnon.stopping import check_wanted
-from sicetnon.web.fields import EXAMPLE, QUESTION, WHOLE, json_alone
+from sicetnon.web.api import EXAMPLE, QUESTION, WHOLE, json_alone
 from sicetnon.web.problems import Problem, documented
 from sicetnon.web.rendering import json_answer
 from sicetnon.web.state import Served, State
@@ -31,6 +32,28 @@ _BLOCK = 10_000
 """Names that are made between two looks at the clock."""
 _SIDES = {"FOR": "PRO", "AGAINST": "CON"}
 Json = dict[str, Any]
+
+_EXAMPLE = {"messages": [{"role": "user", "content": "I think that zoos should be closed."}]}
+# what clients should send; more is understood
+_MESSAGES: dict[str, Any] = {
+    "type": "object",
+    "required": ["messages"],
+    "properties": {
+        "messages": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 1000,
+            "items": {
+                "type": "object",
+                "required": ["role", "content"],
+                "properties": {
+                    "role": {"enum": ["user", "assistant"]},
+                    "content": {"type": "string", "pattern": "[A-Za-z]", "maxLength": 20_000},
+                },
+            },
+        }
+    },
+}
 
 
 @router.get("/api/v2/arguments", response_model=Json)
@@ -209,3 +232,14 @@ def _hash(uuid: str) -> np.uint64:
 
 _UUIDS: WeakKeyDictionary[Index, _Uuids] = WeakKeyDictionary()
 _LOCK = threading.Lock()
+
+
+@router.post("/")
+async def debate(
+    served: Served, request: Annotated[Any, Body(examples=[_EXAMPLE], json_schema_extra=_MESSAGES)]
+) -> dict[str, Any]:
+    """The next turn of a debate: at most 60 words, and the arguments that they rest on."""
+    messages = read_messages(request)
+    served.noted(messages[-1].content)
+    turn = await served.on_index(lambda index: respond(index, messages))
+    return turn.as_json()

@@ -5,15 +5,50 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
+from typing import Annotated, Literal
 
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from sicetnon.library.brief import REASONS, Brief
+from sicetnon.library.brief import REASONS, Brief, brief
+from sicetnon.library.brief_page import page as page_of
+from sicetnon.library.brief_page import shown as shown_brief
 from sicetnon.library.reasons import Reason
-from sicetnon.web.pages.asked import address_of
+from sicetnon.web.pages.ask_search import address_of
 from sicetnon.web.pages.cards import at_sentence
+from sicetnon.web.rendering import page_answer
+from sicetnon.web.settings import located
+from sicetnon.web.state import Served
+
+router = APIRouter(include_in_schema=False)
 
 _LONGEST_NAME = 80
+
+
+@router.get("/brief", response_class=HTMLResponse)
+async def write_brief(
+    served: Served,
+    request: Request,
+    q: str,
+    form: Annotated[Literal["html", "file"], Query(alias="format")] = "html",
+) -> Response:
+    """The page Brief: the strongest reasons of both sides, or the same as one file to keep."""
+    question = served.question(q)
+    made = await served.on_index(lambda index: brief(index, question), "brief", question)
+    address = address_of("/brief", q=question)
+    written = f"Written on {today()} at {str(request.base_url).rstrip('/')}{located(address)}"
+    if form == "file":
+        name = f'attachment; filename="{file_name(question)}.html"'
+        return HTMLResponse(page_of(made, written), headers={"Content-Disposition": name})
+    return await page_answer(
+        "brief_page.html.jinja",
+        section="",
+        written=written,
+        file=address_of("/brief", q=question, format="file"),
+        **shown_brief(made, lambda reason: context_of(reason, question))
+        | {"missing": missing_of(made)},
+    )
 
 
 def context_of(reason: Reason, question: str) -> str:

@@ -1,26 +1,74 @@
-"""Routes of our own: search, documents, parse, annotate, brief, reply, health, metrics."""
+"""Our own HTTP API: search, documents, brief, reply, checks and scores of runs, health, metrics."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from typing import Annotated, Any, Literal
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-from fastapi import APIRouter, Body, Depends, Query
+from fastapi import APIRouter, Body, Depends, Query, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
-from pydantic import WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from sicetnon._version import VERSION
 from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.contracts import CONTRACTS
+from sicetnon.evaluation import evaluate
+from sicetnon.evaluation.rules import ScoringRule
+from sicetnon.formats.jsontext import decode
 from sicetnon.library.answers import Answer, as_json
 from sicetnon.library.brief import brief
 from sicetnon.library.reply import reply
-from sicetnon.web.fields import CLAIM, EXAMPLE, QUESTION, TEXT, WHOLE, json_alone
-from sicetnon.web.middleware import MEDIA_TYPE
+from sicetnon.validation import validate
+from sicetnon.web.middleware import METRICS_TYPE
 from sicetnon.web.problems import Problem, documented
 from sicetnon.web.rendering import json_answer
+from sicetnon.web.settings import Settings
 from sicetnon.web.state import Served, known
+
+EXAMPLE = "Should teachers get tenure?"
+# separators and the next-line mark are white space here, but not for every reader of a pattern
+_NOT_BLANK, _WITH_A_LETTER = r"[^\s\u001c-\u001f\u0085]", r"[^\W\d_]"
+
+
+def _text(most: int, pattern: str) -> dict[str, Any]:
+    return {"type": "string", "minLength": 1, "maxLength": most, "pattern": pattern}
+
+
+QUESTION = _text(Settings.question_letters, _NOT_BLANK)
+"""The schema of a question."""
+TEXT = _text(Settings.text_letters, _NOT_BLANK)
+"""The schema of a text to annotate."""
+CLAIM = _text(Settings.text_letters, _WITH_A_LETTER)
+"""The schema of a text to reply to."""
+
+
+def _no_truth(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("expected a whole number")
+    return value
+
+
+WHOLE = BeforeValidator(_no_truth)
+"""Marks a whole number in JSON, for which `true` is none."""
+
+
+async def json_alone(request: Request) -> None:
+    """Refuse a body that is no JSON.
+
+    Raises:
+        Problem: The content type is another (415).
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_json = kind.startswith("application/") and kind.endswith(("/json", "+json"))
+    if request.method == "POST" and not is_json:
+        found = f"found {kind[:80]!r}" if kind else "found none"
+        raise Problem(415, f"the content type: {found}; expected application/json")
+
 
 router = APIRouter(
     prefix="/api/v1",
@@ -37,6 +85,19 @@ Question = Annotated[
 
 Text = Annotated[str, WithJsonSchema(TEXT)]
 _BRIEFS: Json = {"application/json": {}, "text/html": {}, "text/markdown": {}}
+file_router = APIRouter(
+    prefix="/api/v1",
+    responses=documented(400, 413, 415, 422, 503),
+    dependencies=[Depends(json_alone)],
+)
+
+_RUN = "1 Q0 S1-A1 1 2.5 tag\n1 Q0 S1-A2 2 1.5 tag\n"
+_QRELS = "1 0 S1-A1 2\n1 0 S1-A2 0\n"
+_MOST = 20
+# to mend halves of characters, Python reads all of a body, at twenty times its size
+_MENDED = 1 << 20
+Texts = dict[str, str]
+Shape = TypeVar("Shape")
 
 
 @router.get("/search", response_model=Json, responses=documented(410))
@@ -140,7 +201,7 @@ async def health(served: Served) -> Json:
 async def metrics(served: Served) -> Response:
     """Counts and durations of requests, for Prometheus."""
     text = served.metrics.text(served.workers.busy)
-    return PlainTextResponse(text, media_type=MEDIA_TYPE)
+    return PlainTextResponse(text, media_type=METRICS_TYPE)
 
 
 def _sides(texts: list[str], question: str) -> list[Json]:
@@ -172,3 +233,100 @@ def _cursor(text: str) -> tuple[int, str]:
         return int(rank), identifier
     except (ValueError, binascii.Error):
         raise Problem(422, "after: expected the value of `next` of the page before") from None
+
+
+class _Validation(msgspec.Struct):
+    """The body of a request to check a run."""
+
+    run: str
+    task: str
+
+
+class _Evaluation(msgspec.Struct):
+    """The body of a request to score runs."""
+
+    runs: Texts
+    qrels: Texts
+    measures: tuple[str, ...] = ("nDCG@5",)
+
+
+def _body(required: tuple[str, ...], **properties: Json) -> Json:
+    """What the OpenAPI document says of a body that the route reads itself."""
+    schema = {"type": "object", "required": required, "properties": properties}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def _texts(description: str, example: Texts) -> Json:
+    texts: Json = {"type": "object", "additionalProperties": {"type": "string"}}
+    bounds = {"minProperties": 1, "maxProperties": _MOST}
+    return texts | bounds | {"description": description, "examples": [example]}
+
+
+_VALIDATION = _body(
+    ("run", "task"),
+    run={"type": "string", "description": "the lines of the run", "examples": [_RUN]},
+    task={"type": "string", "enum": sorted(CONTRACTS), "examples": ["touche-2020-task-1"]},
+)
+_MEASURES: Json = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": _MOST}
+_EVALUATION = _body(
+    ("runs", "qrels"),
+    runs=_texts("lines by the run's name", {"mine": _RUN}),
+    qrels=_texts("lines by a name", {"judged": _QRELS}),
+    measures=_MEASURES | {"default": ["nDCG@5"]},
+)
+
+
+@file_router.post("/validate", openapi_extra=_VALIDATION)
+async def validate_run(served: Served, request: Request) -> Json:
+    """Check a run by the rules of its task."""
+    body = await request.body()
+    return await served.on_index(lambda _: _validated(body))
+
+
+@file_router.post("/evaluate", openapi_extra=_EVALUATION)
+async def evaluate_runs(served: Served, request: Request, rule: ScoringRule = "official") -> Json:
+    """Score runs."""
+    body = await request.body()
+    return {"scores": await served.on_index(lambda _: _evaluated(body, rule))}
+
+
+def _read(body: bytes, shape: type[Shape]) -> Shape:
+    """A body, read in the thread of a worker up to its first fault.
+
+    Raises:
+        Problem: It is no JSON, or has another shape (422).
+    """
+    decoder = msgspec.json.Decoder(shape)
+    try:
+        return decode(decoder, body) if len(body) <= _MENDED else decoder.decode(body)
+    except (ValueError, RecursionError) as error:
+        raise Problem(422, f"the body cannot be read: {error}") from None
+
+
+def _validated(body: bytes) -> Json:
+    asked = _read(body, _Validation)
+    with tempfile.TemporaryDirectory(prefix="sicetnon-") as folder:
+        (path,) = _files({"run": asked.run}, Path(folder)).values()
+        return validate(path, asked.task, name="run").as_json()
+
+
+def _evaluated(body: bytes, rule: str) -> list[Json]:
+    asked = _read(body, _Evaluation)
+    for name, given in (("runs", asked.runs), ("qrels", asked.qrels), ("measures", asked.measures)):
+        if not 1 <= len(given) <= _MOST:
+            raise Problem(422, f"found {len(given)} {name}; expected 1 to {_MOST}")
+    with tempfile.TemporaryDirectory(prefix="sicetnon-") as folder:
+        runs = _files(asked.runs, Path(folder), "run")
+        qrels = _files(asked.qrels, Path(folder), "qrels")
+        scores = evaluate(runs, qrels, list(asked.measures), rule=rule)
+        return [score.row() for score in scores]
+
+
+def _files(texts: Mapping[str, str], folder: Path, kind: str = "text") -> dict[str, Path]:
+    """Texts as files, by name; a name from a request is never a path."""
+    found = {}
+    for place, (name, text) in enumerate(texts.items()):
+        path = folder / f"{kind}-{place}.txt"
+        path.write_text(text, "utf-8", errors="replace", newline="")
+        found[name] = path
+    return found
