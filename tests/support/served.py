@@ -86,7 +86,7 @@ def served(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[
 @contextmanager
 def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[str]:
     """A running server of tools for assistants over an index, by its address."""
-    from sicetnon.web.assistant_server import PATH, assistant_application
+    from sicetnon.web.assistant_route import PATH, assistant_application
 
     settings = patient(settings or Settings())
     with _running(assistant_application(index, settings), settings) as url:

@@ -35,7 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _mcp(options: argparse.Namespace) -> None:
     try:
         import sicetnon.web.assistant  # noqa: F401  # it needs the package mcp
-        from sicetnon.web.assistant_server import serve_assistants, serve_pipe
+        from sicetnon.web.server import serve_assistants, serve_pipe
     except ModuleNotFoundError as error:
         raise MissingExtraError("answering assistants", "mcp") from error
     from sicetnon.library.sample import opened_index

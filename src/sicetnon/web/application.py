@@ -7,7 +7,7 @@ from fastapi import FastAPI, Response
 from sicetnon._version import VERSION
 from sicetnon.library.index import Index
 from sicetnon.web import api, compat_api
-from sicetnon.web.assistant_server import AssistantRoute
+from sicetnon.web.assistant_route import AssistantRoute
 from sicetnon.web.middleware import Guard, Sessions
 from sicetnon.web.pages import ask, brief, document, judge, reference, runs, token
 from sicetnon.web.problems import Problem, add_handlers

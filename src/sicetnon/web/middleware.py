@@ -359,7 +359,7 @@ class Body:
             self._is_read.set()
 
     async def receive(self) -> Message:
-        """Receive a part of it; behind its end, wait until the request is cancelled."""
+        """Receive a chunk of it; after its end, wait until the request is cancelled."""
         if self._is_empty:
             self._is_empty = False
             return {"type": "http.request", "body": b"", "more_body": False}

@@ -1,4 +1,4 @@
-"""Serve the application by uvicorn until the process is asked to end."""
+"""Serving until the process is asked to end: pages and API, or the tools for assistants alone."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sicetnon.web.settings import Settings
 
 if TYPE_CHECKING:
     import uvicorn
+    from starlette.applications import Starlette
     from starlette.types import ASGIApp
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -61,6 +62,53 @@ def serve(
             # the request waits in the socket until the server takes it
             webbrowser.open(address)
         server.run(sockets=[bound])
+
+
+def serve_pipe(index: Index, settings: Settings) -> None:
+    """Answer an assistant that has started this process, until it closes standard input."""
+    from sicetnon.web.assistant import assistant
+    from sicetnon.web.state import State
+
+    state = State.of(index, settings)
+
+    async def answer() -> None:
+        with state.at_work():
+            await assistant(state).run_stdio_async()
+
+    asyncio.run(answer())
+
+
+def serve_assistants(
+    index: Index, settings: Settings, port: int, say: Callable[[str], None]
+) -> None:
+    """Answer assistants over HTTP, until the process is asked to end.
+
+    Raises:
+        UsageError: The address cannot be bound.
+    """
+    import uvicorn
+
+    from sicetnon.web.assistant_route import PATH
+
+    with bound_socket(settings.host, port) as bound:
+        said_address(settings, bound, PATH, say)
+        config = uvicorn_config(assistant_application(index, settings), settings)
+        uvicorn.Server(config).run(sockets=[bound])
+
+
+def assistant_application(index: Index, settings: Settings) -> Starlette:
+    """The tools over HTTP, as an ASGI application."""
+    from starlette.applications import Starlette
+
+    from sicetnon.web.assistant_route import AssistantRoute
+    from sicetnon.web.middleware import Guard
+    from sicetnon.web.state import State
+
+    state = State.of(index, settings)
+    tools = AssistantRoute(state)
+    app = Starlette(routes=[tools.route], lifespan=tools.lifespan)
+    app.add_middleware(Guard, settings=settings, metrics=state.metrics)
+    return app
 
 
 def said_address(

@@ -156,6 +156,6 @@ def linked(html: str) -> str:
 
 
 def located(address: str) -> str:
-    """An address of this server, below the prefix; others as they are."""
+    """An address of this server, below the prefix; others unchanged."""
     is_own = address.startswith("/") and not address.startswith("//")
     return PREFIX.get() + address if is_own else address

@@ -42,7 +42,7 @@ class ServedIndex:
         self._again, self._lock = 0.0, asyncio.Lock()
 
     async def current(self) -> tuple[Index, Hashable]:
-        """The index as it is on disk, and its version, which keys of caches hold.
+        """The current index on disk, and its version, which is part of cache keys.
 
         An index that cannot be opened leaves the one that was open, and is tried again: a copy may
         bring the manifest before the segments that it names. Requests that still read an older

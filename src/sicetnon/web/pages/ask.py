@@ -117,14 +117,14 @@ class AskPage:
     Attributes:
         has_sides: Whether the question can be answered for or against.
         found: Number of answers before filters.
-        passing: Number of answers behind them.
+        passing: Number of answers that pass the filters.
         guess: A notice that the sides are guesses; empty where none is.
         groups: Filters, and last the order.
         bars: How many passages favour which object; empty where the question compares none.
         aspects: In which respects they do.
         misspelt: The question as it was asked, where its words were corrected; else empty.
         as_spelt: The address of the page for that.
-        more: The address of the page with more answers; None where there are none.
+        more: The address of the page with more answers, or None.
         paths: The part of an answer's address that tells its source from another one, by its id.
     """
 
@@ -309,7 +309,7 @@ def _meanings(found: AskResult) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class BarSentence:
-    """A sentence behind a bar.
+    """A sentence that a bar counts.
 
     Attributes:
         source: The name of its source; empty where that is not known.
@@ -328,7 +328,7 @@ class Bar:
     Attributes:
         kind: The side, as a class of the page.
         share: Of the longest bar, in per cent.
-        sentences: The sentences behind it, one of each passage.
+        sentences: The sentences that it counts, one of each passage.
     """
 
     kind: str
@@ -403,15 +403,15 @@ def paths_of(cards: Sequence[Card]) -> dict[str, str]:
 
 
 def _parts(links: Sequence[str]) -> dict[str, str]:
-    """The last part of each address; its path, or all behind its host, where these are equal."""
+    """The last part of each address; its path, or path and query, if these are equal."""
     split = [_split(link.strip()) for link in links]
     paths = [each.path.strip("/") for each in split]
-    behind = [
+    queries = [
         f"{path}?{each.query}" if each.query else path
         for path, each in zip(paths, split, strict=True)
     ]
-    ways = ([path.rpartition("/")[2] for path in paths], paths, behind)
-    best = next((way for way in ways if len(set(way)) == len(way)), behind)
+    ways = ([path.rpartition("/")[2] for path in paths], paths, queries)
+    best = next((way for way in ways if len(set(way)) == len(way)), queries)
     return {link: _end(part) for link, part in zip(links, best, strict=True)}
 
 

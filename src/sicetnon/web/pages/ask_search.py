@@ -155,7 +155,7 @@ def ask_search(index: Index, question: str, n: int, as_spelt: bool = False) -> A
 
 
 def _search(index: Index, question: str, n: int) -> tuple[AskResult, bool]:
-    """The results for a question as it is spelt, and whether they answer it."""
+    """The results for the spelling of the question, and whether they answer it."""
     compares = index.manifest.records == "passages" and parse_question(question).second
     wanted = max(n, _COUNTED) if compares else n
     answers = index.search(question, wanted)

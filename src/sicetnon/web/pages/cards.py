@@ -169,8 +169,8 @@ def _part(text: str, passage: ComparedPassage, aspect: str) -> tuple[Piece, ...]
     shown = folded[start:end]
     marks = _marks(shown, passage) if passage.answer.stance in ("FIRST", "SECOND") else ()
     before = [Piece("…\u00a0", False)] if start else []
-    behind = [Piece("\u00a0…", False)] if end < len(folded) else []
-    return (*before, *Snippet(shown, marks).pieces, *behind)
+    after = [Piece("\u00a0…", False)] if end < len(folded) else []
+    return (*before, *Snippet(shown, marks).pieces, *after)
 
 
 def _marks(text: str, passage: ComparedPassage) -> tuple[tuple[int, int], ...]:

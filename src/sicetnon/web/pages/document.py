@@ -160,7 +160,7 @@ def _beside(identifier: str, record: Record, question: str) -> Beside:
 
 
 def place_of(identifier: str, found: AskResult, asked: AskRequest) -> Card | None:
-    """The document as an answer to a question; None where it is not among the answers."""
+    """The document as an answer to a question, or None if it is not among the answers."""
     ids = [answer.id for answer in found.answers]
     return card_of(found, ids.index(identifier), asked) if identifier in ids else None
 

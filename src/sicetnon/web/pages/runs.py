@@ -214,7 +214,7 @@ def _scored(form: FormData, settings: Settings) -> ScoredRuns:
 
 @contextlib.contextmanager
 def _named(folder: str) -> Iterator[dict[str, str]]:
-    """Errors name files as their owners do, and not as they are called here."""
+    """Errors name files as their owners do, not by their temporary names."""
     names: dict[str, str] = {}
     try:
         yield names
@@ -264,7 +264,7 @@ class TopicLine:
 
     Attributes:
         title: Its question; empty where it is not known.
-        first: The score of the first run; None where the topic does not count.
+        first: The score of the first run, or None if the topic does not count.
         second: That of the second run.
     """
 
@@ -285,7 +285,7 @@ class ComparedHit:
     """A document that one of two runs found.
 
     Attributes:
-        other: Its rank in the other run; None where that has not found it so far up.
+        other: Its rank in the other run, or None if it is below the depth there.
         labels: Its label in each file of judgments; None for none.
         stance: The stance that the run gives it; else empty.
         text: The part of its text that has most to do with the question.

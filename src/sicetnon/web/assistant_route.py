@@ -1,4 +1,4 @@
-"""Serving the tools for assistants: at `/mcp` beside the pages, alone over HTTP, over a pipe."""
+"""The tools for assistants at `/mcp`, beside the pages."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ import contextlib
 import importlib.util
 from collections.abc import AsyncIterator, Callable
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sicetnon.errors import MissingExtraError
-from sicetnon.library.index import Index
-from sicetnon.web.middleware import Guard
-from sicetnon.web.server import bound_socket, said_address, uvicorn_config
-from sicetnon.web.settings import Settings
 from sicetnon.web.state import State
 
 PATH = "/mcp"
@@ -80,39 +75,3 @@ def _imported() -> Callable[[State, str], Starlette]:
     from sicetnon.web.assistant import assistant_over_http
 
     return assistant_over_http
-
-
-def serve_pipe(index: Index, settings: Settings) -> None:
-    """Answer an assistant that has started this process, until it closes standard input."""
-    from sicetnon.web.assistant import assistant
-
-    state = State.of(index, settings)
-
-    async def answer() -> None:
-        with state.at_work():
-            await assistant(state).run_stdio_async()
-
-    asyncio.run(answer())
-
-
-def serve_assistants(
-    index: Index, settings: Settings, port: int, say: Callable[[str], None]
-) -> None:
-    """Answer assistants over HTTP, until the process is asked to end.
-
-    Raises:
-        UsageError: The address cannot be bound.
-    """
-    with bound_socket(settings.host, port) as bound:
-        said_address(settings, bound, PATH, say)
-        config = uvicorn_config(assistant_application(index, settings), settings)
-        uvicorn.Server(config).run(sockets=[bound])
-
-
-def assistant_application(index: Index, settings: Settings) -> Starlette:
-    """The tools over HTTP, as an ASGI application."""
-    state = State.of(index, settings)
-    tools = AssistantRoute(state)
-    app = Starlette(routes=[tools.route], lifespan=tools.lifespan)
-    app.add_middleware(Guard, settings=settings, metrics=state.metrics)
-    return app
