@@ -13,7 +13,7 @@ import pytest
 
 from sicetnon.cli import main
 from sicetnon.judging.store import JudgingFile
-from sicetnon.library.sample import sample_directory
+from sicetnon.library.index import sample_directory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux")
 SHOWN = "caf\N{REPLACEMENT CHARACTER}"

@@ -11,7 +11,7 @@ import pytest
 
 import sicetnon
 from sicetnon.library.brief import Brief
-from sicetnon.library.sample import sample_index
+from sicetnon.library.index import sample_index
 from support.debates import AGAINST, FOR, NOISE, QUESTION, argument, both_sides, indexed
 from support.report_cases import HOSTILE
 

@@ -8,8 +8,7 @@ import pytest
 
 import sicetnon
 from sicetnon.errors import DataError
-from sicetnon.library.neighbours import neighbours
-from sicetnon.library.reading import number_of, paragraphs
+from sicetnon.library.document_view import neighbours, number_of, paragraphs
 from sicetnon.library.reasons import key_sentences
 from sicetnon.library.reply import reply_to
 from support.debates import AGAINST, FOR, QUESTION, both_sides

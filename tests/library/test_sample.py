@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sicetnon.folders import cache_folder
-from sicetnon.library.sample import sample_index
+from sicetnon.library.index import sample_index
 from sicetnon.platforms import try_lock
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from sicetnon.cli import main
+from sicetnon.library.answers import with_sides
 from sicetnon.library.index import Index
-from sicetnon.library.sides import with_sides
-from sicetnon.library.wording import denies
+from sicetnon.library.labels import denies
 from sicetnon.records import Argument, Entry, Premise
 
 CLAIM = "Pupils should wear school uniforms"

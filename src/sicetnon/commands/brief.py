@@ -45,7 +45,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _brief(options: argparse.Namespace) -> None:
     from sicetnon.formats.files import write_whole
     from sicetnon.library.brief import brief
-    from sicetnon.library.sample import opened_index
+    from sicetnon.library.index import opened_index
 
     path = options.output
     chosen = options.format or _BY_ENDING.get(path.suffix.lower() if path else "")

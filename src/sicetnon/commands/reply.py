@@ -40,8 +40,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _reply(options: argparse.Namespace) -> None:
     from sicetnon.arguments.claims import claim_of
+    from sicetnon.library.index import opened_index
     from sicetnon.library.reply import checked_text, replies
-    from sicetnon.library.sample import opened_index
     from sicetnon.terminal.console import console
 
     claim = claim_of(checked_text(_text(options)))

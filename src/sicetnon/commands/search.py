@@ -94,8 +94,7 @@ def _search(options: argparse.Namespace) -> None:
     if options.sides and not (isinstance(options.index, Path) and not options.index.exists()):
         _prepare(question)
     from sicetnon.library.answers import as_json
-    from sicetnon.library.index import Index
-    from sicetnon.library.sample import sample_index
+    from sicetnon.library.index import Index, sample_index
     from sicetnon.tasks.registry import shown_system
 
     say = notices(options)
@@ -135,7 +134,7 @@ def _search(options: argparse.Namespace) -> None:
 def _has_more(index: Index, question: str, found: Sequence[Answer]) -> bool:
     """Whether the index has more documents with a word of the question than the answers."""
     from sicetnon.cluster.address import is_address
-    from sicetnon.library.searching import checked_question
+    from sicetnon.library.search import checked_question
     from sicetnon.records import Topic
 
     shown = sum(1 + len(answer.similar) for answer in found)
@@ -171,7 +170,7 @@ def _prepare(question: str) -> None:
 
 
 def _search_service(question: str, options: argparse.Namespace) -> None:
-    from sicetnon.library.service_search import search_service, service_json
+    from sicetnon.library.search import search_service, service_json
     from sicetnon.terminal.console import console
     from sicetnon.terminal.results import show_answers
 

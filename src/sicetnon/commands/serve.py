@@ -74,7 +74,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> None:
-    from sicetnon.library.sample import opened_index
+    from sicetnon.library.index import opened_index
     from sicetnon.web.server import serve
 
     say = notices(options)

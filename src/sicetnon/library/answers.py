@@ -1,35 +1,44 @@
-"""Answers to a question, from any index: what people and programs see."""
+"""Answers to a question, from any index, with their sides: what people and programs see."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, SupportsIndex, get_args, overload
+from itertools import compress
+from typing import TYPE_CHECKING, Any, SupportsIndex, get_args, overload
 
 from sicetnon.arguments.comparative.questions import objects_of
+from sicetnon.arguments.side.questions import has_sides
 from sicetnon.formats.entries import is_link
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.wording import denies
+from sicetnon.library.labels import denies, parts_of
 from sicetnon.records import (
     Argument,
     ComparativeStance,
-    Entry,
     Passage,
     PremiseStance,
     QuestionSide,
     Ranking,
     Record,
     WebPage,
+    claimed,
+    resolution_of,
+    said,
+    title_of,
     unprocessed,
 )
 from sicetnon.text.analysis import Analyzer
 from sicetnon.text.snippets import Snippet, snippet, words_of
 from sicetnon.text.stopwords import content_of
 
+if TYPE_CHECKING:
+    from sicetnon.arguments.side.classifier import SideAnswer
+
 SNIPPET_LENGTH = 300
 _NUMBERS = ("rank", "score")
 NO_SNIPPET = Snippet("", ())
 _PASSAGE_STANCES: tuple[ComparativeStance, ...] = get_args(ComparativeStance)
+_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -223,36 +232,6 @@ def marked(
     return [snippet(text, wanted, stems.__getitem__, length or len(text)) for text in texts]
 
 
-def parts_of(record: Record) -> tuple[str, str, str, PremiseStance | None]:
-    """Text, heading, source and stance of a record."""
-    record = unprocessed(record)
-    if isinstance(record, Argument):
-        title = record.title
-        source = str(record.context.get("sourceUrl") or title)
-        heading = record.conclusion or title
-        return record.premise, " ".join(heading.split()), source, record.stance
-    if isinstance(record, Passage):
-        return record.contents, "", record.url, None
-    if isinstance(record, WebPage):
-        return record.text or record.snippet, record.title, record.url, None
-    return _entry_parts(record)
-
-
-def _entry_parts(record: Entry) -> tuple[str, str, str, PremiseStance | None]:
-    named = (record.extra.get(name) for name in ("url", "link", "source"))
-    others = filter(is_link, record.extra.values())
-    link = next((value for value in (*named, *others) if value and isinstance(value, str)), "")
-    if record.claim:
-        reasons = (text for text in record.texts.values() if " ".join(text.split()) != record.claim)
-        return "\n".join(filter(None, reasons)) or record.claim, record.claim, link, record.stance
-    for name in ("title", "heading", "headline", "conclusion"):
-        heading = record.texts.get(name)
-        if heading:
-            rest = "\n".join(text for field, text in record.texts.items() if field != name)
-            return rest or heading, " ".join(heading.split()), link, record.stance
-    return record.default_text(), "", link, record.stance
-
-
 def as_json(
     question: str,
     found: Sequence[Answer],
@@ -278,3 +257,57 @@ def as_json(
     if missing:
         more["partial"] = missing
     return {"question": question} | more | {"answers": [answer.as_json() for answer in found]}
+
+
+def with_sides(
+    question: str, answers: Sequence[Answer], others: Sequence[Record] = ()
+) -> list[Answer]:
+    """The answers with their sides, where the question has any.
+
+    Answers whose stance is about two objects stay as they are, and so do documents of which the
+    index holds no text: nothing tells their side.
+
+    Args:
+        question: The question.
+        answers: The answers.
+        others: Other results for the question. Those with the claim of an answer help to tell what
+            its stance stands for.
+    """
+    is_told = [bool(said(answer.record) or claimed(answer.record)[0]) for answer in answers]
+    is_compared = any(answer.objects for answer in answers)
+    if is_compared or not any(is_told) or not has_sides(question):
+        return list(answers)
+    # it loads the model
+    from sicetnon.arguments.side.classifier import Side
+
+    records = [answer.record for answer in compress(answers, is_told)]
+    records += _of_same_claims(records, others)
+    texts, titles = list(map(said, records)), list(map(title_of, records))
+    claims, stances = zip(*map(claimed, records), strict=True)
+    resolutions = list(map(resolution_of, records))
+    found = iter(Side().classify(texts, question, claims, stances, titles, resolutions))
+    return [
+        _sided(answer, next(found)) if told else answer
+        for answer, told in zip(answers, is_told, strict=True)
+    ]
+
+
+def _of_same_claims(records: Sequence[Record], others: Sequence[Record]) -> list[Record]:
+    """Those of some other records that have a stance towards the claim of a record."""
+    # the classifier is loaded by then
+    from sicetnon.arguments.side.debates import folded
+
+    known = {record.id for record in records}
+    claims = {folded(claimed(record)[0]) for record in records}
+    return [
+        other
+        for other in others
+        if other.id not in known
+        and claimed(other)[1] is not None
+        and folded(claimed(other)[0]) in claims
+        and said(other)
+    ]
+
+
+def _sided(answer: Answer, found: SideAnswer) -> Answer:
+    return replace(answer, side=found.side, side_probability=round(found.probability, _DIGITS))

@@ -14,7 +14,7 @@ from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.library.answers import Answer
 from sicetnon.library.index import Index, check_index
 from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
-from sicetnon.library.searching import LONGEST_QUESTION
+from sicetnon.library.search import LONGEST_QUESTION
 from sicetnon.text.analysis import Analyzer, named_analysis
 from sicetnon.values import check_text
 

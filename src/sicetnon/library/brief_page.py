@@ -12,9 +12,8 @@ from markupsafe import Markup, escape
 from sicetnon._version import VERSION
 from sicetnon.errors import counted
 from sicetnon.library.brief import REASONS, Brief
-from sicetnon.library.origin import origin_of
+from sicetnon.library.labels import denies, origin_of
 from sicetnon.library.reasons import Reason
-from sicetnon.library.wording import denies
 from sicetnon.report.environment import environment, source
 from sicetnon.report.wording import visible
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from sicetnon.arguments.comparative.aspects import aspects_in
 from sicetnon.arguments.comparative.comparer import Comparer
-from sicetnon.library.answers import Answer, parts_of
+from sicetnon.library.answers import Answer
+from sicetnon.library.labels import parts_of
 from sicetnon.records import ComparativeStance
 from sicetnon.text.sentences import sentences
 

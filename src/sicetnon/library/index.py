@@ -1,19 +1,25 @@
-"""The index as people use it: build it from anything, search it, make systems of it."""
+"""The index as people use it: build it from anything, search it, make systems of it; the sample."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
+from sicetnon._version import VERSION
 from sicetnon.cluster.address import Place, is_address
-from sicetnon.errors import DataError, UsageError
+from sicetnon.errors import BrokenIndexError, DataError, UsageError
+from sicetnon.folders import cache_folder
+from sicetnon.index.manifest import FORMAT_VERSION
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.answers import Answer, Answers, answers
-from sicetnon.library.searching import checked_topic, nearest_headings, shown_answers
-from sicetnon.library.sides import with_sides
+from sicetnon.library.answers import Answer, Answers, answers, with_sides
+from sicetnon.library.search import checked_topic, nearest_headings, shown_answers
 from sicetnon.notebook import shown_progress
+from sicetnon.platforms import check_plain, wait_for_lock
 from sicetnon.ranking.system import System
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
 from sicetnon.tasks.task import ANSWERS
@@ -23,11 +29,14 @@ from sicetnon.values import check_text, check_texts
 if TYPE_CHECKING:
     from sicetnon.cluster.building import ClusterOptions
     from sicetnon.formats.corpora import Corpus
+    from sicetnon.formats.entries import EntryFields
+    from sicetnon.formats.memory import Document
     from sicetnon.index.writing import BuildOptions
-    from sicetnon.library.sources import Source
     from sicetnon.retrieval.feedback import Feedback
     from sicetnon.retrieval.searcher import LocalRetriever
     from sicetnon.retrieval.weighting import WeightingModel
+
+Source: TypeAlias = "str | Path | Iterable[Document] | Iterable[Path]"
 
 
 class Index(IndexReader):
@@ -123,7 +132,6 @@ class Index(IndexReader):
         from sicetnon.formats.entries import EntryFields
         from sicetnon.formats.files import Reading
         from sicetnon.index.writing import BuildOptions
-        from sicetnon.library.sources import corpus_of
 
         _check_fields(fields)
         _check_names(id_field=id_field, stance_field=stance_field, claim_field=claim_field)
@@ -217,7 +225,6 @@ class Index(IndexReader):
         from sicetnon.cluster.places import add_at
         from sicetnon.formats.entries import EntryFields
         from sicetnon.index.writing import BuildOptions
-        from sicetnon.library.sources import corpus_of
 
         self.check_open()
         _check_names(id_field=id_field, stance_field=stance_field, claim_field=claim_field)
@@ -404,3 +411,114 @@ class _TemporaryFolder:
 
         self.path = Path(tempfile.mkdtemp(prefix="sicetnon-"))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None = None) -> Corpus:
+    """The corpus of a source of `Index.build`.
+
+    Raises:
+        DataError: A path leads to nothing that can be read.
+        UsageError: It is no iterable of documents.
+    """
+    # reading takes more libraries than searching
+    from sicetnon.formats.corpora import open_corpus
+    from sicetnon.formats.memory import memory_corpus
+
+    if isinstance(source, str) and " " in source.strip() and not _is_there(source):
+        raise UsageError(
+            f"found {source!r:.60}, and no file has this name; expected a path that is there, or a "
+            "list of texts, such as ['Tenure protects academic freedom.']"
+        )
+    if isinstance(source, str | Path):
+        return open_corpus([source], named)
+    if hasattr(source, "columns"):
+        return memory_corpus(_rows(source), named, places)
+    if isinstance(source, Mapping):
+        raise UsageError("found one dictionary; expected an iterable of documents, or a path")
+    if not isinstance(source, Iterable):
+        raise UsageError(
+            f"found {type(source).__name__}; expected an iterable of documents, or a path"
+        )
+    documents = iter(source)
+    first = next(documents, None)
+    if isinstance(first, str) and _is_file(first):
+        raise UsageError(f"found the name of a file, {first!r}; expected texts, or a Path of it")
+    if isinstance(first, Path):
+        return open_corpus([first, *documents], named)  # type: ignore[list-item]
+    if isinstance(source, list | tuple):
+        return memory_corpus(list(source), named, places)
+    together: Any = () if first is None else itertools.chain([first], documents)
+    return memory_corpus(together, named, places)
+
+
+def _is_file(text: str) -> bool:
+    return _is_there(text) and Path(text).is_file()
+
+
+def _is_there(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):  # a text that is too long for a name
+        return False
+
+
+def _rows(frame: Any) -> Iterable[Document]:
+    """The rows of a data frame of pandas or polars."""
+    # most sources are no frame
+    from sicetnon.evaluation.sources import check_frame
+
+    check_frame(frame)
+    rows: Iterable[Document]
+    rows = frame.iter_rows(named=True) if hasattr(frame, "iter_rows") else frame.to_dict("records")
+    return rows
+
+
+def sample_directory() -> Path:
+    """The sample's input directory."""
+    from sicetnon.tasks.touche_2020_task_1 import TASK
+
+    return Path(__file__).parents[1] / "examples" / TASK.id / "input"
+
+
+def sample_index(say: Callable[[str], None] = lambda _: None) -> Index:
+    """The index of the sample, built where it is not there yet (a moment).
+
+    Args:
+        say: Called with a line for people where another process is building it.
+    """
+    from sicetnon.formats.files import checksum
+
+    files = sorted(sample_directory().iterdir())
+    contents = "".join(f"{checksum(file):08x}" for file in files)
+    known = f"{zlib.crc32(contents.encode()):08x}"
+    folder = cache_folder() / f"sample-{VERSION}-{FORMAT_VERSION}-{known}"
+    with contextlib.suppress(BrokenIndexError):
+        return Index.open(folder)
+    lock_path = folder.with_name(f"{folder.name}.lock")
+    check_plain(lock_path)
+    with lock_path.open("a") as lock:
+        wait_for_lock(lock, lambda: say("another process builds the sample's index; waiting"))
+        with contextlib.suppress(BrokenIndexError):
+            return Index.open(folder)
+        _build_sample(folder)
+        return Index.open(folder)
+
+
+def _build_sample(folder: Path) -> None:
+    # what builds takes longer to load than what searches
+    from sicetnon.formats.corpora import open_corpus
+    from sicetnon.index.writing import BuildOptions, build_index
+    from sicetnon.tasks.touche_2020_task_1 import TASK
+
+    corpus = open_corpus([sample_directory()])
+    analysis = named_analysis(TASK.analysis)
+    build_index(corpus, folder, BuildOptions(analysis, source={"sha256": corpus.checksum()}))
+
+
+def opened_index(folder: Place | None, say: Callable[[str], None] = lambda _: None) -> Index:
+    """An index; that of the sample when none is named.
+
+    Raises:
+        BrokenIndexError: There is no usable index in the folder.
+    """
+    return Index.open(folder) if folder else sample_index(say)

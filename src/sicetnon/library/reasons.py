@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.attribution import doubts
 from sicetnon.formats.entries import is_link
-from sicetnon.library.answers import Answer, parts_of
+from sicetnon.library.answers import Answer
+from sicetnon.library.labels import parts_of
 from sicetnon.pairs.sentences import is_candidate, strength
 from sicetnon.records import Argument, WebPage, unprocessed
 from sicetnon.text.sentences import sentences

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.errors import counted
-from sicetnon.library.wording import denies, guess, why
+from sicetnon.library.labels import denies, guess, why
 from sicetnon.records import ComparativeStance, QuestionSide, Topic
 from sicetnon.terminal.console import print_origin, show_facts
 from sicetnon.text.printable import (

@@ -17,9 +17,8 @@ from sicetnon.arguments.side.statements import is_name
 from sicetnon.errors import counted
 from sicetnon.library.brief_page import plain
 from sicetnon.library.comparing import ComparedPassages
-from sicetnon.library.origin import origin_of
+from sicetnon.library.labels import guess, origin_of
 from sicetnon.library.suggestions import Suggestions
-from sicetnon.library.wording import guess
 from sicetnon.text.printable import shortened
 from sicetnon.web.pages.ask_search import MOST, PAGE, AskRequest, AskResult, address_of
 from sicetnon.web.pages.cards import KINDS, Card, Kind, at_sentence, card_of

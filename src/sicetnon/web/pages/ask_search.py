@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from sicetnon.arguments.comparative.questions import choice_in, parse_question
 from sicetnon.arguments.side.questions import has_sides
 from sicetnon.errors import DataError
-from sicetnon.library.answers import Answer, marked, parts_of
+from sicetnon.library.answers import Answer, marked
 from sicetnon.library.comparing import ComparedPassages, compared
+from sicetnon.library.document_view import neighbours
 from sicetnon.library.index import Index
-from sicetnon.library.neighbours import neighbours
-from sicetnon.library.origin import name_of
+from sicetnon.library.labels import name_of, parts_of
 from sicetnon.library.reasons import key_sentences
 from sicetnon.library.suggestions import Suggestions, suggest
 from sicetnon.records import Record, title_of

@@ -10,11 +10,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
 
-from sicetnon.library.answers import parts_of
+from sicetnon.library.document_view import ReadSentence, neighbours, paragraphs
 from sicetnon.library.index import Index
-from sicetnon.library.neighbours import neighbours
-from sicetnon.library.origin import Origin, name_of, origin_of
-from sicetnon.library.reading import ReadSentence, paragraphs
+from sicetnon.library.labels import Origin, name_of, origin_of, parts_of
 from sicetnon.library.reply import DocumentReplies, reply_to
 from sicetnon.records import PremiseStance, Record, claimed
 from sicetnon.text.printable import shortened

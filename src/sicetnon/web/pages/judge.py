@@ -25,8 +25,8 @@ from sicetnon.judging.exchange import export_judgments
 from sicetnon.judging.scales import NO_ARGUMENT
 from sicetnon.judging.store import LONGEST_NAME, check_name
 from sicetnon.judging.votes import AssessorProgress, agreement, disagreements, progress, progress_of
-from sicetnon.library.answers import parts_of
 from sicetnon.library.index import Index
+from sicetnon.library.labels import parts_of
 from sicetnon.records import PremiseStance, Topic
 from sicetnon.report.texts import Texts
 from sicetnon.web.middleware import (

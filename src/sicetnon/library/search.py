@@ -1,24 +1,31 @@
-"""The answers to a question that a person is shown, and the topics nearest to it."""
+"""The answers to a question: of an index, chosen for people, or of a service on the network."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 from sicetnon.checks import check_number
 from sicetnon.errors import UsageError
+from sicetnon.folders import cache_folder
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.answers import Answer, answers, with_snippets
+from sicetnon.library.answers import Answer, answers, answers_of, as_json, with_sides, with_snippets
 from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
-from sicetnon.library.sides import with_sides
 from sicetnon.ranking.system import System
-from sicetnon.records import Ranking, Record, Topic
+from sicetnon.records import PremiseStance, QuestionSide, Ranking, Record, Topic
+from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
 from sicetnon.values import check_text
 
 LONGEST_QUESTION = 10_000
 """Characters of a question that are read; a longer one would take the model seconds."""
 # results that are read for each answer, since near duplicates are folded, and that have sides
 _MOST_FOLDED, _BALANCED = 4, 2
+_ARGSME_SIDES: dict[str, tuple[PremiseStance, QuestionSide]] = {
+    "PRO": ("PRO", "FOR"),
+    "CON": ("CON", "AGAINST"),
+}
 
 
 def checked_question(question: str, k: int) -> str:
@@ -105,3 +112,53 @@ def nearest_headings(index: IndexReader, system: System, topic: Topic, k: int) -
     found.sort(key=lambda answer: -(answer.reasons or {}).get("on_topic", 0.0))
     headings = (answer.heading for answer in found if argues(answer.record))
     return list(dict.fromkeys(filter(None, headings)))[:k]
+
+
+def search_service(
+    source: str,
+    question: str,
+    k: int,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Answer]:
+    """The best answers of a service to a question.
+
+    Stances of args.me are towards the question, not towards an argument's conclusion. Web pages
+    of ChatNoir come with the part that it shows of them, not with their whole text; their sides
+    are judged by that part.
+
+    Args:
+        source: `argsme` or `chatnoir`.
+        question: Any text.
+        k: How many answers are wanted.
+        say: Called with a line for people when something goes wrong.
+
+    Raises:
+        ServiceError: The service gave no usable answer.
+        UsageError: There is no key for ChatNoir, or an address cannot be right.
+    """
+    from sicetnon.services.argsme import ArgsMeRetriever
+    from sicetnon.services.chatnoir import ChatNoirRetriever
+
+    cache = cache_folder() / f"{source}.sqlite"
+    topic = Topic("1", question)
+    analyzer = named_analysis(DEFAULT_ANALYSIS).analyzer()
+    if source == "chatnoir":
+        with closing(ChatNoirRetriever(cache, say=say)) as pages:
+            ranking = pages.retrieve([topic], k)[0]
+            answers = answers_of(ranking, pages.hits(ranking))
+            return with_sides(question, with_snippets(question, answers, analyzer))
+    with closing(ArgsMeRetriever(cache, say=say)) as arguments:
+        ranking = arguments.retrieve([topic], k)[0]
+        answers = answers_of(ranking, arguments.records(ranking))
+        answers = with_snippets(question, answers, analyzer)
+    found = []
+    for answer, said in zip(answers, ranking.stances or (), strict=True):
+        stance, side = _ARGSME_SIDES.get(said, (None, None))
+        found.append(replace(answer, stance=stance, side=side))
+    return found
+
+
+def service_json(source: str, question: str, found: Sequence[Answer]) -> dict[str, Any]:
+    """A question and a service's answers for programs."""
+    towards = {"stance_towards": "question"} if source == "argsme" else {}
+    return {"source": source} | towards | as_json(question, found)
