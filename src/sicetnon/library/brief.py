@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
+from markupsafe import Markup, escape
 
+from sicetnon._version import VERSION
 from sicetnon.arguments.comparative.questions import choice_in
+from sicetnon.errors import counted
 from sicetnon.library.answers import Answer
 from sicetnon.library.index import Index, check_index
+from sicetnon.library.labels import denies, origin_of
 from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.library.search import LONGEST_QUESTION
 from sicetnon.text.analysis import Analyzer, named_analysis
@@ -33,6 +38,14 @@ _SAME_POINT = 0.5
 _SHARED_WORDS = 2
 # letters of a word that may name a point
 _LONG = 4
+_ABOUT = (
+    "Every sentence stands in its source. A program chose the sentences and judged the sides: it "
+    "can be wrong."
+)
+_CLAIMS = {"PRO": "For the claim", "CON": "Against the claim", None: "On"}
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~#&])")
+# what an address may hold in Markdown and in an attribute; the rest is encoded
+_PLAIN_IN_ADDRESSES = ":/?#@!$&'*+,;=%~-._"
 
 
 @dataclass(frozen=True)
@@ -91,9 +104,7 @@ class Brief:
 
     def as_markdown(self) -> str:
         """The brief as Markdown."""
-        from sicetnon.library.brief_page import markdown
-
-        return markdown(self)
+        return _brief_markdown(self)
 
     def _repr_html_(self) -> str:
         # a page of its own, whose style is not that of the notebook
@@ -102,9 +113,7 @@ class Brief:
 
     def as_html(self) -> str:
         """The brief as an HTML page in one file, which prints on one page."""
-        from sicetnon.library.brief_page import page
-
-        return page(self)
+        return brief_html(self)
 
 
 def brief(index: Index, question: str) -> Brief:
@@ -208,3 +217,149 @@ def _shared_words(
     words = re.findall(r"\w+", f"{first.sentence} {second.sentence}")
     found = {word.lower() for word in words if shared.intersection(analyzer.stems_of(word))}
     return tuple(sorted(found))
+
+
+def brief_html(brief: Brief, written: str = "") -> str:
+    """A brief as an HTML page.
+
+    Args:
+        brief: The brief.
+        written: When and where it was written, if the page says that.
+    """
+    # JSON needs no templates
+    from sicetnon.report.environment import environment, source
+
+    own, base = environment("sicetnon.library"), environment("sicetnon.report")
+    style = source(base, "base.css") + source(own, "brief.css")
+    return own.get_template("brief.html.jinja").render(
+        **template_values(brief), style=Markup(style), version=VERSION, written=written
+    )
+
+
+def template_values(brief: Brief, context: Callable[[Reason], str] | None = None) -> dict[str, Any]:
+    """Values for the template of a brief, by name.
+
+    Args:
+        brief: The brief.
+        context: The address of a reason's whole text; or None if there is none.
+    """
+    return {
+        "brief": brief,
+        "names": _names(brief),
+        "summary": _summary(brief),
+        "missing": _missing(brief),
+        "about": _ABOUT,
+        "claim_words": _claim_words,
+        "origin_of": origin_of,
+        "context": context,
+        "marked": _marked,
+    }
+
+
+def _brief_markdown(brief: Brief) -> str:
+    """A brief as Markdown (CommonMark)."""
+    return "\n".join(_lines(brief)) + "\n"
+
+
+def _lines(brief: Brief) -> Iterator[str]:
+    yield from (f"# {markdown_text(brief.question)}", "", markdown_text(_summary(brief)))
+    if not brief.supporting and not brief.opposing:
+        return
+    both = (brief.supporting, brief.opposing)
+    for name, reasons, missing in zip(_names(brief), both, _missing(brief), strict=True):
+        yield from ("", f"## {markdown_text(name)}")
+        for place, reason in enumerate(reasons, start=1):
+            yield from ("", f"{place}. {markdown_text(reason.sentence)}  ", f"   {_cited(reason)}")
+        if missing:
+            yield from ("", f"*{missing}*")
+    if brief.contested:
+        yield from ("", "## Contested")
+    for point in brief.contested:
+        yield ""
+        for name, reason in zip(_names(brief), (point.supporting, point.opposing), strict=True):
+            yield f"- **{markdown_text(name)}:** {markdown_text(reason.sentence)}  "
+            yield f"  {_cited(reason)}"
+    yield from ("", f"*{_ABOUT}*")
+
+
+def _names(brief: Brief) -> tuple[str, str]:
+    """The headings of the two sides."""
+    if brief.objects is None:
+        return "For", "Against"
+    first, second = brief.objects
+    return f"In favour of {first}", f"In favour of {second}"
+
+
+def _summary(brief: Brief) -> str:
+    """A summary of the answers, in one sentence."""
+    if not brief.found:
+        nearest = ", ".join(f"“{each.rstrip('. ')}”" for each in brief.nearest)
+        near = f" The nearest topics in it: {nearest}." if nearest else ""
+        return f"There is no argument about this in this index.{near}"
+    if not brief.has_sides:
+        return (
+            "This asks for a fact, so that no argument can be for or against it. Ask whether "
+            "something should be, is true or is better."
+        )
+    supporting, opposing = brief.counts
+    rest = brief.found - supporting - opposing
+    first, second = brief.objects or ("", "")
+    sides = (
+        f"{supporting:,} in favour of {first}, {opposing:,} of {second}"
+        if brief.objects
+        else f"{supporting:,} for, {opposing:,} against"
+    )
+    return f"{counted(brief.found, 'answer')}: {sides}, {rest:,} without a side."
+
+
+def _missing(brief: Brief) -> tuple[str, str]:
+    """The notices about sides with too few reasons."""
+    return _missing_of(brief.supporting), _missing_of(brief.opposing)
+
+
+def _missing_of(reasons: Sequence[Reason]) -> str:
+    if len(reasons) >= REASONS:
+        return ""
+    return f"No {'more reasons were' if reasons else 'reason was'} found that can be quoted."
+
+
+def _claim_words(reason: Reason) -> str:
+    """The words before the shown claim: for it or against it; empty if there is no claim."""
+    answer = reason.answer
+    if not answer.heading:
+        return ""
+    # a point made against the title of its debate does not deny itself
+    is_told = answer.stance != "CON" or denies(answer)
+    return _CLAIMS.get(answer.stance if is_told else None, "On")
+
+
+def _cited(reason: Reason) -> str:
+    """The source of a sentence in Markdown."""
+    claim = _claim_words(reason)
+    parts = [f"{claim} “{markdown_text(reason.answer.heading)}”" if claim else ""]
+    if reason.link:
+        address = quote(reason.link, safe=_PLAIN_IN_ADDRESSES)
+        parts.append(f"[{markdown_text(reason.title or reason.link)}]({address})")
+    elif reason.title != reason.answer.heading:
+        parts.append(markdown_text(reason.title))
+    parts.append(markdown_text(reason.answer.id))
+    return " · ".join(filter(None, parts))
+
+
+def markdown_text(text: str) -> str:
+    """A text of one line that no sign of Markdown formats."""
+    from sicetnon.report.wording import visible
+
+    return _MARKDOWN.sub(r"\\\1", " ".join(visible(text).split()))
+
+
+def _marked(sentence: str, words: Collection[str]) -> Markup:
+    """A sentence with some of its words marked."""
+    from sicetnon.report.wording import visible
+
+    stems = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    parts = re.split(rf"\b({stems})\b", visible(sentence), flags=re.IGNORECASE)
+    marked = Markup("<mark>{}</mark>")
+    return Markup("").join(
+        marked.format(part) if place % 2 else escape(part) for place, part in enumerate(parts)
+    )

@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Res
 from sicetnon.arguments.side.questions import matter_of
 from sicetnon.arguments.side.statements import is_name
 from sicetnon.errors import counted
-from sicetnon.library.brief_page import plain
+from sicetnon.library.brief import markdown_text
 from sicetnon.library.comparing import ComparedPassages
 from sicetnon.library.labels import guess, origin_of
 from sicetnon.library.suggestions import Suggestions
@@ -456,18 +456,18 @@ def as_markdown(shown: AskPage) -> str:
 
 
 def _lines(shown: AskPage) -> Iterator[str]:
-    yield from (f"# {plain(shown.asked.q)}", "", f"{shown.summary}. {shown.guess}".strip())
+    yield from (f"# {markdown_text(shown.asked.q)}", "", f"{shown.summary}. {shown.guess}".strip())
     for bar in shown.bars:
-        yield from ("", f"- **{plain(bar.name)}**: {bar.count}")
+        yield from ("", f"- **{markdown_text(bar.name)}**: {bar.count}")
     for column in (*shown.columns, shown.neither):
         if not column.cards:
             continue
-        yield from ("", f"## {plain(column.name)}")
+        yield from ("", f"## {markdown_text(column.name)}")
         for place, card in enumerate(column.cards, start=1):
-            yield from ("", f"{place}. {plain(_text(card))}  ", f"   {_cited(card)}")
+            yield from ("", f"{place}. {markdown_text(_text(card))}  ", f"   {_cited(card)}")
     if not shown.found:
         yield from ("", "There is no argument about this in this index.")
-        yield from (f"- {plain(each)}" for each in shown.suggestions.nearest)
+        yield from (f"- {markdown_text(each)}" for each in shown.suggestions.nearest)
 
 
 def _text(card: Card) -> str:
@@ -475,6 +475,15 @@ def _text(card: Card) -> str:
 
 
 def _cited(card: Card) -> str:
-    claim = f"{'Against' if card.denies else 'On'} “{plain(card.heading)}”" if card.is_named else ""
-    said = (claim, plain(card.origin.author), plain(card.answer.source), plain(card.answer.id))
+    claim = (
+        f"{'Against' if card.denies else 'On'} “{markdown_text(card.heading)}”"
+        if card.is_named
+        else ""
+    )
+    said = (
+        claim,
+        markdown_text(card.origin.author),
+        markdown_text(card.answer.source),
+        markdown_text(card.answer.id),
+    )
     return " · ".join(filter(None, said))

@@ -11,9 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from sicetnon.library.brief import REASONS, Brief, brief
-from sicetnon.library.brief_page import page as page_of
-from sicetnon.library.brief_page import shown as shown_brief
+from sicetnon.library.brief import REASONS, Brief, brief, brief_html, template_values
 from sicetnon.library.reasons import Reason
 from sicetnon.web.pages.ask_search import address_of
 from sicetnon.web.pages.cards import at_sentence
@@ -40,13 +38,13 @@ async def write_brief(
     written = f"Written on {today()} at {str(request.base_url).rstrip('/')}{located(address)}"
     if form == "file":
         name = f'attachment; filename="{file_name(question)}.html"'
-        return HTMLResponse(page_of(made, written), headers={"Content-Disposition": name})
+        return HTMLResponse(brief_html(made, written), headers={"Content-Disposition": name})
     return await page_answer(
         "brief_page.html.jinja",
         section="",
         written=written,
         file=address_of("/brief", q=question, format="file"),
-        **shown_brief(made, lambda reason: context_of(reason, question))
+        **template_values(made, lambda reason: context_of(reason, question))
         | {"missing": missing_of(made)},
     )
 
