@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sicetnon.cluster.building import ClusterOptions
+from sicetnon.cluster.reader import ClusterReader
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.formats.topics import read_topics
-from sicetnon.library.cluster_index import ClusterIndex
 from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Run, Topic
 from sicetnon.retrieval.feedback import RM3, Feedback
@@ -88,7 +88,7 @@ def _compare(
     options: argparse.Namespace,
 ) -> None:
     folder, cluster = pair
-    assert isinstance(cluster, ClusterIndex)
+    assert isinstance(cluster, ClusterReader)
     for name in options.systems:
         scores, feedback = SYSTEMS[name]
         cells, first, ways = [], None, Counter(cluster.ways)

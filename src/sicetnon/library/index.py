@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -85,10 +86,8 @@ class Index(IndexReader):
         """
         if not is_address(folder):
             return super().open(cast(Path, folder), postings_memory=postings_memory)
-        from sicetnon.library.cluster_index import ClusterIndex
-
         # it is an index, if not of a class that is derived from this one
-        return cast(Self, ClusterIndex.open(folder, partial=partial))
+        return cast(Self, _cluster_index().open(folder, partial=partial))
 
     @classmethod
     def build(
@@ -373,6 +372,30 @@ class Index(IndexReader):
         changed = self.open(self.folder)
         changed._temporary, changed.ranker = self._temporary, self.ranker
         return changed
+
+
+@functools.cache
+def _cluster_index() -> type[Index]:
+    """The class of an index on a cluster, which takes more libraries than one in a folder."""
+    from sicetnon.cluster.reader import ClusterReader
+
+    class ClusterIndex(ClusterReader, Index):  # type: ignore[misc]  # `open` of both
+        # a search, the records of its answers included, waits as long as one request may
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            # the address alone; user and password are of the environment
+            self.check_open()
+            return functools.partial(Index.open, partial=self._is_partial), (self.folder,)
+
+        def search(self, question: str, k: int = 10, **options: Any) -> list[Answer]:
+            with self.waiting_once():
+                return super().search(question, k, **options)
+
+        def nearest_topics(self, question: str, k: int = 5) -> list[str]:
+            with self.waiting_once():
+                return super().nearest_topics(question, k)
+
+    return ClusterIndex
 
 
 def _check_fields(fields: Sequence[str]) -> None:

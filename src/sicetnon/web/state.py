@@ -12,9 +12,10 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
+from sicetnon.cluster.address import is_address
+from sicetnon.cluster.reader import ClusterReader
 from sicetnon.errors import SicetnonError
 from sicetnon.index.manifest import MANIFEST
-from sicetnon.library.cluster_index import ClusterIndex
 from sicetnon.library.index import Index
 from sicetnon.text.printable import one_line
 from sicetnon.web.middleware import USER_TEXTS, Metrics
@@ -49,7 +50,7 @@ class ServedIndex:
         one keep it open.
         """
         # an index on a cluster follows its changes by itself
-        if isinstance(self.index, ClusterIndex):
+        if is_address(self.index.folder):
             return self.index, _version(self.index)
         if _version(self.index) != self._version and time.monotonic() >= self._again:
             async with self._lock:
@@ -75,8 +76,9 @@ class ServedIndex:
 
 
 def _version(index: Index) -> Hashable:
-    if isinstance(index, ClusterIndex):
-        return index.known_version
+    reader: object = index
+    if isinstance(reader, ClusterReader):
+        return reader.known_version
     try:
         stat = (index.folder / MANIFEST).stat()
     except OSError:
