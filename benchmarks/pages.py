@@ -50,8 +50,8 @@ def main() -> int:
     """Measure and print."""
     argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     sys.path.insert(0, str(ROOT / "tests"))
-    from sicetnon.library.index import sample_index
-    from sicetnon.library.reasons import key_sentences, reasons_of
+    from sicetnon.app.index import sample_index
+    from sicetnon.app.reasons import key_sentences, reasons_of
     from sicetnon.web.pages.ask_search import PAGE
     from support import browser as browsers
 

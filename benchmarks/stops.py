@@ -20,8 +20,8 @@ from pathlib import Path
 
 import sicetnon
 from benchmarks.serving import STARTED, connected
+from sicetnon.app.reply import reply_to
 from sicetnon.errors import StoppedError
-from sicetnon.library.reply import reply_to
 from sicetnon.stopping import Stop
 from sicetnon.web.pages.ask_search import ask_search
 from sicetnon.web.pages.document import document_page

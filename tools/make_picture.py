@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from sicetnon.library.index import sample_index
+from sicetnon.app.index import sample_index
 from sicetnon.terminal.results import show_answers
 
 QUESTION = "Should teachers get tenure?"

@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from sicetnon.app.index import Index
 from sicetnon.cluster.building import ClusterOptions
 from sicetnon.cluster.reader import ClusterReader
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.formats.topics import read_topics
-from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Run, Topic
 from sicetnon.retrieval.feedback import RM3, Feedback
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cluster.nodes import started
+from sicetnon.app.index import Index
 from sicetnon.cluster.building import ClusterOptions
 from sicetnon.cluster.connection import ClusterError, Connection
-from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from benchmarks.cluster.nodes import started
 from benchmarks.cluster.same import SYSTEMS
+from sicetnon.app.index import Index
 from sicetnon.cluster.building import ClusterOptions
 from sicetnon.cluster.reader import ClusterReader
 from sicetnon.formats.topics import read_topics
-from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.searcher import LocalRetriever
 from support.breaking_proxy import BreakingProxy

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.cluster.address import is_address, parse_address
 from sicetnon.cluster.answers import is_expected
 from sicetnon.cluster.connection import ClusterError, Connection
 from sicetnon.cluster.credentials import read_credentials
 from sicetnon.cluster.hosts import Host, client
 from sicetnon.errors import SicetnonError, UsageError
-from sicetnon.library.index import Index
 
 ALIASED = b'{"name.0123456789ab-1": {"aliases": {}}}'
 USER, PASSWORD = "bob", "hunter-2-secret"

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from cluster.conftest import LOADING
+from sicetnon.app.index import Index
 from sicetnon.cluster import searching, together
 from sicetnon.cluster.connection import ClusterError, Connection
 from sicetnon.cluster.reader import ClusterReader
 from sicetnon.cluster.searching import CandidateSearch
 from sicetnon.cluster.together import TopicsSearch
-from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sicetnon.app.index import Index
 from sicetnon.cli import main
 from sicetnon.cluster.state import STATE
 from sicetnon.errors import SicetnonError
-from sicetnon.library.index import Index
 from support.cluster_nodes import Cluster
 
 Capture = pytest.CaptureFixture[str]

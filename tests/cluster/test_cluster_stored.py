@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cluster.conftest import LOADING
+from sicetnon.app.index import Index
 from sicetnon.cluster.address import parse_address
 from sicetnon.cluster.annotating import annotate_on_cluster
 from sicetnon.cluster.changing import add_on_cluster
@@ -19,7 +20,6 @@ from sicetnon.formats.memory import memory_corpus
 from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents
-from sicetnon.library.index import Index
 from sicetnon.ranking.fusion import Fusion
 from sicetnon.ranking.joint import Joint
 from sicetnon.records import Topic

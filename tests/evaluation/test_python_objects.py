@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.errors import DataError, SicetnonError, UsageError
 from sicetnon.evaluation import evaluate, load_qrels, load_run, load_topics
 from sicetnon.formats.runs import write_run
 from sicetnon.judging import JudgingFile, make_pool
-from sicetnon.library.index import Index
 from sicetnon.ranking.fusion import Fusion, fuse
 from sicetnon.records import Entry, Ranking, Topic
 from sicetnon.validation import validate

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sicetnon.app.index import Index
 from sicetnon.arguments.housekeeping import housekeeping
 from sicetnon.arguments.model.index_annotators import annotators
 from sicetnon.arguments.shouting import shouting
@@ -19,7 +20,6 @@ from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.writing import BuildOptions, build_index
-from sicetnon.library.index import Index
 from sicetnon.ranking.penalties import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic

@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from sicetnon.app.answers import Answer
 from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import PairedComparison, Score
 from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row, Table, placed
 from sicetnon.evaluation.tables import print_scores
-from sicetnon.library.answers import Answer
 from sicetnon.records import Entry
 from sicetnon.terminal.console import ProgressBar
 from sicetnon.terminal.console import console as terminal_console

@@ -38,7 +38,7 @@ def _mcp(options: argparse.Namespace) -> None:
         from sicetnon.web.server import serve_assistants, serve_pipe
     except ModuleNotFoundError as error:
         raise MissingExtraError("answering assistants", "mcp") from error
-    from sicetnon.library.index import opened_index
+    from sicetnon.app.index import opened_index
     from sicetnon.web.settings import Settings
 
     if options.port is None and sys.stdin is None:

@@ -39,9 +39,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _reply(options: argparse.Namespace) -> None:
+    from sicetnon.app.index import opened_index
+    from sicetnon.app.reply import checked_text, replies
     from sicetnon.arguments.claims import claim_of
-    from sicetnon.library.index import opened_index
-    from sicetnon.library.reply import checked_text, replies
     from sicetnon.terminal.console import console
 
     claim = claim_of(checked_text(_text(options)))

@@ -21,7 +21,7 @@ from sicetnon.commands.arguments import (
 from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
-    from sicetnon.library.index import Index
+    from sicetnon.app.index import Index
     from sicetnon.web.settings import Settings
 
 _LOOKED_UP = 500
@@ -74,7 +74,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> None:
-    from sicetnon.library.index import opened_index
+    from sicetnon.app.index import opened_index
     from sicetnon.web.server import serve
 
     say = notices(options)

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from sicetnon.app.labels import denies, guess, why
 from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.errors import counted
-from sicetnon.library.labels import denies, guess, why
 from sicetnon.records import ComparativeStance, QuestionSide, Topic
 from sicetnon.terminal.console import print_origin, show_facts
 from sicetnon.text.printable import (
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     # heavy, and not every command needs them
     from rich.table import Table
 
+    from sicetnon.app.answers import Answer
+    from sicetnon.app.reply import Reply
     from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row
     from sicetnon.judging.schema import Plan
     from sicetnon.judging.votes import DimensionAgreement, Disagreement, PoolProgress
-    from sicetnon.library.answers import Answer
-    from sicetnon.library.reply import Reply
 
 _SHOWN_QUESTION = 200
 """Letters of a question that are repeated above its answers."""

@@ -15,14 +15,14 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from pydantic import BeforeValidator, WithJsonSchema
 
 from sicetnon._version import VERSION
+from sicetnon.app.answers import Answer, as_json
+from sicetnon.app.brief import brief
+from sicetnon.app.reply import reply
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import evaluate
 from sicetnon.evaluation.rules import ScoringRule
 from sicetnon.formats.jsontext import decode
-from sicetnon.library.answers import Answer, as_json
-from sicetnon.library.brief import brief
-from sicetnon.library.reply import reply
 from sicetnon.validation import validate
 from sicetnon.web.middleware import METRICS_TYPE
 from sicetnon.web.problems import Problem, documented

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI, Response
 
 from sicetnon._version import VERSION
-from sicetnon.library.index import Index
+from sicetnon.app.index import Index
 from sicetnon.web import api, compat_api
 from sicetnon.web.assistant_route import AssistantRoute
 from sicetnon.web.middleware import Guard, Sessions

@@ -14,13 +14,13 @@ from pydantic import Field, ValidationError
 from starlette.applications import Starlette
 
 from sicetnon._version import VERSION
+from sicetnon.app.answers import Answer, as_json
+from sicetnon.app.brief import brief
+from sicetnon.app.index import Index
+from sicetnon.app.reasons import side_of
+from sicetnon.app.search import checked_objects
 from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.errors import SicetnonError, counted
-from sicetnon.library.answers import Answer, as_json
-from sicetnon.library.brief import brief
-from sicetnon.library.index import Index
-from sicetnon.library.reasons import side_of
-from sicetnon.library.search import checked_objects
 from sicetnon.text.printable import one_line, printable, shortened
 from sicetnon.web.problems import Problem
 from sicetnon.web.state import State, known

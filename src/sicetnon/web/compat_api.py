@@ -13,9 +13,9 @@ from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import PlainTextResponse, Response
 from numpy.typing import NDArray
 
-from sicetnon.library.answers import Answer, with_sides
-from sicetnon.library.debating import read_messages, respond
-from sicetnon.library.index import Index
+from sicetnon.app.answers import Answer, with_sides
+from sicetnon.app.debating import read_messages, respond
+from sicetnon.app.index import Index
 from sicetnon.records import Argument, Passage, WebPage, unprocessed
 from sicetnon.services.chatnoir import page_uuid
 from sicetnon.stopping import check_wanted

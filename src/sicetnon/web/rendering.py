@@ -132,9 +132,7 @@ def _encoded(value: Any) -> bytes:
 def _templates() -> Environment:
     templates = environment("sicetnon.web")
     # a brief has the same body on its page and in its file
-    templates.loader = ChoiceLoader(
-        [PackageLoader("sicetnon.web"), PackageLoader("sicetnon.library")]
-    )
+    templates.loader = ChoiceLoader([PackageLoader("sicetnon.web"), PackageLoader("sicetnon.app")])
     templates.filters["counted"] = counted
     templates.globals |= {
         "address_of": lambda name: assets()[name].address,

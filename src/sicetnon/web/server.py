@@ -9,8 +9,8 @@ import webbrowser
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sicetnon.app.index import Index
 from sicetnon.errors import MissingExtraError, UsageError
-from sicetnon.library.index import Index
 from sicetnon.platforms import allow_many_files, has_screen
 from sicetnon.web.settings import Settings
 

@@ -12,11 +12,11 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
+from sicetnon.app.index import Index
 from sicetnon.cluster.address import is_address
 from sicetnon.cluster.reader import ClusterReader
 from sicetnon.errors import SicetnonError
 from sicetnon.index.manifest import MANIFEST
-from sicetnon.library.index import Index
 from sicetnon.text.printable import one_line
 from sicetnon.web.middleware import USER_TEXTS, Metrics
 from sicetnon.web.pages.ask_search import AskResult, Spelling, ask_search, examples

@@ -12,13 +12,13 @@ from urllib.parse import SplitResult, urlsplit
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
+from sicetnon.app.brief import markdown_text
+from sicetnon.app.comparing import ComparedPassages
+from sicetnon.app.labels import guess, origin_of
+from sicetnon.app.suggestions import Suggestions
 from sicetnon.arguments.side.questions import matter_of
 from sicetnon.arguments.side.statements import is_name
 from sicetnon.errors import counted
-from sicetnon.library.brief import markdown_text
-from sicetnon.library.comparing import ComparedPassages
-from sicetnon.library.labels import guess, origin_of
-from sicetnon.library.suggestions import Suggestions
 from sicetnon.text.printable import shortened
 from sicetnon.web.pages.ask_search import MOST, PAGE, AskRequest, AskResult, address_of
 from sicetnon.web.pages.cards import KINDS, Card, Kind, at_sentence, card_of

@@ -13,16 +13,16 @@ import numpy as np
 from fastapi import Query
 from numpy.typing import NDArray
 
+from sicetnon.app.answers import Answer, marked
+from sicetnon.app.comparing import ComparedPassages, compared
+from sicetnon.app.document_view import neighbours
+from sicetnon.app.index import Index
+from sicetnon.app.labels import name_of, parts_of
+from sicetnon.app.reasons import key_sentences
+from sicetnon.app.suggestions import Suggestions, suggest
 from sicetnon.arguments.comparative.questions import choice_in, parse_question
 from sicetnon.arguments.side.questions import has_sides
 from sicetnon.errors import DataError
-from sicetnon.library.answers import Answer, marked
-from sicetnon.library.comparing import ComparedPassages, compared
-from sicetnon.library.document_view import neighbours
-from sicetnon.library.index import Index
-from sicetnon.library.labels import name_of, parts_of
-from sicetnon.library.reasons import key_sentences
-from sicetnon.library.suggestions import Suggestions, suggest
 from sicetnon.records import Record, title_of
 from sicetnon.text.sentences import sentences
 from sicetnon.text.snippets import Snippet

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from sicetnon.library.brief import REASONS, Brief, brief, brief_html, template_values
-from sicetnon.library.reasons import Reason
+from sicetnon.app.brief import REASONS, Brief, brief, brief_html, template_values
+from sicetnon.app.reasons import Reason
 from sicetnon.web.pages.ask_search import address_of
 from sicetnon.web.pages.cards import at_sentence
 from sicetnon.web.rendering import page_answer

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sicetnon.library.answers import Answer
-from sicetnon.library.comparing import ComparedPassage
-from sicetnon.library.document_view import number_of
-from sicetnon.library.labels import Origin, denies, first_words, origin_of, parts_of, site_of, why
-from sicetnon.library.reasons import side_of
+from sicetnon.app.answers import Answer
+from sicetnon.app.comparing import ComparedPassage
+from sicetnon.app.document_view import number_of
+from sicetnon.app.labels import Origin, denies, first_words, origin_of, parts_of, site_of, why
+from sicetnon.app.reasons import side_of
 from sicetnon.text.snippets import Piece, Snippet
 from sicetnon.web.pages.ask_search import AskRequest, AskResult, Length, Strength
 

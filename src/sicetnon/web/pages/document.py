@@ -10,10 +10,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
 
-from sicetnon.library.document_view import ReadSentence, neighbours, paragraphs
-from sicetnon.library.index import Index
-from sicetnon.library.labels import Origin, name_of, origin_of, parts_of
-from sicetnon.library.reply import DocumentReplies, reply_to
+from sicetnon.app.document_view import ReadSentence, neighbours, paragraphs
+from sicetnon.app.index import Index
+from sicetnon.app.labels import Origin, name_of, origin_of, parts_of
+from sicetnon.app.reply import DocumentReplies, reply_to
 from sicetnon.records import PremiseStance, Record, claimed
 from sicetnon.text.printable import shortened
 from sicetnon.web.pages.ask_search import AskRequest, AskResult, address_of

@@ -16,6 +16,8 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
+from sicetnon.app.index import Index
+from sicetnon.app.labels import parts_of
 from sicetnon.errors import counted
 from sicetnon.formats.entries import is_link
 from sicetnon.formats.identifiers import halves
@@ -25,8 +27,6 @@ from sicetnon.judging.exchange import export_judgments
 from sicetnon.judging.scales import NO_ARGUMENT
 from sicetnon.judging.store import LONGEST_NAME, check_name
 from sicetnon.judging.votes import AssessorProgress, agreement, disagreements, progress, progress_of
-from sicetnon.library.index import Index
-from sicetnon.library.labels import parts_of
 from sicetnon.records import PremiseStance, Topic
 from sicetnon.report.texts import Texts
 from sicetnon.web.middleware import (

@@ -18,6 +18,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData, UploadFile
 
+from sicetnon.app.index import Index
 from sicetnon.errors import DataError
 from sicetnon.evaluation import evaluate, load_run, load_topics
 from sicetnon.evaluation.qrels import load_qrels
@@ -26,7 +27,6 @@ from sicetnon.formats.files import Reading, open_bytes
 from sicetnon.formats.jsontext import whole_text
 from sicetnon.formats.limits import Limits
 from sicetnon.formats.runs import unordered
-from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Run, Topic
 from sicetnon.report import sections_of
 from sicetnon.report.contents import Contents, bare_names, gather, key

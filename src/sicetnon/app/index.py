@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from sicetnon._version import VERSION
+from sicetnon.app.answers import Answer, Answers, answers, with_sides
+from sicetnon.app.search import checked_topic, nearest_headings, shown_answers
 from sicetnon.cluster.address import Place, is_address
 from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.folders import cache_folder
 from sicetnon.index.manifest import FORMAT_VERSION
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.answers import Answer, Answers, answers, with_sides
-from sicetnon.library.search import checked_topic, nearest_headings, shown_answers
 from sicetnon.notebook import shown_progress
 from sicetnon.platforms import check_plain, wait_for_lock
 from sicetnon.ranking.system import System
@@ -76,7 +76,7 @@ class Index(IndexReader):
                 for the next queries; a quarter of the memory of the machine or container when
                 left out.
 
-        An index in a folder stays readable as it is, even if writers change the folder. One on a
+        An index in a folder stays readable, even if writers change the folder. One on a
         cluster follows the changes; every answer is of one state of it.
 
         Raises:
@@ -208,7 +208,7 @@ class Index(IndexReader):
         stance_field: str | None = None,
         claim_field: str | None = None,
     ) -> Self:
-        """Add documents, and open the changed index. This one stays as it is.
+        """Add documents, and open the changed index. This one stays unchanged.
 
         Args:
             source: As in `build`; documents of the same kind and fields. Texts and dictionaries
@@ -273,10 +273,10 @@ class Index(IndexReader):
         Args:
             question: Any text; its first 10,000 characters are read.
             k: Number of answers.
-            objects: The two objects of a question that compares, as they are. Left out, the
-                question names them.
+            objects: The two objects of a question that compares. Left out, the question
+                names them.
             system: The name of a system, as in `system`, or a system of this index, whose first
-                results are given as they are. Left out, it is `answers` for arguments, else
+                results are given unchanged. Left out, it is `answers` for arguments, else
                 `default`.
             stance: The stance classifier, as in `system`.
             sides: Whether sides are judged, which takes the model a few milliseconds per answer.

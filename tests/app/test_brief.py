@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 import pytest
 
 import sicetnon
-from sicetnon.library.brief import Brief
-from sicetnon.library.index import sample_index
+from sicetnon.app.brief import Brief
+from sicetnon.app.index import sample_index
 from support.debates import AGAINST, FOR, NOISE, QUESTION, argument, both_sides, indexed
 from support.report_cases import HOSTILE
 
@@ -26,7 +26,7 @@ def made(index: sicetnon.Index) -> Brief:
     return sicetnon.brief(index, QUESTION)
 
 
-def quoted(brief: Brief) -> list[sicetnon.library.reasons.Reason]:
+def quoted(brief: Brief) -> list[sicetnon.app.reasons.Reason]:
     points = [reason for point in brief.contested for reason in (point.supporting, point.opposing)]
     return [*brief.supporting, *brief.opposing, *points]
 

@@ -13,13 +13,13 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from sicetnon._version import VERSION
+from sicetnon.app.answers import Answer
+from sicetnon.app.index import Index, check_index
+from sicetnon.app.labels import denies, origin_of
+from sicetnon.app.reasons import Reason, TakenSide, reasons_of, side_of
+from sicetnon.app.search import LONGEST_QUESTION
 from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.errors import counted
-from sicetnon.library.answers import Answer
-from sicetnon.library.index import Index, check_index
-from sicetnon.library.labels import denies, origin_of
-from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
-from sicetnon.library.search import LONGEST_QUESTION
 from sicetnon.text.analysis import Analyzer, named_analysis
 from sicetnon.values import check_text
 
@@ -229,7 +229,7 @@ def brief_html(brief: Brief, written: str = "") -> str:
     # JSON needs no templates
     from sicetnon.report.environment import environment, source
 
-    own, base = environment("sicetnon.library"), environment("sicetnon.report")
+    own, base = environment("sicetnon.app"), environment("sicetnon.report")
     style = source(base, "base.css") + source(own, "brief.css")
     return own.get_template("brief.html.jinja").render(
         **template_values(brief), style=Markup(style), version=VERSION, written=written

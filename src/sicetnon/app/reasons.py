@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.app.answers import Answer
+from sicetnon.app.labels import parts_of
 from sicetnon.arguments.attribution import doubts
 from sicetnon.formats.entries import is_link
-from sicetnon.library.answers import Answer
-from sicetnon.library.labels import parts_of
 from sicetnon.pairs.sentences import is_candidate, strength
 from sicetnon.records import Argument, WebPage, unprocessed
 from sicetnon.text.sentences import sentences

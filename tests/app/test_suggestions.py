@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sicetnon
-from sicetnon.library.suggestions import suggest
+from sicetnon.app.suggestions import suggest
 from support.debates import QUESTION, both_sides
 from support.passages import boats
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from sicetnon.app.answers import answers, with_sides
+from sicetnon.app.index import Index, check_index
+from sicetnon.app.labels import name_of
+from sicetnon.app.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.arguments.claims import LONGEST_CLAIM, claim_of
 from sicetnon.arguments.side.statements import is_point
 from sicetnon.checks import check_number
 from sicetnon.errors import UsageError
-from sicetnon.library.answers import answers, with_sides
-from sicetnon.library.index import Index, check_index
-from sicetnon.library.labels import name_of
-from sicetnon.library.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.records import Ranking, Topic, claimed, resolution_of, said
 
 _ANSWERS = 30

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sicetnon.app.index import Index
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.index.segment import Segment
-from sicetnon.library.index import Index
 from sicetnon.text.snippets import words_of
 from sicetnon.text.stopwords import stop_list
 
@@ -47,7 +47,7 @@ class Suggestions:
     """Questions to ask in place of another.
 
     Attributes:
-        corrected: The question with unknown words spelt as in the index; None where none is alike.
+        corrected: The question with unknown words spelt as in the index, or None if none is alike.
         unknown: Words of the question that no document holds.
         shorter: Questions with fewer words that have answers, each with the words that it drops.
         nearest: Headings of the documents nearest to the question.
@@ -128,7 +128,7 @@ def _names_one(question: str, dropped: Sequence[str]) -> bool:
 
 
 def _without(question: str, dropped: Sequence[str]) -> str | None:
-    """A question without some words; None where that leaves no whole sentence."""
+    """A question without some words, or None if that leaves no complete sentence."""
     gone = set(dropped)
     parts = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]", question)
     kept: list[str] = []

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sicetnon.app.answers import Answer
+from sicetnon.app.labels import parts_of
 from sicetnon.arguments.comparative.aspects import aspects_in
 from sicetnon.arguments.comparative.comparer import Comparer
-from sicetnon.library.answers import Answer
-from sicetnon.library.labels import parts_of
 from sicetnon.records import ComparativeStance
 from sicetnon.text.sentences import sentences
 

@@ -85,9 +85,9 @@ def _qrels_files(root: Path) -> dict[str, Path]:
 
 def _dataset(root: Path, qrels: Path | None) -> Any:
     library = _library()
+    from sicetnon.app import ir_handlers
     from sicetnon.formats.corpora import open_corpus
     from sicetnon.formats.topics import topics_in
-    from sicetnon.library import ir_handlers
 
     folder = _input(root)
     if not folder.is_dir():

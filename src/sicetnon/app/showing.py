@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sicetnon.app.answers import Answer, answers_of
 from sicetnon.arguments.housekeeping import is_housekeeping
 from sicetnon.arguments.shouting import is_spam
-from sicetnon.library.answers import Answer, answers_of
 from sicetnon.ranking.repeats import Shingles, shared, shingles
 from sicetnon.ranking.system import Labelling
 from sicetnon.records import Argument, ProcessedArgument, QuestionSide, Ranking, Record, said

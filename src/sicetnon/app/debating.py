@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from sicetnon.app.index import Index
+from sicetnon.app.reply import Reply, checked_text, replies
 from sicetnon.arguments.claims import claim_of
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.jsontext import decode
-from sicetnon.library.index import Index
-from sicetnon.library.reply import Reply, checked_text, replies
 from sicetnon.records import said
 
 Role = Literal["user", "assistant"]

@@ -7,12 +7,12 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+from sicetnon.app.answers import Answer, answers, answers_of, as_json, with_sides, with_snippets
+from sicetnon.app.showing import Shown, argues, balanced, folded, is_one_sided
 from sicetnon.checks import check_number
 from sicetnon.errors import UsageError
 from sicetnon.folders import cache_folder
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.answers import Answer, answers, answers_of, as_json, with_sides, with_snippets
-from sicetnon.library.showing import Shown, argues, balanced, folded, is_one_sided
 from sicetnon.ranking.system import System
 from sicetnon.records import PremiseStance, QuestionSide, Ranking, Record, Topic
 from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis

@@ -24,7 +24,7 @@ from sicetnon.records import (
 
 if TYPE_CHECKING:
     # answers take their headings from here
-    from sicetnon.library.answers import Answer
+    from sicetnon.app.answers import Answer
 
 REASONS = {
     "on_topic": "on topic",
@@ -116,7 +116,7 @@ class Origin:
         site: The host of its source, or the name of its collection.
         date: When it was said.
         collected: When it was collected.
-        link: The address of its source; None where there is none that can be followed.
+        link: The address of its source, or None if there is none that can be followed.
     """
 
     author: str

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sicetnon.app.comparing import ComparedPassages, compared
 from sicetnon.arguments.comparative.aspects import aspects_in
-from sicetnon.library.comparing import ComparedPassages, compared
 from support.debates import both_sides
 from support.passages import QUESTION, boats
 

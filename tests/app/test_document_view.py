@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import sicetnon
+from sicetnon.app.document_view import neighbours, number_of, paragraphs
+from sicetnon.app.reasons import key_sentences
+from sicetnon.app.reply import reply_to
 from sicetnon.errors import DataError
-from sicetnon.library.document_view import neighbours, number_of, paragraphs
-from sicetnon.library.reasons import key_sentences
-from sicetnon.library.reply import reply_to
 from support.debates import AGAINST, FOR, QUESTION, both_sides
 from support.passages import boats
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sicetnon.app.index import sample_index
 from sicetnon.folders import cache_folder
-from sicetnon.library.index import sample_index
 from sicetnon.platforms import try_lock
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sicetnon.library.index import Index
-from sicetnon.library.labels import parts_of
+from sicetnon.app.index import Index
+from sicetnon.app.labels import parts_of
 from sicetnon.records import Argument, Passage, ProcessedArgument, Record
 from sicetnon.text.sentences import sentences
 

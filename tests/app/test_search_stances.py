@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 from conftest import ROOT
+from sicetnon.app.answers import Answer, as_json
+from sicetnon.app.index import Index
 from sicetnon.cli import main
-from sicetnon.library.answers import Answer, as_json
-from sicetnon.library.index import Index
 from sicetnon.terminal.results import show_answers
 
 QUESTION = "Which is better, a kayak or a canoe?"

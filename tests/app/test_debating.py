@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import sicetnon
 from sicetnon import Message, read_messages, respond
+from sicetnon.app.debating import NOTHING
 from sicetnon.errors import DataError, UsageError
-from sicetnon.library.debating import NOTHING
 from support.debates import AGAINST, both_sides
 
 CLAIM = "Teachers should get tenure."

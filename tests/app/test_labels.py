@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sicetnon.library.labels import Origin, name_of, origin_of
+from sicetnon.app.labels import Origin, name_of, origin_of
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, WebPage
 
 CONTEXT = {

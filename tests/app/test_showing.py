@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sicetnon import Argument, Index, Premise
+from sicetnon.app.showing import balanced
 from sicetnon.cli import main
-from sicetnon.library.showing import balanced
 from sicetnon.records import PremiseStance
 
 QUESTION = "Should pupils wear school uniforms?"

@@ -71,7 +71,7 @@ def test_slices_of_the_documents(task: str) -> None:
 
 
 def test_a_slice_at_the_start_reads_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sicetnon.library import ir_handlers
+    from sicetnon.app import ir_handlers
 
     read: list[str] = []
     made = ir_handlers._document

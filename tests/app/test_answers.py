@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from sicetnon.app.answers import with_sides
+from sicetnon.app.index import Index
+from sicetnon.app.labels import denies
 from sicetnon.cli import main
-from sicetnon.library.answers import with_sides
-from sicetnon.library.index import Index
-from sicetnon.library.labels import denies
 from sicetnon.records import Argument, Entry, Premise
 
 CLAIM = "Pupils should wear school uniforms"

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, SupportsIndex, get_args, overload
 
+from sicetnon.app.labels import denies, parts_of
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.arguments.side.questions import has_sides
 from sicetnon.formats.entries import is_link
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.labels import denies, parts_of
 from sicetnon.records import (
     Argument,
     ComparativeStance,
@@ -58,12 +58,12 @@ class Answer:
         source: Where it comes from, where that is known.
         record: All of it.
         objects: The first and the second object of the question, where the stance is about them.
-        side: The side that it takes towards the question; None where the question has no sides, and
-            where the stance is about objects.
-        side_probability: How sure that is, from 0 to 1; None where a service said the side.
+        side: The side that it takes towards the question; None if the question has no sides, or the
+            stance is about objects.
+        side_probability: How sure that is, from 0 to 1; None if a service named the side.
         reasons: What decided on its place, from 0 to 1 each: `on_topic` (probability that it is
             squarely about the question), `strength`, `lexical` (score of the words alone) and
-            `repeated` (share of it that a result above holds as well); None where the system does
+            `repeated` (share of it that a result above holds as well); None if the system does
             not say.
         similar: The ids of near duplicates that it stands for.
     """
@@ -84,7 +84,7 @@ class Answer:
 
     @property
     def favours(self) -> str | None:
-        """The name of the object whose side a passage takes; None where it takes none."""
+        """The name of the object whose side a passage takes, or None if it takes none."""
         if self.objects is None or self.stance not in ("FIRST", "SECOND"):
             return None
         return self.objects[0 if self.stance == "FIRST" else 1]
@@ -264,7 +264,7 @@ def with_sides(
 ) -> list[Answer]:
     """The answers with their sides, where the question has any.
 
-    Answers whose stance is about two objects stay as they are, and so do documents of which the
+    Answers whose stance is about two objects stay unchanged, and so do documents of which the
     index holds no text: nothing tells their side.
 
     Args:
