@@ -50,9 +50,9 @@ def main() -> int:
     """Measure and print."""
     argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     sys.path.insert(0, str(ROOT / "tests"))
-    from sicetnon.library.reasons import key_sentences, reasons_of
-    from sicetnon.library.sample import sample_index
-    from sicetnon.web.pages.asked import PAGE
+    from sicetnon.app.index import sample_index
+    from sicetnon.app.reasons import key_sentences, reasons_of
+    from sicetnon.web.pages.ask_search import PAGE
     from support import browser as browsers
 
     questions = [str(each.text).strip() for each in ElementTree.parse(TOPICS).iter("title")]

@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from sicetnon.library.answers import parts_of
-from sicetnon.library.sample import opened_index
+from sicetnon.app.index import opened_index
+from sicetnon.app.labels import parts_of
 
 CLIENTS = (1, 8, 32, 128)
 _WORDS = 6

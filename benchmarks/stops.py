@@ -20,11 +20,11 @@ from pathlib import Path
 
 import sicetnon
 from benchmarks.serving import STARTED, connected
+from sicetnon.app.reply import reply_to
 from sicetnon.errors import StoppedError
-from sicetnon.library.reply import reply_to
 from sicetnon.stopping import Stop
+from sicetnon.web.pages.ask_search import ask_search
 from sicetnon.web.pages.document import document_page
-from sicetnon.web.pages.finding import find
 
 QUESTION = "Should teachers get tenure?"
 LIMITS = (0.3, 1.0, 2.0, 4.0, 7.0)
@@ -87,7 +87,7 @@ def print_stops() -> None:
     works: dict[str, Callable[[], object]] = {
         "search": lambda: index.search(QUESTION),
         "brief": lambda: sicetnon.brief(index, QUESTION),
-        "page": lambda: find(index, QUESTION, 10),
+        "page": lambda: ask_search(index, QUESTION, 10),
         "document": lambda: document_page(index, "0", QUESTION),
         "reply": lambda: reply_to(index, "0", QUESTION),
     }

@@ -24,7 +24,7 @@ LAYERS = (
     ("cli",),
     ("commands",),
     ("terminal", "web"),
-    ("library",),
+    ("app",),
     ("tasks",),
     ("judging", "pairs", "ranker", "report", "uva", "validation"),
     ("cluster",),

@@ -12,8 +12,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from sicetnon.library.sample import sample_index
-from sicetnon.terminal.answers import show_answers
+from sicetnon.app.index import sample_index
+from sicetnon.terminal.results import show_answers
 
 QUESTION = "Should teachers get tenure?"
 PICTURE = Path(__file__).parents[1] / "docs" / "search.svg"

@@ -19,7 +19,7 @@ from sicetnon.cli import parser
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 ROOMS = {
-    "library": "Index and answers",
+    "app": "Index and answers",
     "ranking": "Systems and stages",
     "retrieval": "Retrievers and weighting models",
     "services": "Services on the network",

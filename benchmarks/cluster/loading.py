@@ -26,9 +26,9 @@ import msgspec
 
 from benchmarks.cluster.nodes import started
 from benchmarks.speed.harness import peak_bytes
+from sicetnon.app.index import Index
 from sicetnon.cluster.build import ClusterOptions
 from sicetnon.errors import counted
-from sicetnon.library.index import Index
 
 ANALYSIS = "porter-stop"
 SHARDS = 3

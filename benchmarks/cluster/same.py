@@ -15,12 +15,12 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
+from sicetnon.app.index import Index
 from sicetnon.cluster.build import ClusterOptions
 from sicetnon.evaluation import evaluate, load_qrels
 from sicetnon.formats.topics import read_topics
-from sicetnon.library.cluster_index import ClusterIndex
-from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Run, Topic
 from sicetnon.retrieval.feedback import RM3, Feedback
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring
@@ -87,8 +87,7 @@ def _compare(
     deleted: int,
     options: argparse.Namespace,
 ) -> None:
-    folder, cluster = pair
-    assert isinstance(cluster, ClusterIndex)
+    folder, cluster = pair[0], cast(Any, pair[1])  # a cluster's index counts what it does
     for name in options.systems:
         scores, feedback = SYSTEMS[name]
         cells, first, ways = [], None, Counter(cluster.ways)

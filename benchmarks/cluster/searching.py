@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cluster.nodes import started
+from sicetnon.app.index import Index
 from sicetnon.cluster.build import ClusterOptions
 from sicetnon.cluster.responses import ClusterError
 from sicetnon.cluster.transport import Connection
-from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever

@@ -22,11 +22,11 @@ import msgspec
 import numpy as np
 
 from benchmarks.bench import DATA, opened
+from sicetnon.app.showing import Shown
 from sicetnon.evaluation import Qrels, experiment, load_qrels
 from sicetnon.evaluation.significance import randomisation_test
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.showing import Shown
 from sicetnon.ranker.model import LearnedRanker, Linear, RankerModel
 from sicetnon.ranker.training import (
     MEASURE,

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from benchmarks.bench import DATA
+from sicetnon.app.index import Index
+from sicetnon.app.reply import reply
 from sicetnon.arguments.claims import claim_of
 from sicetnon.formats.topics import read_topics
-from sicetnon.library.index import Index
-from sicetnon.library.reply import reply
 from sicetnon.tasks.touche_2020_task_1 import TASK
 
 OTHER = {"FOR": "AGAINST", "AGAINST": "FOR"}

@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.bench import DATA, opened
+from sicetnon.app.reasons import WEIGHTS, worths
 from sicetnon.arguments.attribution import doubts
 from sicetnon.arguments.model.classifiers import read_all
 from sicetnon.arguments.side.classifier import Side
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.reasons import WEIGHTS, worths
 from sicetnon.pairs.sentences import strength
 from sicetnon.records import claimed, said
 from sicetnon.tasks.touche_2020_task_1 import TASK

@@ -41,8 +41,8 @@ import sys, time
 from pathlib import Path
 from statistics import median
 from sicetnon import Index, Topic
-from sicetnon.library.answers import answers
-from sicetnon.library.sample import sample_index
+from sicetnon.app.answers import answers
+from sicetnon.app.index import sample_index
 
 index = Index.open(sys.argv[2]) if sys.argv[2:] else sample_index()
 question = sys.argv[1]

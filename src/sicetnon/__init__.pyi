@@ -2,6 +2,18 @@
 
 __all__: list[str]
 
+from .app.answers import Answer as Answer
+from .app.brief import Brief as Brief
+from .app.brief import brief as brief
+from .app.debating import Message as Message
+from .app.debating import Turn as Turn
+from .app.debating import read_messages as read_messages
+from .app.debating import respond as respond
+from .app.index import Index as Index
+from .app.ir_dataset import load_ir_dataset as load_ir_dataset
+from .app.ir_dataset import register_ir_dataset as register_ir_dataset
+from .app.reply import Reply as Reply
+from .app.reply import reply as reply
 from .arguments.comparative.questions import parse_question as parse_question
 from .arguments.model.classifiers import Argumentativeness as Argumentativeness
 from .arguments.model.classifiers import Comparison as Comparison
@@ -25,18 +37,6 @@ from .judging.pooling import make_pool as make_pool
 from .judging.store import JudgingFile as JudgingFile
 from .judging.votes import cohen_kappa as cohen_kappa
 from .judging.votes import krippendorff_alpha as krippendorff_alpha
-from .library.answers import Answer as Answer
-from .library.brief import Brief as Brief
-from .library.brief import brief as brief
-from .library.debating import Message as Message
-from .library.debating import Turn as Turn
-from .library.debating import read_messages as read_messages
-from .library.debating import respond as respond
-from .library.index import Index as Index
-from .library.ir_dataset import load_ir_dataset as load_ir_dataset
-from .library.ir_dataset import register_ir_dataset as register_ir_dataset
-from .library.reply import Reply as Reply
-from .library.reply import reply as reply
 from .ranking.fusion import Fusion as Fusion
 from .ranking.fusion import Joint as Joint
 from .ranking.fusion import fuse as fuse

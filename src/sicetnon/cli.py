@@ -258,7 +258,7 @@ def _shown_log(quiet: bool, verbosity: int) -> Iterator[None]:
     if quiet or not (verbosity or sys.stderr.isatty()):
         yield
         return
-    from sicetnon.terminal.logs import shown_log
+    from sicetnon.terminal.console import shown_log
 
     with shown_log("sicetnon" if verbosity else "sicetnon.jit", verbosity or 1):
         yield

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.cluster.address import is_address, parse_address, read_credentials
 from sicetnon.cluster.responses import ClusterError, is_expected
 from sicetnon.cluster.transport import Connection, Host, open_client
 from sicetnon.errors import SicetnonError, UsageError
-from sicetnon.library.index import Index
 
 ALIASED = b'{"name.0123456789ab-1": {"aliases": {}}}'
 USER, PASSWORD = "bob", "hunter-2-secret"

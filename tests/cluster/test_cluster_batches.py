@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from cluster.conftest import LOADING
+from sicetnon.app.index import Index
 from sicetnon.cluster import retriever
 from sicetnon.cluster.reader import ClusterReader
 from sicetnon.cluster.responses import ClusterError
 from sicetnon.cluster.retriever import BatchSearch, CandidateSearch
 from sicetnon.cluster.transport import Connection
-from sicetnon.library.index import Index
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever

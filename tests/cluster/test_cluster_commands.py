@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.cli import main
 from sicetnon.cluster.bulk import BulkLoader
-from sicetnon.library.index import Index
 from support.patience import HANGS
 from support.served import Client
 

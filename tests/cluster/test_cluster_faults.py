@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.cluster.address import parse_address
 from sicetnon.cluster.build import ClusterOptions, build_on_cluster
 from sicetnon.cluster.bulk import BulkCounts
@@ -29,7 +30,6 @@ from sicetnon.cluster.update import delete_on_cluster
 from sicetnon.errors import SicetnonError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.writing import BuildOptions
-from sicetnon.library.index import Index
 from sicetnon.text.analysis import named_analysis
 from support.breaking_proxy import Mode
 from support.cluster_faults import (
@@ -369,7 +369,7 @@ def test_a_client_killed_while_it_searches_harms_no_other(
     loading = ClusterOptions(shards=2, replicas=0, lease=1.0)
     with Index.build(corpus_file, address, cluster=loading) as index:
         program = (
-            "import sys; from sicetnon.library.index import Index\n"
+            "import sys; from sicetnon.app.index import Index\n"
             "index = Index.open(sys.argv[1])\n"
             "while True:\n"
             "    index.search('school vote tax', 3000, system='default', sides=False)\n"

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sicetnon.app.index import Index
 from sicetnon.cli import main
 from sicetnon.cluster.index_state import STATE
 from sicetnon.errors import SicetnonError
-from sicetnon.library.cluster_index import ClusterIndex
-from sicetnon.library.index import Index
 from support.cluster_nodes import Cluster
 
 Capture = pytest.CaptureFixture[str]
@@ -23,7 +22,7 @@ LACKING = "1 of 3 shards gave no answer"
 
 
 @contextmanager
-def without_a_shard(cluster: Cluster, *indexes: ClusterIndex) -> Iterator[None]:
+def without_a_shard(cluster: Cluster, *indexes: Index) -> Iterator[None]:
     """Kill a node with a shard of each index, but without their states."""
     states = set()
     for index in indexes:
@@ -58,7 +57,7 @@ def test_a_partial_answer_is_an_error_unless_it_is_allowed(
     assert main([*run, "-o", str(tmp_path / "whole")]) == 0
     breakable.ask(f"{address.rpartition('/')[2]}/_settings", "PUT", {"number_of_replicas": 0})
     monkeypatch.setenv("SICETNON_CLUSTER_SECONDS", "10")
-    with ClusterIndex.open(address) as strict, ClusterIndex.open(address, partial=True) as partial:
+    with Index.open(address) as strict, Index.open(address, partial=True) as partial:
         everything = asked(partial)
         assert not partial.missing
         with without_a_shard(breakable, strict):
@@ -70,7 +69,7 @@ def test_a_partial_answer_is_an_error_unless_it_is_allowed(
             assert partial.missing == LACKING
             commands_mark(run, words, tmp_path, capsys)
         breakable.mend()
-    with ClusterIndex.open(address, partial=True) as again:
+    with Index.open(address, partial=True) as again:
         assert asked(again) == everything
         assert not again.missing
 

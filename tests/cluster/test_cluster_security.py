@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.cluster.address import parse_address, read_credentials
 from sicetnon.errors import SicetnonError, UsageError
-from sicetnon.library.index import Index
 from support.engine import required_java
 from support.patience import HANGS
 from support.secured_nodes import PASSWORD, SecuredCluster, start_secured

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cluster.conftest import LOADING
+from sicetnon.app.index import Index
 from sicetnon.cluster.address import parse_address
 from sicetnon.cluster.reader import ClusterReader
 from sicetnon.cluster.update import add_on_cluster, annotate_on_cluster
@@ -17,7 +18,6 @@ from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.memory import memory_corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents, annotate_index
-from sicetnon.library.index import Index
 from sicetnon.ranking.fusion import Fusion, Joint
 from sicetnon.records import Topic
 from sicetnon.retrieval.dense import Dense

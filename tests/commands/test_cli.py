@@ -44,8 +44,8 @@ class TestSearch:
 
         from rich.console import Console
 
-        from sicetnon.library.index import Index
-        from sicetnon.terminal.answers import show_answers
+        from sicetnon.app.index import Index
+        from sicetnon.terminal.results import show_answers
 
         screen = Console(file=StringIO(), force_terminal=True, width=80, color_system="standard")
         with Index.open(index) as opened:

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sicetnon.app.index import sample_directory
 from sicetnon.cli import main
 from sicetnon.judging.store import JudgingFile
-from sicetnon.library.sample import sample_directory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux")
 SHOWN = "caf\N{REPLACEMENT CHARACTER}"

@@ -39,7 +39,7 @@ def source(tmp_path: Path) -> Path:
 def test_build_leaves_nothing(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
-    monkeypatch.setattr("sicetnon.terminal.progress.ProgressBar.indexing", _terminate)
+    monkeypatch.setattr("sicetnon.terminal.console.ProgressBar.indexing", _terminate)
     assert main(["index", "build", str(source), "-o", str(tmp_path / "new" / "index")]) == 143
     assert capsys.readouterr().err == "sicetnon: terminated\n"
     assert not (tmp_path / "new" / "index").exists()
@@ -50,7 +50,7 @@ def test_add_leaves_the_index_as_it_was(
     small: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {path: path.read_bytes() for path in small.rglob("*") if path.is_file()}
-    monkeypatch.setattr("sicetnon.terminal.progress.ProgressBar.indexing", _terminate)
+    monkeypatch.setattr("sicetnon.terminal.console.ProgressBar.indexing", _terminate)
     assert main(["index", "add", str(source), "-o", str(small)]) == 143
     assert {path: path.read_bytes() for path in small.rglob("*") if path.is_file()} == before
 
@@ -62,7 +62,7 @@ def test_run_leaves_no_temporary_folder(
     (tmp_path / "out.index").mkdir()
     (tmp_path / "out.index" / "manifest.json").write_text("of something else")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr("sicetnon.terminal.progress.ProgressBar.indexing", _terminate)
+    monkeypatch.setattr("sicetnon.terminal.console.ProgressBar.indexing", _terminate)
     out = tmp_path / "out"
     assert main(["run", TASK, "-i", str(sample / "input"), "-o", str(out)]) == 143
     assert not list((tmp_path / "temporary").iterdir())
@@ -74,7 +74,7 @@ def test_annotate_keeps_what_is_done(
 ) -> None:
     output = tmp_path / "out.jsonl"
     with monkeypatch.context() as patched:
-        patched.setattr("sicetnon.terminal.progress.ProgressBar.records", _terminate)
+        patched.setattr("sicetnon.terminal.console.ProgressBar.records", _terminate)
         assert main(["annotate", "quality", str(source), "-o", str(output)]) == 143
     told = capsys.readouterr().err.splitlines()
     assert "2 records are kept; the same command resumes" in told[0]
@@ -88,7 +88,7 @@ def test_annotating_an_index_is_resumed(
     small: Path, monkeypatch: pytest.MonkeyPatch, failing, capsys
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("sicetnon.terminal.progress.ProgressBar.annotating", _terminate)
+        patched.setattr("sicetnon.terminal.console.ProgressBar.annotating", _terminate)
         assert main(["index", "annotate", str(small), "--with", "quality"]) == 143
     assert "the same command resumes" in capsys.readouterr().err
     assert main(["index", "annotate", str(small), "--with", "quality"]) == 0

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.errors import DataError, SicetnonError, UsageError
 from sicetnon.evaluation import check_corpus, evaluate, load_qrels, load_run, load_topics
 from sicetnon.evaluation.inputs import dimension_of, order_by_score
 from sicetnon.formats.runs import write_run
 from sicetnon.judging import JudgingFile, make_pool
-from sicetnon.library.index import Index
 from sicetnon.ranking.fusion import Fusion, fuse
 from sicetnon.records import Entry, Judgment, Ranking, RunLine, Topic
 from sicetnon.validation import validate

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.cli import main
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
@@ -19,7 +20,6 @@ from sicetnon.formats.datasets import load_dataset, read_dataset, to_record
 from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import Reading
 from sicetnon.formats.processed import COLUMNS
-from sicetnon.library.index import Index
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Sentence
 from support.corpus_files import PASSAGE, PREMISES, lines, put, row, table
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon import cli
+from sicetnon.app.index import Index
 from sicetnon.errors import BrokenIndexError, DataError, SicetnonError, UsageError
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.files import Reading
@@ -29,7 +30,6 @@ from sicetnon.index.writing import (
     build_index,
     delete_documents,
 )
-from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.feedback import RM3
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore

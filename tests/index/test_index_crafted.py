@@ -20,6 +20,7 @@ from robustness.crafted import (
     write_large,
     write_records,
 )
+from sicetnon.app.index import Index
 from sicetnon.errors import BrokenIndexError, SicetnonError
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import (
@@ -29,7 +30,6 @@ from sicetnon.index.writing import (
     build_index,
     delete_documents,
 )
-from sicetnon.library.index import Index
 from support.annotation_cases import BOTH
 from support.index_cases import FORMS, PORTER, compact_index, entries
 

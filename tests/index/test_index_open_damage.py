@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index import array_files
 from sicetnon.index.manifest import read_manifest
-from sicetnon.library.index import Index
 from support.index_faults import forked
 
 SEARCHES: list[Callable[[Index], Any]] = [

@@ -17,7 +17,7 @@ PACKAGED = (
     "evaluation/data/leaderboards.tsv",
     "examples/touche-2020-task-1/input/topics.xml",
     "examples/touche-2022-task-2/input/passages.jsonl.gz",
-    "library/templates/brief.html.jinja",
+    "app/templates/brief.html.jinja",
     "models/debate/weights.bin",
     "models/sides/sides.json",
     "py.typed",

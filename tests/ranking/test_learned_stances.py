@@ -16,13 +16,13 @@ import yaml
 from numpy.typing import NDArray
 
 from conftest import ROOT
+from sicetnon.app.index import Index
 from sicetnon.arguments.comparative.model_stances import stances_by_model
 from sicetnon.arguments.model import classifiers
 from sicetnon.arguments.model.classifiers import COMPARISONS
 from sicetnon.cli import main
 from sicetnon.errors import UsageError
 from sicetnon.formats.runs import read_run
-from sicetnon.library.index import Index
 from sicetnon.records import RunLine, Topic
 from sicetnon.tasks.registry import TASKS, search_system
 from sicetnon.tasks.running import RunOptions, run_task

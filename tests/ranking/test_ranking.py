@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sicetnon.app.index import Index
 from sicetnon.arguments.housekeeping import housekeeping
 from sicetnon.arguments.model.index_annotators import annotators
 from sicetnon.arguments.shouting import shouting
@@ -18,7 +19,6 @@ from sicetnon.errors import UsageError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.document_store import RECORD_TYPES
 from sicetnon.index.writing import BuildOptions, annotate_index, build_index
-from sicetnon.library.index import Index
 from sicetnon.ranking.stages import Penalties
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.errors import UsageError
-from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.weighting import BM25, DPH, WeightingModel
 from support.small_indexes import opened

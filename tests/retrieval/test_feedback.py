@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sicetnon.app.index import Index
 from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
-from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.feedback import RM3, Bo1, Feedback
 from sicetnon.retrieval.postings import PostingsReader, postings_of

@@ -13,13 +13,13 @@ from random import Random
 from typing import Any
 
 from robustness.trials import Lost, Trial
+from sicetnon.app.index import Index
 from sicetnon.arguments.claims import claim_of
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.arguments.side.plain import plain
 from sicetnon.arguments.side.questions import has_sides, matter_of
 from sicetnon.errors import SicetnonError
 from sicetnon.evaluation import parse_measure
-from sicetnon.library.index import Index
 from sicetnon.services.http import Patience, Request, ResponseCache, Service
 from sicetnon.text.sentences import sentences
 from sicetnon.text.snippets import snippet

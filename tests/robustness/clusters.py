@@ -23,12 +23,12 @@ from pathlib import Path
 
 import pytest
 
+from sicetnon.app.index import Index
 from sicetnon.cluster.address import parse_address
 from sicetnon.cluster.build import ClusterOptions, build_on_cluster
 from sicetnon.errors import SicetnonError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.writing import BuildOptions
-from sicetnon.library.index import Index
 from sicetnon.text.analysis import named_analysis
 from support.cluster_faults import (
     FAULTS,
@@ -50,8 +50,8 @@ _DOCUMENTS = 3000
 _LONGEST_BUILD = 300
 _CLIENT = """
 import sys
-from sicetnon.library.index import Index
 from sicetnon.cluster.build import ClusterOptions
+from sicetnon.app.index import Index
 loading = ClusterOptions(shards=3, replicas=1, lease=1.0, batch_bytes=1 << 14)
 with Index.open(sys.argv[2]) as index:
     print("ready", flush=True)

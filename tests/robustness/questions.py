@@ -9,8 +9,8 @@ from random import Random
 
 from robustness.commands import command
 from robustness.trials import Trial
+from sicetnon.app.index import Index
 from sicetnon.arguments.comparative.questions import parse_question
-from sicetnon.library.index import Index
 from sicetnon.ranking.system import System
 from sicetnon.records import Argument, Passage, Premise
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sicetnon.app.index import Index
 from sicetnon.errors import SicetnonError
-from sicetnon.library.index import Index
 from sicetnon.records import Topic
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever

@@ -45,7 +45,7 @@ class Assessor:
     pool: Any = field(default_factory=lambda: urllib3.PoolManager(retries=False, timeout=HANGS))
 
     def ask(self, method: str, path: str, **more: Any) -> Any:
-        from sicetnon.web.access import SESSION_COOKIE
+        from sicetnon.web.middleware import SESSION_COOKIE
 
         headers = more.pop("headers", {}) | ({"Cookie": self.cookie} if self.cookie else {})
         if self.token:
@@ -70,7 +70,7 @@ class Assessor:
     def send(self, actions: list[dict[str, Any]], csrf: str) -> Any:
         """Send actions, as a script does."""
         body = {"assessor": self.name, "actions": actions}
-        from sicetnon.web.access import CSRF_HEADER
+        from sicetnon.web.middleware import CSRF_HEADER
 
         return self.ask("POST", "/judge/actions", json=body, headers={CSRF_HEADER: csrf})
 

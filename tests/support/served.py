@@ -87,7 +87,7 @@ def served(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[
 def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Iterator[str]:
     """A running server of tools for assistants over an index, by its address."""
     from sicetnon.web.assistant_route import PATH
-    from sicetnon.web.assistant_server import assistant_application
+    from sicetnon.web.server import assistant_application
 
     settings = patient(settings or Settings())
     with _running(assistant_application(index, settings), settings) as url:
@@ -96,9 +96,11 @@ def served_tools(index: sicetnon.Index, settings: Settings | None = None) -> Ite
 
 @contextmanager
 def _running(app: ASGIApp, settings: Settings) -> Iterator[str]:
-    from sicetnon.web.listener import uvicorn_server
+    import uvicorn
 
-    server = uvicorn_server(app, settings)
+    from sicetnon.web.server import uvicorn_config
+
+    server = uvicorn.Server(uvicorn_config(app, settings))
     with socket.create_server(("127.0.0.1", 0)) as bound:
         # it listens already: requests wait until the server takes them
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)

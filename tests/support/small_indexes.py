@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
+from sicetnon.app.index import Index
 from sicetnon.formats.corpora import Corpus, open_corpus
 from sicetnon.formats.entries import EntryFields
 from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
-from sicetnon.library.index import Index
 from sicetnon.records import Ranking
 from sicetnon.text.analysis import named_analysis
 

@@ -10,16 +10,15 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from sicetnon.app.answers import Answer
 from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import PairedComparison, Score
 from sicetnon.evaluation.leaderboard import Leaderboard, RankedRow, Row, Table, leaderboard_of
 from sicetnon.evaluation.scores import print_scores
-from sicetnon.library.answers import Answer
 from sicetnon.records import Entry
-from sicetnon.terminal.answers import show_answers
+from sicetnon.terminal.console import ProgressBar
 from sicetnon.terminal.console import console as terminal_console
-from sicetnon.terminal.progress import ProgressBar
-from sicetnon.terminal.tables import show_leaderboard
+from sicetnon.terminal.results import show_answers, show_leaderboard
 from sicetnon.text.printable import one_line, print_paragraph, shortened
 from sicetnon.text.snippets import Snippet
 

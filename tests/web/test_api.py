@@ -250,7 +250,7 @@ class TestProblems:
         def fails(*_: object) -> None:
             raise RuntimeError("secret")
 
-        monkeypatch.setattr("sicetnon.web.own_routes.brief", fails)
+        monkeypatch.setattr("sicetnon.web.api.brief", fails)
         assert "secret" not in is_problem(client.get("/api/v1/brief", q="Is it a fault?"), 500)
 
     def test_no_request_can_name_a_file(self, client: Client, tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ class TestGuard:
             made.append(arguments)
             return original(*arguments)
 
-        monkeypatch.setattr("sicetnon.web.own_routes.brief", counted)
+        monkeypatch.setattr("sicetnon.web.api.brief", counted)
         with served(index) as client, ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda _: client.get("/api/v1/brief", q=QUESTION), range(8)))
         assert {answer.status for answer in answers} == {200}

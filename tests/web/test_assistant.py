@@ -233,7 +233,7 @@ def test_long_and_hostile_texts(url: str) -> None:
 def test_the_extra_is_named_where_it_is_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "sicetnon.web.assistant_server")
+    monkeypatch.delitem(sys.modules, "sicetnon.web.server")
     monkeypatch.setitem(sys.modules, "sicetnon.web.assistant", None)
     assert main(["mcp"]) == 1
     assert "sicetnon[mcp]" in capsys.readouterr().err

@@ -16,7 +16,7 @@ import pytest
 
 import sicetnon
 from sicetnon.services.chatnoir import page_uuid
-from sicetnon.web import service_routes, shelf
+from sicetnon.web import compat_api, state
 from sicetnon.web.application import application
 from sicetnon.web.problems import without_folders
 from sicetnon.web.settings import Settings
@@ -216,7 +216,7 @@ class TestFaults:
     def test_a_copy_that_brings_the_manifest_first_is_opened_when_it_is_whole(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(shelf, "_PAUSE_SECONDS", 0.0)
+        monkeypatch.setattr(state, "_PAUSE_SECONDS", 0.0)
         newer = both_sides(tmp_path / "newer")
         newer.delete(["7"])
         shutil.copytree(tmp_path / "newer", tmp_path / "whole")
@@ -239,7 +239,7 @@ class TestFaults:
             hashed.append(name)
             return page_uuid(name)
 
-        monkeypatch.setattr(service_routes, "page_uuid", counted)
+        monkeypatch.setattr(compat_api, "page_uuid", counted)
         # as if the names of all pages were too large for the cache
         with served(index, Settings(cached_letters=0)) as client:
             for each in ("3", "5"):

@@ -17,7 +17,7 @@ def test_schemathesis_finds_nothing() -> None:
 
 @pytest.mark.parametrize("blank", [" ", "\n", "\x1d", "\x85", "\u2003"])
 def test_a_blank_question_is_described_as_wrong_and_refused(blank: str) -> None:
-    from sicetnon.web.fields import QUESTION
+    from sicetnon.web.api import QUESTION
 
     # a reader of patterns may hold only these for white space
     spaces = r"[^\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"

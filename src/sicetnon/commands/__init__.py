@@ -10,7 +10,7 @@ import argparse
 
 
 def add_output_options(command: argparse.ArgumentParser) -> None:
-    """Add `--quiet` and `--verbose`, which may stand before the command and behind it.
+    """Add `--quiet` and `--verbose`, which may stand before or after the command.
 
     They have no default here: a command's would take the place of what stands before it.
     """

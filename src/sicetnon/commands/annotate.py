@@ -43,8 +43,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _annotate(options: argparse.Namespace) -> None:
     from sicetnon.arguments.model.file_annotation import annotate_file
-    from sicetnon.terminal.console import console, line_printer
-    from sicetnon.terminal.progress import ProgressBar
+    from sicetnon.terminal.console import ProgressBar, console, line_printer
 
     is_printed = options.output == "-"
     screen = console(stderr=True, quiet=options.quiet)

@@ -13,8 +13,8 @@ from sicetnon.commands import add_output_options
 from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
+    from sicetnon.app.index import Index
     from sicetnon.cluster.address import Address
-    from sicetnon.library.index import Index
 
 # argparse has no public name for what add_subparsers gives
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"

@@ -10,7 +10,7 @@ from sicetnon.commands.arguments import add_index, add_ranker, describe, notices
 from sicetnon.errors import UsageError
 
 if TYPE_CHECKING:
-    from sicetnon.library.brief import Brief
+    from sicetnon.app.brief import Brief
 
 _FORMATS = ("markdown", "html", "json")
 _BY_ENDING = {
@@ -43,9 +43,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _brief(options: argparse.Namespace) -> None:
+    from sicetnon.app.brief import brief
+    from sicetnon.app.index import opened_index
     from sicetnon.formats.files import write_whole
-    from sicetnon.library.brief import brief
-    from sicetnon.library.sample import opened_index
 
     path = options.output
     chosen = options.format or _BY_ENDING.get(path.suffix.lower() if path else "")

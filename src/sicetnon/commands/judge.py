@@ -202,7 +202,7 @@ def _status(options: argparse.Namespace) -> None:
     from sicetnon.judging import JudgingFile
     from sicetnon.judging.votes import progress
     from sicetnon.terminal.console import console
-    from sicetnon.terminal.judging import show_progress
+    from sicetnon.terminal.results import show_progress
 
     with JudgingFile(options.file) as file:
         found = progress(file)
@@ -216,7 +216,7 @@ def _agreement(options: argparse.Namespace) -> None:
     from sicetnon.judging import JudgingFile
     from sicetnon.judging.votes import agreement
     from sicetnon.terminal.console import console
-    from sicetnon.terminal.judging import show_agreement
+    from sicetnon.terminal.results import show_agreement
 
     with JudgingFile(options.file) as file:
         found = agreement(file)
@@ -232,7 +232,7 @@ def _disagreements(options: argparse.Namespace) -> None:
     from sicetnon.judging import JudgingFile
     from sicetnon.judging.votes import agreement, disagreements
     from sicetnon.terminal.console import console
-    from sicetnon.terminal.judging import show_disagreements
+    from sicetnon.terminal.results import show_disagreements
 
     with JudgingFile(options.file) as file:
         found = disagreements(file, options.dimension)

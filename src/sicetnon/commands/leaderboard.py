@@ -30,7 +30,7 @@ def _leaderboard(options: argparse.Namespace) -> None:
     from sicetnon.evaluation import EvaluationWarning, evaluate, load_qrels
     from sicetnon.evaluation.leaderboard import leaderboard_of
     from sicetnon.terminal.console import console, warnings_as_lines
-    from sicetnon.terminal.tables import show_leaderboard
+    from sicetnon.terminal.results import show_leaderboard
 
     if bool(options.runs) != bool(options.qrels):
         raise UsageError("RUN goes with --qrels: name the runs first, then the judgments")

@@ -34,10 +34,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _mcp(options: argparse.Namespace) -> None:
     try:
-        from sicetnon.web.assistant_server import serve_assistants, serve_pipe
+        import sicetnon.web.assistant  # noqa: F401  # it needs the package mcp
+        from sicetnon.web.server import serve_assistants, serve_pipe
     except ModuleNotFoundError as error:
         raise MissingExtraError("answering assistants", "mcp") from error
-    from sicetnon.library.sample import opened_index
+    from sicetnon.app.index import opened_index
     from sicetnon.web.settings import Settings
 
     if options.port is None and sys.stdin is None:

@@ -39,9 +39,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _reply(options: argparse.Namespace) -> None:
+    from sicetnon.app.index import opened_index
+    from sicetnon.app.reply import checked_text, replies
     from sicetnon.arguments.claims import claim_of
-    from sicetnon.library.reply import checked_text, replies
-    from sicetnon.library.sample import opened_index
     from sicetnon.terminal.console import console
 
     claim = claim_of(checked_text(_text(options)))
@@ -52,7 +52,7 @@ def _reply(options: argparse.Namespace) -> None:
     if options.json:
         print_json({"claim": claim, "replies": [each.as_json() for each in found]})
         return
-    from sicetnon.terminal.replies import show_replies
+    from sicetnon.terminal.results import show_replies
 
     show_replies(claim, found, console())
 

@@ -71,8 +71,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> None:
     from sicetnon.folders import cache_folder
     from sicetnon.tasks.running import MAX_RESULTS, RUN, Callbacks, RunOptions, run_task
-    from sicetnon.terminal.console import console, line_printer
-    from sicetnon.terminal.progress import ProgressBar
+    from sicetnon.terminal.console import ProgressBar, console, line_printer
 
     source = options.input or _named_by("-i", "TIRA_INPUT_DATASET", "inputDataset")
     target = options.output or folder(str(_named_by("-o", "TIRA_OUTPUT_DIR", "outputDir")))

@@ -22,8 +22,8 @@ from sicetnon.commands.arguments import (
 from sicetnon.errors import SicetnonError, UsageError
 
 if TYPE_CHECKING:
-    from sicetnon.library.answers import Answer
-    from sicetnon.library.index import Index
+    from sicetnon.app.answers import Answer
+    from sicetnon.app.index import Index
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -93,9 +93,8 @@ def _search(options: argparse.Namespace) -> None:
         return
     if options.sides and not (isinstance(options.index, Path) and not options.index.exists()):
         _prepare(question)
-    from sicetnon.library.answers import as_json
-    from sicetnon.library.index import Index
-    from sicetnon.library.sample import sample_index
+    from sicetnon.app.answers import as_json
+    from sicetnon.app.index import Index, sample_index
     from sicetnon.tasks.registry import shown_system
 
     say = notices(options)
@@ -119,8 +118,8 @@ def _search(options: argparse.Namespace) -> None:
     if options.json:
         print_json(as_json(question, found, nearest, missing, corrected))
         return
-    from sicetnon.terminal.answers import show_answers, show_left_out
     from sicetnon.terminal.console import console
+    from sicetnon.terminal.results import show_answers, show_left_out
 
     if missing:
         say(f"partial: {missing}")
@@ -134,8 +133,8 @@ def _search(options: argparse.Namespace) -> None:
 
 def _has_more(index: Index, question: str, found: Sequence[Answer]) -> bool:
     """Whether the index has more documents with a word of the question than the answers."""
+    from sicetnon.app.search import checked_question
     from sicetnon.cluster.address import is_address
-    from sicetnon.library.searching import checked_question
     from sicetnon.records import Topic
 
     shown = sum(1 + len(answer.similar) for answer in found)
@@ -150,7 +149,7 @@ def _has_more(index: Index, question: str, found: Sequence[Answer]) -> bool:
 def _instead(index: Index, question: str) -> tuple[str, Sequence[str]]:
     """The corrected question, empty unless it has answers, and the nearest topics."""
     # most questions have answers, and need none of this
-    from sicetnon.library.suggestions import suggest
+    from sicetnon.app.suggestions import suggest
 
     found = suggest(index, question, is_answered=False)
     corrected = found.corrected or ""
@@ -171,9 +170,9 @@ def _prepare(question: str) -> None:
 
 
 def _search_service(question: str, options: argparse.Namespace) -> None:
-    from sicetnon.library.service_search import search_service, service_json
-    from sicetnon.terminal.answers import show_answers
+    from sicetnon.app.search import search_service, service_json
     from sicetnon.terminal.console import console
+    from sicetnon.terminal.results import show_answers
 
     found = search_service(options.source, question, options.k, say=notices(options))
     if options.json:

@@ -21,7 +21,7 @@ from sicetnon.commands.arguments import (
 from sicetnon.errors import UsageError, counted
 
 if TYPE_CHECKING:
-    from sicetnon.library.index import Index
+    from sicetnon.app.index import Index
     from sicetnon.web.settings import Settings
 
 _LOOKED_UP = 500
@@ -74,7 +74,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> None:
-    from sicetnon.library.sample import opened_index
+    from sicetnon.app.index import opened_index
     from sicetnon.web.server import serve
 
     say = notices(options)
@@ -104,8 +104,7 @@ def _say_missing(index: Index, judging: Path, say: Callable[[str], None]) -> Non
 
 def _settings(options: argparse.Namespace) -> Settings:
     """The limits, and what is served; the token is that of the environment, or a new one."""
-    from sicetnon.web.prefix import is_prefix
-    from sicetnon.web.settings import Settings
+    from sicetnon.web.settings import Settings, is_prefix
 
     if bool(options.runs) != bool(options.qrels):
         raise UsageError("found one of --runs and --qrels; expected both, or none")

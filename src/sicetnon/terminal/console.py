@@ -1,12 +1,16 @@
-"""Consoles for results and for notices, and what is printed on them: lines, paragraphs, facts."""
+"""Consoles for results and for notices: lines, facts, warnings, progress, the log."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -14,6 +18,13 @@ from rich.text import Text
 from sicetnon.errors import counted
 from sicetnon.formats.entries import is_link
 from sicetnon.text.printable import PLAIN_WIDTH, one_line, printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from sicetnon.formats.corpora import Corpus
+    from sicetnon.index.annotations import AnnotationProgress
+    from sicetnon.index.writing import Progress as BuildProgress
 
 _SHOWN_WARNINGS = 10
 _NARROW = 40
@@ -87,3 +98,103 @@ def warnings_as_lines(category: type[Warning], say: Callable[[str], None]) -> It
         say(f"sicetnon: warning: {line}")
     if len(lines) > _SHOWN_WARNINGS:
         say(f"sicetnon: {counted(len(lines) - _SHOWN_WARNINGS, 'more warning')}")
+
+
+class _Lines(logging.Handler):
+    """Prints to the present standard error, which a progress bar may have replaced."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(one_line(self.format(record)), file=sys.stderr)  # noqa: T201
+
+
+@contextlib.contextmanager
+def shown_log(name: str, verbosity: int) -> Iterator[None]:
+    """Show what a logger and those below it log: INFO at 1, DEBUG from 2."""
+    logger = logging.getLogger(name)
+    handler, level = _Lines(), logger.level
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO if verbosity == 1 else logging.DEBUG)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+class ProgressBar:
+    """One bar for whatever a command does at the time. Use as a context manager.
+
+    It appears with the first report and only in a terminal. A new stage begins it anew: a terminal
+    has room for one bar at a time.
+    """
+
+    def __init__(self, screen: Console):
+        self._bar = _bar(screen) if screen.is_terminal and not screen.quiet else None
+        self._stage = ""
+        self._begun, self._first = 0.0, 0
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def indexing(self, corpus: Corpus, progress: BuildProgress) -> None:
+        """Show how far an index is built: documents, documents per second, time left."""
+        stage = "Merging" if progress.is_read else "Indexing"
+        size = corpus.size() or None
+        self._show(stage, progress.documents, "documents", progress.bytes_read, size)
+
+    def annotating(self, done: AnnotationProgress) -> None:
+        """Show how many documents of an index are annotated."""
+        stage = f"Annotating: {', '.join(done.names)}"
+        self._show(stage, done.documents, "documents", done.documents, done.total)
+
+    def labelling(self, done: int, total: int) -> None:
+        """Show how many results of a run have their stance."""
+        self._show("Annotating: stance", done, "results", done, total)
+
+    def records(self, done: int, bytes_read: int, size: int | None) -> None:
+        """Show how many records of a file are annotated; its size in bytes where it is known."""
+        self._show("Annotating", done, "records", bytes_read, size)
+
+    def fetching(self, what: str, done: int, total: int) -> None:
+        """Show what is fetched from a service."""
+        self._show(f"Fetching {printable(what)}", done, f"of {total}", done, total)
+
+    def _show(self, stage: str, count: int, unit: str, completed: int, total: int | None) -> None:
+        if self._bar is None:
+            return
+        now, (task,) = time.monotonic(), self._bar.task_ids
+        if stage != self._stage:
+            # what an earlier start has done says nothing of the speed
+            self._stage, self._begun, self._first = stage, now, count
+            self._bar.reset(task)
+            self._bar.start()
+        speed = (count - self._first) / max(now - self._begun, 1e-3)
+        figures = f"{count:>9,} {unit}" + (f" {speed:>7,.0f}/s" if speed else "")
+        self._bar.update(task, description=stage, total=total, completed=completed, figures=figures)
+
+
+def _bar(screen: Console) -> Progress:
+    """A bar with its one task."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[figures]}", markup=False),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=screen,
+        transient=True,
+    )
+    bar.add_task("", total=None, figures="")
+    return bar

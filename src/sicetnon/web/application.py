@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
 
 from sicetnon._version import VERSION
-from sicetnon.library.index import Index
-from sicetnon.web import (
-    debate_routes,
-    judge_routes,
-    own_routes,
-    page_routes,
-    runs_routes,
-    service_routes,
-    token_routes,
-    upload_routes,
-)
-from sicetnon.web.access import Sessions
+from sicetnon.app.index import Index
+from sicetnon.web import api, compat_api
 from sicetnon.web.assistant_route import AssistantRoute
-from sicetnon.web.guard import Guard
-from sicetnon.web.problems import add_handlers
+from sicetnon.web.middleware import Guard, Sessions
+from sicetnon.web.pages import ask, brief, document, judge, reference, runs, token
+from sicetnon.web.problems import Problem, add_handlers
+from sicetnon.web.rendering import assets
 from sicetnon.web.settings import Settings
 from sicetnon.web.state import State
 
@@ -27,6 +19,7 @@ _ABOUT = (
     "Arguments for and against a question. Errors are problem details (RFC 9457). Every answer has "
     "an X-Request-ID."
 )
+_A_YEAR = "public, max-age=31536000, immutable"
 
 
 def application(index: Index, settings: Settings) -> FastAPI:
@@ -45,19 +38,22 @@ def application(index: Index, settings: Settings) -> FastAPI:
         lifespan=tools.lifespan,
     )
     app.state.served = state
-    app.state.sessions, app.state.results = Sessions(), runs_routes.Results()
-    for routes in (
-        page_routes,
-        judge_routes,
-        runs_routes,
-        token_routes,
-        own_routes,
-        upload_routes,
-        service_routes,
-        debate_routes,
-    ):
-        app.include_router(routes.router)
+    app.state.sessions, app.state.results = Sessions(), runs.Results()
+    for page in (ask, document, brief, reference, judge, runs, token):
+        app.include_router(page.router)
+    app.add_api_route("/static/{name}", _static, include_in_schema=False)
+    for router in (api.router, api.file_router, compat_api.router):
+        app.include_router(router)
     app.router.routes.append(tools.route)
     add_handlers(app)
     app.add_middleware(Guard, settings=settings, metrics=state.metrics)
     return app
+
+
+async def _static(name: str) -> Response:
+    """A file that the pages load."""
+    asset = assets().get(name)
+    if asset is None:
+        raise Problem(404, "there is no such file")
+    headers = {"Cache-Control": _A_YEAR, "ETag": f'"{asset.digest}"'}
+    return Response(asset.data, media_type=asset.media_type, headers=headers)

@@ -14,15 +14,14 @@ from pydantic import Field, ValidationError
 from starlette.applications import Starlette
 
 from sicetnon._version import VERSION
+from sicetnon.app.answers import Answer, as_json
+from sicetnon.app.brief import brief
+from sicetnon.app.index import Index
+from sicetnon.app.reasons import side_of
+from sicetnon.app.search import checked_objects
 from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.errors import SicetnonError, counted
-from sicetnon.library.answers import Answer, as_json
-from sicetnon.library.brief import brief
-from sicetnon.library.index import Index
-from sicetnon.library.reasons import side_of
-from sicetnon.library.searching import checked_objects
 from sicetnon.text.printable import one_line, printable, shortened
-from sicetnon.web.assistant_route import PATH
 from sicetnon.web.problems import Problem
 from sicetnon.web.state import State, known
 
@@ -50,7 +49,7 @@ def assistant(state: State) -> MCPServer:
     """The tools over an index; they have the limits of the HTTP API."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
-    index = state.shelf.index
+    index = state.served_index.index
     # an assistant may have several of these servers
     holds = f" The index {index.folder.name} holds {counted(len(index), 'document')}."
     server = _Server(
@@ -104,11 +103,11 @@ def _said(value: Any) -> str:
     return shortened(one_line(printable(repr(value))), _LONGEST_SAID)
 
 
-def assistant_over_http(state: State) -> Starlette:
-    """The same at `PATH`, as an ASGI application (streamable HTTP)."""
+def assistant_over_http(state: State, path: str) -> Starlette:
+    """The same at a path, as an ASGI application (streamable HTTP)."""
     # a tool keeps nothing between calls: no session, and an answer is one JSON object
     return assistant(state).streamable_http_app(
-        streamable_http_path=PATH,
+        streamable_http_path=path,
         json_response=True,
         stateless_http=True,
         max_request_body_size=state.settings.body_bytes,

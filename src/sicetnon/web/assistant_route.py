@@ -61,7 +61,7 @@ class AssistantRoute:
         try:
             # others are answered while they are imported
             over_http = await asyncio.to_thread(_imported)
-            app = over_http(self._state)
+            app = over_http(self._state, PATH)
             async with app.router.lifespan_context(app):
                 loaded.set_result(app)
                 await self._closed.wait()
@@ -71,7 +71,7 @@ class AssistantRoute:
             loaded.set_exception(error)
 
 
-def _imported() -> Callable[[State], Starlette]:
+def _imported() -> Callable[[State, str], Starlette]:
     from sicetnon.web.assistant import assistant_over_http
 
     return assistant_over_http

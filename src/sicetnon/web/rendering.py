@@ -1,10 +1,13 @@
-"""Answers: pages of templates, and JSON. Those that may be long are made in a thread."""
+"""Answers: pages of templates, the files that they load, and JSON."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
 from typing import Any
 
 import msgspec
@@ -14,10 +17,19 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 from sicetnon._version import VERSION
 from sicetnon.errors import counted
 from sicetnon.formats.jsontext import mended
+from sicetnon.report import script_of, style_of
 from sicetnon.report.page import environment
-from sicetnon.web.assets import assets
-from sicetnon.web.prefix import linked
+from sicetnon.web.settings import linked
 
+HTMX = "htmx-4.0.1.min.js"
+"""The file of htmx (https://htmx.org), unchanged; its licence stands beside it."""
+
+_MEDIA_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+_DIGITS = 12
 SECTIONS = (("Ask", "/"), ("Runs", "/runs"), ("Judge", "/judge"))
 """The sections of the site, each with its address; every page links them."""
 
@@ -33,6 +45,51 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
 }
 """Headers of every page."""
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file that a page loads.
+
+    Attributes:
+        digest: The begin of their SHA-256 checksum, in hexadecimal digits.
+    """
+
+    name: str
+    data: bytes
+    digest: str
+
+    @property
+    def media_type(self) -> str:
+        """Its media type."""
+        return _MEDIA_TYPES[self.name.rpartition(".")[2]]
+
+    @property
+    def address(self) -> str:
+        """Its address, which changes with its content, so that browsers may cache it."""
+        return f"/static/{self.name}?v={self.digest}"
+
+
+@functools.cache
+def assets() -> Mapping[str, Asset]:
+    """All files that pages load, by name."""
+    return {
+        name: Asset(name, data, hashlib.sha256(data).hexdigest()[:_DIGITS])
+        for name, data in _files()
+    }
+
+
+def _files() -> Iterator[tuple[str, bytes]]:
+    folder = resources.files("sicetnon.web") / "static"
+    # pages, reports and briefs share colours and fonts
+    shared = {"site.css": style_of("base.css"), "runs.css": style_of("parts.css")}
+    for file in folder.iterdir():
+        if file.name in shared:
+            yield file.name, shared[file.name].encode() + file.read_bytes()
+        elif file.name.rpartition(".")[2] in _MEDIA_TYPES:
+            yield file.name, file.read_bytes()
+    yield "report.js", script_of().encode()
+    yield HTMX, (folder / "htmx" / HTMX).read_bytes()
 
 
 def page(template: str, *, section: str, status: int = 200, **shown: Any) -> HTMLResponse:
@@ -75,9 +132,7 @@ def _encoded(value: Any) -> bytes:
 def _templates() -> Environment:
     templates = environment("sicetnon.web")
     # a brief has the same body on its page and in its file
-    templates.loader = ChoiceLoader(
-        [PackageLoader("sicetnon.web"), PackageLoader("sicetnon.library")]
-    )
+    templates.loader = ChoiceLoader([PackageLoader("sicetnon.web"), PackageLoader("sicetnon.app")])
     templates.filters["counted"] = counted
     templates.globals |= {
         "address_of": lambda name: assets()[name].address,

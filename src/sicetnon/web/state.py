@@ -1,30 +1,89 @@
-"""State that the routes share."""
+"""State that the routes share: the served index, the workers, the limits."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+import logging
+import time
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
-from sicetnon.library.index import Index
+from sicetnon.app.index import Index
+from sicetnon.cluster.address import is_address
+from sicetnon.cluster.reader import ClusterReader
+from sicetnon.errors import SicetnonError
+from sicetnon.index.manifest import MANIFEST
 from sicetnon.text.printable import one_line
-from sicetnon.web.desk import Desk
-from sicetnon.web.metrics import Metrics
-from sicetnon.web.pages.examples import examples
-from sicetnon.web.pages.finding import find
+from sicetnon.web.middleware import USER_TEXTS, Metrics
+from sicetnon.web.pages.ask_search import AskResult, Spelling, ask_search, examples
 from sicetnon.web.problems import Problem, without_folders
 from sicetnon.web.settings import Settings
-from sicetnon.web.shelf import Shelf
-from sicetnon.web.workers import Workers
+from sicetnon.web.workers import JudgingWriter, Workers
 
+_LOG = logging.getLogger(__name__)
+_PAUSE_SECONDS = 1.0
+"""Seconds until an index that could not be opened is tried again."""
 Result = TypeVar("Result")
-ASKED: ContextVar[list[str] | None] = ContextVar("asked", default=None)
-"""The questions and texts of the request that is answered; None where the log may not hold them."""
+
+
+class ServedIndex:
+    """Holds the index that requests read. The event loop alone uses it.
+
+    Attributes:
+        index: The index that was opened last.
+    """
+
+    def __init__(self, index: Index):
+        self.index = index
+        self._version = self._failed = _version(index)
+        self._again, self._lock = 0.0, asyncio.Lock()
+
+    async def current(self) -> tuple[Index, Hashable]:
+        """The current index on disk, and its version, which is part of cache keys.
+
+        An index that cannot be opened leaves the one that was open, and is tried again: a copy may
+        bring the manifest before the segments that it names. Requests that still read an older
+        one keep it open.
+        """
+        # an index on a cluster follows its changes by itself
+        if is_address(self.index.folder):
+            return self.index, _version(self.index)
+        if _version(self.index) != self._version and time.monotonic() >= self._again:
+            async with self._lock:
+                await self._open_again()
+        return self.index, self._version
+
+    async def _open_again(self) -> None:
+        version, ranker = _version(self.index), self.index.ranker
+        if version == self._version or time.monotonic() < self._again:
+            return  # another request was first
+        try:
+            # others are answered meanwhile
+            self.index = await asyncio.to_thread(Index.open, self.index.folder)
+        except (SicetnonError, OSError) as error:
+            self._again = time.monotonic() + _PAUSE_SECONDS
+            if version != self._failed:
+                _LOG.warning("the index has changed and cannot be opened: %s", error)
+            self._failed = version
+        else:
+            self.index.ranker = ranker
+            self._version = version
+            _LOG.info("the index has changed; opened it again")
+
+
+def _version(index: Index) -> Hashable:
+    reader: object = index
+    if isinstance(reader, ClusterReader):
+        return reader.known_version
+    try:
+        stat = (index.folder / MANIFEST).stat()
+    except OSError:
+        return (0, 0)
+    return (stat.st_mtime_ns, stat.st_ino)
 
 
 @dataclass(frozen=True)
@@ -36,18 +95,18 @@ class State:
     """
 
     settings: Settings
-    shelf: Shelf
+    served_index: ServedIndex
     workers: Workers
     metrics: Metrics
-    desk: Desk
+    judging: JudgingWriter
     ready: asyncio.Event = field(default_factory=asyncio.Event)
 
     @classmethod
     def of(cls, index: Index, settings: Settings) -> State:
         """The state for an index."""
         metrics = Metrics()
-        desk = Desk(settings, metrics)
-        return cls(settings, Shelf(index), Workers(settings, metrics), metrics, desk)
+        judging = JudgingWriter(settings, metrics)
+        return cls(settings, ServedIndex(index), Workers(settings, metrics), metrics, judging)
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
@@ -61,16 +120,23 @@ class State:
         finally:
             warming.cancel()
             self.workers.close()
-            self.desk.close()
+            self.judging.close()
 
     async def examples(self) -> list[str]:
         """Questions for the first visit."""
         return await self.on_index(examples, "examples")
 
+    async def ask(self, question: str, n: int, spelling: Spelling = "") -> AskResult:
+        """Search for the pages; pages of one question share the result."""
+        return await self.on_index(
+            lambda index: ask_search(index, question, n, spelling == "kept"),
+            *("ask", question, n, spelling),
+        )
+
     async def _warm(self) -> None:
         with contextlib.suppress(Problem):
             question = next(iter(await self.examples()), "warm")
-            await self.on_index(lambda index: find(index, question, 1))
+            await self.on_index(lambda index: ask_search(index, question, 1))
         self.ready.set()
 
     async def on_index(self, work: Callable[[Index], Result], *key: str | int | None) -> Result:
@@ -80,7 +146,7 @@ class State:
             work: A function of the index.
             key: All that its result depends on beside the index; without one it is not cached.
         """
-        index, version = await self.shelf.current()
+        index, version = await self.served_index.current()
         return await self.workers.run(lambda: work(index), (*key, version) if key else None)
 
     def public(self, error: Exception) -> str:
@@ -88,7 +154,7 @@ class State:
         line, settings = str(error), self.settings
         if not settings.is_local:
             files = (settings.judging, settings.topics, *settings.runs, *settings.qrels)
-            index = self.shelf.index.folder
+            index = self.served_index.index.folder
             line = without_folders(line, (getattr(error, "file", None), index, *files))
         return one_line(line)
 
@@ -110,7 +176,7 @@ class State:
 
     def noted(self, text: str) -> str:
         """The text, which the log of the request holds if the settings want it."""
-        asked = ASKED.get()
+        asked = USER_TEXTS.get()
         if asked is not None:
             asked.append(text)
         return text

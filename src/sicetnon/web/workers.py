@@ -1,23 +1,74 @@
-"""Work that takes a processor: off the event loop, in a bounded queue, with a bounded cache."""
+"""Work in threads: a bounded queue and cache, and the one thread that writes judgments."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Hashable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+import msgspec
+
 from sicetnon.errors import StoppedError
+from sicetnon.judging import JudgingFile
 from sicetnon.stopping import Stop
-from sicetnon.web.cache import Cache, letters_of
-from sicetnon.web.metrics import Metrics
+from sicetnon.web.middleware import Metrics
 from sicetnon.web.problems import RETRY_AFTER, Problem
 from sicetnon.web.settings import Settings
 
+# what a result costs beside its texts
+_LEAST = 200
+# one result may take this share of the cache
+_LARGEST_SHARE = 0.1
 _LOG = logging.getLogger(__name__)
 Result = TypeVar("Result")
+_WAITING = 256
+
+
+class Cache:
+    """Results by key; those that were used last stay."""
+
+    def __init__(self, most: int, most_letters: int):
+        self._most, self._most_letters = most, most_letters
+        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._letters = 0
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._kept
+
+    def get(self, key: Hashable) -> Any:
+        """A result that is kept."""
+        self._kept.move_to_end(key)
+        return self._kept[key][0]
+
+    def put(self, key: Hashable, result: Any, letters: int) -> None:
+        """Keep a result in place of those that were not used for long."""
+        if letters > self._most_letters * _LARGEST_SHARE:
+            return
+        self._letters += letters - self._kept.pop(key, (None, 0))[1]
+        self._kept[key] = result, letters
+        while len(self._kept) > self._most or self._letters > self._most_letters:
+            _, (_, dropped) = self._kept.popitem(last=False)
+            self._letters -= dropped
+
+
+def letters_of(value: Any) -> int:
+    """About how many letters the texts of a value have."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, Mapping):
+        return _LEAST + sum(map(letters_of, value)) + sum(map(letters_of, value.values()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return _LEAST + sum(map(letters_of, value))
+    if isinstance(value, msgspec.Struct):
+        return _LEAST + sum(letters_of(getattr(value, name)) for name in value.__struct_fields__)
+    if is_dataclass(value):
+        return _LEAST + sum(letters_of(getattr(value, each.name)) for each in fields(value))
+    return int(getattr(value, "nbytes", 8))
 
 
 class Workers:
@@ -142,3 +193,48 @@ class _Job:
         self.future, self.stop, self.begun, self.key = future, stop, begun, key
         self.done = asyncio.wrap_future(future)
         self.waiting = 0
+
+
+class JudgingWriter:
+    """The judging file, and the thread that works on it.
+
+    Raises:
+        DataError: It is no sound judging file.
+        NotSavedError: It cannot be written.
+    """
+
+    def __init__(self, settings: Settings, metrics: Metrics):
+        self._file = JudgingFile(settings.judging) if settings.judging else None
+        limits = replace(settings, threads=1, waiting=_WAITING, cached=0)
+        self._workers = Workers(limits, metrics)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something to judge."""
+        return self._file is not None
+
+    @property
+    def file(self) -> JudgingFile:
+        """The judging file.
+
+        Raises:
+            Problem: None is served (404).
+        """
+        if self._file is None:
+            raise Problem(404, "no pool is served; start with: sicetnon serve --judge FILE")
+        return self._file
+
+    async def run(self, work: Callable[[JudgingFile], Result]) -> Result:
+        """Do work on the file in its thread.
+
+        Raises:
+            Problem: No file is served (404), or too many requests wait (503).
+        """
+        file = self.file
+        return await self._workers.run(lambda: work(file))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._workers.close()
+        if self._file is not None:
+            self._file.close()

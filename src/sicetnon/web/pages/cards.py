@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sicetnon.library.answers import Answer, parts_of
-from sicetnon.library.comparing import ComparedPassage
-from sicetnon.library.origin import Origin, first_words, origin_of, site_of
-from sicetnon.library.reading import number_of
-from sicetnon.library.reasons import side_of
-from sicetnon.library.wording import denies, why
+from sicetnon.app.answers import Answer
+from sicetnon.app.comparing import ComparedPassage
+from sicetnon.app.document_view import number_of
+from sicetnon.app.labels import Origin, denies, first_words, origin_of, parts_of, site_of, why
+from sicetnon.app.reasons import side_of
 from sicetnon.text.snippets import Piece, Snippet
-from sicetnon.web.pages.asked import Asked, Length, Strength
-from sicetnon.web.pages.finding import Found
+from sicetnon.web.pages.ask_search import AskRequest, AskResult, Length, Strength
 
 Kind = Literal["for", "against", "neither"]
 KINDS: tuple[Kind, ...] = ("for", "against", "neither")
@@ -95,7 +93,7 @@ class Card:
         return at_sentence(self.address, shown, self.answer)
 
 
-def card(found: Found, place: int, asked: Asked) -> Card:
+def card_of(found: AskResult, place: int, asked: AskRequest) -> Card:
     """The answer at a place as a card; a passage is shown where it speaks of an aspect."""
     asked = replace(asked, q=found.question)
     answer = found.answers[place]
@@ -170,8 +168,8 @@ def _part(text: str, passage: ComparedPassage, aspect: str) -> tuple[Piece, ...]
     shown = folded[start:end]
     marks = _marks(shown, passage) if passage.answer.stance in ("FIRST", "SECOND") else ()
     before = [Piece("…\u00a0", False)] if start else []
-    behind = [Piece("\u00a0…", False)] if end < len(folded) else []
-    return (*before, *Snippet(shown, marks).pieces, *behind)
+    after = [Piece("\u00a0…", False)] if end < len(folded) else []
+    return (*before, *Snippet(shown, marks).pieces, *after)
 
 
 def _marks(text: str, passage: ComparedPassage) -> tuple[tuple[int, int], ...]:

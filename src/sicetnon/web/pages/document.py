@@ -1,24 +1,78 @@
-"""The page Document: the whole text, what stands beside it, and why it stands where it stands."""
+"""The pages of a document: its text and what stands beside it; the arguments against it."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated
 
-from sicetnon.library.answers import parts_of
-from sicetnon.library.index import Index
-from sicetnon.library.neighbours import neighbours
-from sicetnon.library.origin import Origin, name_of, origin_of
-from sicetnon.library.reading import ReadSentence, paragraphs
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import HTMLResponse, Response
+
+from sicetnon.app.document_view import ReadSentence, neighbours, paragraphs
+from sicetnon.app.index import Index
+from sicetnon.app.labels import Origin, name_of, origin_of, parts_of
+from sicetnon.app.reply import DocumentReplies, reply_to
 from sicetnon.records import PremiseStance, Record, claimed
 from sicetnon.text.printable import shortened
-from sicetnon.web.pages.asked import Asked, address_of
-from sicetnon.web.pages.cards import Card, card
-from sicetnon.web.pages.finding import Found
+from sicetnon.web.pages.ask_search import AskRequest, AskResult, address_of
+from sicetnon.web.pages.cards import Card, at_sentence, card_of
+from sicetnon.web.rendering import page_answer
+from sicetnon.web.state import Served, known
+
+router = APIRouter(include_in_schema=False)
+
+Identifier = Annotated[str, Query(alias="id", max_length=1000)]
 
 _BESIDE = 12
 _SHOWN_LETTERS = 160
 _STANCES: dict[PremiseStance | None, str] = {"PRO": "for", "CON": "against", None: ""}
+
+
+@router.get("/document", response_class=HTMLResponse)
+async def document(
+    served: Served, identifier: Identifier, wanted: Annotated[AskRequest, Depends()]
+) -> Response:
+    """The page Document: the whole text, and what stands beside it."""
+    question = served.question(wanted.q) if wanted.q.strip() else ""
+    wanted = replace(wanted, q=question)
+    shown = await served.on_index(
+        lambda index: document_page(index, known(index, identifier), question),
+        *("document", identifier, question),
+    )
+    found = await served.ask(question, wanted.n, "kept") if question else None
+    return await page_answer(
+        "document.html.jinja",
+        section="",
+        view=shown,
+        question=question,
+        card=found and place_of(identifier, found, wanted),
+        answers=wanted.address(),
+        reply=wanted.page("/reply", identifier),
+    )
+
+
+@router.get("/reply", response_class=HTMLResponse)
+async def reply(
+    served: Served, identifier: Identifier, wanted: Annotated[AskRequest, Depends()]
+) -> Response:
+    """The strongest arguments against a document."""
+    question = served.question(wanted.q) if wanted.q.strip() else ""
+    wanted = replace(wanted, q=question)
+    found = await served.on_index(
+        lambda index: reply_to(index, known(index, identifier), question),
+        *("reply to", identifier, question),
+    )
+    return await page_answer(
+        "reply.html.jinja",
+        section="",
+        question=question,
+        view=found,
+        replies=await asyncio.to_thread(shown_replies, found, question),
+        answers=wanted.address(),
+        address=wanted.page("/document", identifier),
+    )
 
 
 @dataclass(frozen=True)
@@ -103,7 +157,35 @@ def _beside(identifier: str, record: Record, question: str) -> Beside:
     )
 
 
-def place_of(identifier: str, found: Found, asked: Asked) -> Card | None:
-    """The document as an answer to a question; None where it is not among the answers."""
+def place_of(identifier: str, found: AskResult, asked: AskRequest) -> Card | None:
+    """The document as an answer to a question, or None if it is not among the answers."""
     ids = [answer.id for answer in found.answers]
-    return card(found, ids.index(identifier), asked) if identifier in ids else None
+    return card_of(found, ids.index(identifier), asked) if identifier in ids else None
+
+
+@dataclass(frozen=True)
+class ShownReply:
+    """An argument of the other side.
+
+    Attributes:
+        heading: The claim, title or first words of its document.
+        context: The address of its document's page at the sentence.
+    """
+
+    text: str
+    heading: str
+    origin: Origin
+    context: str
+
+
+def shown_replies(found: DocumentReplies, question: str) -> list[ShownReply]:
+    """Arguments against a document, as the page shows them."""
+    shown = []
+    for each in found.replies:
+        answer = each.reason.answer
+        address = address_of("/document", id=answer.id, q=question)
+        context = at_sentence(address, each.text, answer)
+        shown.append(
+            ShownReply(each.text, name_of(answer.record), origin_of(answer.record), context)
+        )
+    return shown

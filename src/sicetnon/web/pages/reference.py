@@ -8,8 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+
+from sicetnon.web.rendering import page_answer
+
+router = APIRouter(include_in_schema=False)
+
 Document = Mapping[str, Any]
 _JSON = "application/json"
+
+
+@router.get("/api", response_class=HTMLResponse)
+async def api(request: Request) -> Response:
+    """The page API: the OpenAPI document for people."""
+    said = request.app.openapi()
+    about = said["info"]["description"]
+    return await page_answer("api.html.jinja", section="", about=about, operations=operations(said))
 
 
 @dataclass(frozen=True)

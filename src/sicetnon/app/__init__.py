@@ -1,0 +1,1 @@
+"""The application that commands, pages and Python share: index, answers, briefs, replies."""

@@ -1,1 +1,0 @@
-"""The library for people: the index, answers, the sample."""
