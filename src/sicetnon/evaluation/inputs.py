@@ -295,7 +295,7 @@ class Qrels(Loaded):
 
 
 def load_qrels(source: Source, name: str | None = None) -> Qrels:
-    """Read judgments.
+    """Read judgments whole.
 
     The two orders of a pair of sentences are one document, if all documents are pairs: by the form
     of their ids (`…__PREMISE__3,…__CONC__1`), or in a file that is named after 2022 task 1, as
@@ -416,7 +416,7 @@ class _Columns:
 
 
 def load_run(source: Source, name: str | None = None) -> Run:
-    """Read a run.
+    """Read a run whole.
 
     Args:
         source: A path (gzip is fine, `-` is standard input), rankings, `{topic: {document:
@@ -572,7 +572,7 @@ _TOPIC_COLUMNS = (TOPIC, QUERY, ("objects",), ("description",), ("narrative",))
 
 
 def load_topics(source: TopicSource) -> list[Topic]:
-    """Read topics.
+    """Read topics whole.
 
     Args:
         source: A path of a topics.xml or of TIREx's queries.jsonl, an id or a dataset of
