@@ -14,8 +14,7 @@ import msgspec
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.formats.jsonarray import JsonArray
-from sicetnon.formats.jsontext import decode
+from sicetnon.formats.json_records import JsonArray, decode
 from sicetnon.records import Argument
 
 PORTALS = ("debateorg", "debatepedia", "debatewise", "idebate", "parliamentary")

@@ -14,7 +14,7 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.formats import argsme, datasets, entries, html, passages, processed, tirex, webpages
 from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import Reading, open_bytes, refuse_pipe
-from sicetnon.formats.jsontext import name_of
+from sicetnon.formats.json_records import name_of
 from sicetnon.formats.page_scores import SideFiles, side_files_in
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 from sicetnon.stopping import check_wanted

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.formats.passages import read_json_lines
+from sicetnon.formats.json_records import read_json_lines
 from sicetnon.formats.tables import check_header, read_table
 from sicetnon.records import Entry, PremiseStance
 

@@ -21,7 +21,7 @@ import msgspec
 from sicetnon.errors import DataError, counted
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.formats.jsontext import mended, strict_json
+from sicetnon.formats.json_records import mended, strict_json
 from sicetnon.formats.tables import check_header, read_table
 from sicetnon.records import Argument, ProcessedArgument, Sentence
 

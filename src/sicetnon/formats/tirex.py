@@ -10,7 +10,7 @@ import msgspec
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading, open_bytes
-from sicetnon.formats.passages import json_lines_in, read_json_lines
+from sicetnon.formats.json_records import json_lines_in, read_json_lines
 from sicetnon.records import Entry, Topic
 
 DOCUMENTS = "documents.jsonl"

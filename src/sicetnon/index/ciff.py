@@ -16,7 +16,7 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.ciff import CiffHeader, CiffReader, PostingsLists, write_ciff
 from sicetnon.formats.files import checksum
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.formats.jsontext import name_of
+from sicetnon.formats.json_records import name_of
 from sicetnon.index.documents import encode_record
 from sicetnon.index.folder import building, locked, next_segment, refuse_inside_index
 from sicetnon.index.forms import write_forms

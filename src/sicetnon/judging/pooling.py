@@ -14,7 +14,7 @@ from sicetnon.evaluation.runs import load_run
 from sicetnon.evaluation.sources import Sources, each_source
 from sicetnon.evaluation.topics import TopicSource, load_topics
 from sicetnon.formats.identifiers import all_pairs, check_identifier
-from sicetnon.formats.jsontext import name_of, whole_text
+from sicetnon.formats.json_records import name_of, whole_text
 from sicetnon.formats.runs import unordered
 from sicetnon.judging.scales import scales_of
 from sicetnon.judging.schema import Plan, create

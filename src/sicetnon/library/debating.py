@@ -15,7 +15,7 @@ import msgspec
 
 from sicetnon.arguments.claims import claim_of
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.jsontext import decode
+from sicetnon.formats.json_records import decode
 from sicetnon.library.index import Index
 from sicetnon.library.reply import Reply, checked_text, replies
 from sicetnon.records import said

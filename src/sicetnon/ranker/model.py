@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import read_all
-from sicetnon.formats.jsontext import decode
+from sicetnon.formats.json_records import decode
 from sicetnon.ranker.features import NAMES, Table
 from sicetnon.values import check_path
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from sicetnon.errors import counted
-from sicetnon.formats.jsontext import mended
+from sicetnon.formats.json_records import mended
 from sicetnon.records import Topic
 from sicetnon.services.remote import EndOfResults, Request, Service, UnusableAnswer
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.files import read_all, write_whole
-from sicetnon.formats.jsontext import decode
+from sicetnon.formats.json_records import decode
 from sicetnon.formats.limits import Limits
 from sicetnon.platforms import make_folder
 

@@ -13,7 +13,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from sicetnon._version import VERSION
 from sicetnon.errors import counted
-from sicetnon.formats.jsontext import mended
+from sicetnon.formats.json_records import mended
 from sicetnon.report.environment import environment
 from sicetnon.web.assets import assets
 from sicetnon.web.prefix import linked

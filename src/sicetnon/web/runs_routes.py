@@ -17,7 +17,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData, UploadFile
 
 from sicetnon.evaluation import load_topics
-from sicetnon.formats.jsontext import whole_text
+from sicetnon.formats.json_records import whole_text
 from sicetnon.report import sections_of
 from sicetnon.report.contents import bare_names
 from sicetnon.web.access import NEEDS_TOKEN, OwnSession, sessions_of

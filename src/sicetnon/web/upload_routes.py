@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Request
 from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import evaluate
 from sicetnon.evaluation.rules import ScoringRule
-from sicetnon.formats.jsontext import decode
+from sicetnon.formats.json_records import decode
 from sicetnon.validation import validate
 from sicetnon.web.fields import json_alone
 from sicetnon.web.problems import Problem, documented
