@@ -14,8 +14,8 @@ from sicetnon.cluster.annotating import annotate_on_cluster
 from sicetnon.cluster.changing import add_on_cluster
 from sicetnon.cluster.reader import ClusterReader
 from sicetnon.errors import UsageError
+from sicetnon.formats.corpora import memory_corpus
 from sicetnon.formats.entries import EntryFields
-from sicetnon.formats.memory import memory_corpus
 from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents

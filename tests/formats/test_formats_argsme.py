@@ -17,9 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import DataError
-from sicetnon.formats.argsme import portal_files, read_arguments
-from sicetnon.formats.files import Reading
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.entries import portal_files, read_arguments
+from sicetnon.formats.files import Limits, Reading
 from sicetnon.records import Argument, Premise
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ import urllib3
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.credentials import Credentials
 from sicetnon.errors import UsageError, needing
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import Limits
 from sicetnon.services.deadline import (
     FloodError,
     LimitedConnection,

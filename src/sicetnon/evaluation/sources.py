@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sicetnon.errors import DataError, UsageError
+from sicetnon.formats.corpora import is_gap
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.formats.memory import is_gap
 from sicetnon.records import Run
 from sicetnon.values import check_path
 

@@ -15,8 +15,7 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import CARRIAGE_RETURN, Reading, read_lines
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import CARRIAGE_RETURN, Limits, Reading, read_lines
 
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 _CURES = {

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, SicetnonError, UsageError
-from sicetnon.formats.resumable import ResumableFile
+from sicetnon.formats.files import ResumableFile
 from sicetnon.index.annotations import Annotator, packed
 from sicetnon.index.folder import LOG_SUFFIX, locked
 from sicetnon.index.manifest import (

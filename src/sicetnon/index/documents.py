@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sicetnon.formats.memory import is_gap
+from sicetnon.formats.corpora import is_gap
 from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
 
 RECORD_TYPES: dict[str, type[Record]] = {

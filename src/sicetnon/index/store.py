@@ -23,7 +23,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import Limits
 from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.joined import Joined
 from sicetnon.index.storage import (

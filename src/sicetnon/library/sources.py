@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sicetnon.errors import UsageError
-from sicetnon.formats.corpora import Corpus, open_corpus
+from sicetnon.formats.corpora import Corpus, Document, memory_corpus, open_corpus
 from sicetnon.formats.entries import EntryFields
-from sicetnon.formats.memory import Document, memory_corpus
 
 Source: TypeAlias = str | Path | Iterable[Document] | Iterable[Path]
 

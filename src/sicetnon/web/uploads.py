@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 from starlette.datastructures import UploadFile
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import Reading, open_bytes
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import Limits, Reading, open_bytes
 from sicetnon.text.printable import one_line, shortened
 from sicetnon.web.problems import Problem
 
