@@ -16,7 +16,7 @@ from sicetnon.index.identifier_writer import IdentifierWriter
 from sicetnon.index.offsets import write_offsets, write_sizes
 from sicetnon.index.storage import ArrayWriter, MappedArray, StoredFile
 from sicetnon.index.words import StoredWords, hash_all, write_hashes
-from sicetnon.text.plain_words import hash_word
+from sicetnon.text.words import hash_word
 
 modestly = settings(max_examples=100, derandomize=True, deadline=None)
 COLLIDING = ("8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ")

@@ -20,8 +20,8 @@ from sicetnon.terminal.answers import show_answers
 from sicetnon.terminal.console import console as terminal_console
 from sicetnon.terminal.progress import ProgressBar
 from sicetnon.terminal.tables import show_leaderboard
-from sicetnon.text.printable import one_line, print_paragraph, shortened
 from sicetnon.text.snippets import Snippet
+from sicetnon.text.unicode import one_line, print_paragraph, shortened
 
 WIDTHS = [60, 80, 120]
 TASK = "touche-2021-task-1"

@@ -24,7 +24,7 @@ from sicetnon.cluster.terms import MOST_CLAUSES
 from sicetnon.retrieval.clauses import Clause, Part
 from sicetnon.retrieval.scoring import FieldScore, Scoring
 from sicetnon.retrieval.weighting import BM25, DirichletLM, JelinekMercer, WeightingModel
-from sicetnon.text.stems import StemWords
+from sicetnon.text.analysis import StemWords
 
 _FIRST_CODE = 0x800000
 """The bits of the smallest number in single precision that has all of its digits."""

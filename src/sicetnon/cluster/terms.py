@@ -21,7 +21,7 @@ from sicetnon.retrieval.statistics import (
     weighted_occurrences,
 )
 from sicetnon.retrieval.term_postings import CountedPostings, TermPostings
-from sicetnon.text.stems import StemWords
+from sicetnon.text.analysis import StemWords
 
 MOST_CLAUSES = 900
 """Clauses of a query; the engine's usual limit is 1,024."""

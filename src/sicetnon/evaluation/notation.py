@@ -11,7 +11,7 @@ from typing import Any
 
 from sicetnon.errors import UsageError
 from sicetnon.evaluation.trec_measures import MEASURES, JudgedRanking, Parameters
-from sicetnon.text.printable import shortened
+from sicetnon.text.unicode import shortened
 
 EXAMPLES = "nDCG@5, P(rel=2)@10, AP, RR"
 _NAMES = {name.lower(): name for name in MEASURES}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sicetnon.evaluation.measures import parse_measure
 from sicetnon.evaluation.notation import read_notation
 from sicetnon.evaluation.scores import Score
-from sicetnon.text.printable import PLAIN_WIDTH, BreakableName, decimals, print_paragraph, printable
+from sicetnon.text.unicode import PLAIN_WIDTH, BreakableName, decimals, print_paragraph, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -80,7 +80,7 @@ _HEAD_BYTES = 1 << 16
 # of a file whose checksum is computed; a thread waits for the interpreter's lock at each piece
 _PIECE_BYTES = 1 << 24
 _LIST_START = re.compile(rb'\[|\{\s*("arguments"|$)')
-# the list behind other keys, all on one line: an answer of the args.me service
+# the list after other keys, all on one line: an answer of the args.me service
 _LIST_LATER = re.compile(rb'"arguments"\s*:\s*\[\s*\{[^\[]*"premises"')
 
 
@@ -302,7 +302,7 @@ _MEMORY_NAME = "documents"
 
 
 def memory_corpus(
-    documents: Iterable[Document], named: EntryFields, places: Iterable[int] | None = None
+    documents: Iterable[Document], named: EntryFields, positions: Iterable[int] | None = None
 ) -> Corpus:
     """A corpus of documents in memory, which is read once.
 
@@ -312,7 +312,7 @@ def memory_corpus(
         named: For dictionaries: the names of their fields. The id is found and all texts but links
             are indexed where they are not named; the other fields are kept beside them. If the
             documents are no list, the first 100 tell the fields, and later ones are warned of.
-        places: The numbers of the documents; from 0 when left out.
+        positions: The numbers of the documents; from 0 when left out.
 
     Raises:
         DataError: There is no document, or the named fields are missing.
@@ -330,23 +330,23 @@ def memory_corpus(
             f"found documents of type {kind.__name__}; expected dictionaries with {names}"
         )
     fields = named._replace(texts=known) if known else _fields_of_first(head, named)
-    numbers = itertools.count() if places is None else places
+    numbers = itertools.count() if positions is None else positions
     numbered = zip(numbers, itertools.chain(head, remaining), strict=False)
 
     seen = _filled_fields(head)
     may_lack = not is_list and not named.texts
 
     def read(_: Path | str, reading: Reading) -> Iterator[Record]:
-        for place, document in numbered:
+        for position, document in numbered:
             if may_lack and isinstance(document, Mapping):
-                _warn_of_texts(document, place, seen)
+                _warn_of_texts(document, position, seen)
             try:
-                record = _memory_record(document, place, fields, kind)
+                record = _memory_record(document, position, fields, kind)
                 if not named.texts and isinstance(record, Entry):
                     _refuse_other_fields(record, fields.texts)
                 yield record
             except ValueError as error:
-                reading.on_error(DataError(f"document {place} cannot be used: {error}"))
+                reading.on_error(DataError(f"document {position} cannot be used: {error}"))
 
     return Corpus(records, fields.texts, (_MEMORY_NAME,), read)
 
@@ -394,29 +394,29 @@ def _filled_fields(documents: Iterable[Document]) -> set[str]:
     return {name for row in rows for name, value in row.items() if value is not None}
 
 
-def _warn_of_texts(row: Mapping[str, Any], place: int, known: set[str]) -> None:
+def _warn_of_texts(row: Mapping[str, Any], position: int, known: set[str]) -> None:
     """Warn once of each field with texts that the first documents lack."""
     for name in row.keys() - known:
         if row[name] is not None:
             known.add(name)
             if are_texts([row[name]]):
                 warnings.warn(
-                    f"document {place} has a text {name!r}, which the first {LOOKED_AT} documents "
-                    "lack and which is not indexed; give a list of documents, or name the fields: "
-                    "fields=[…]",
+                    f"document {position} has a text {name!r}, which the first {LOOKED_AT} "
+                    "documents lack and which is not indexed; give a list of documents, or name "
+                    "the fields: fields=[…]",
                     stacklevel=2,
                 )
 
 
-def _memory_record(document: Document, place: int, fields: EntryFields, kind: type) -> Record:
+def _memory_record(document: Document, position: int, fields: EntryFields, kind: type) -> Record:
     if isinstance(document, str) and kind is str:
-        return Entry(str(place), {"text": document})
+        return Entry(str(position), {"text": document})
     if isinstance(document, Mapping) and issubclass(kind, Mapping):
         identifier = document.get(fields.id or "")
         # a column of a data frame with a gap holds whole numbers as floats
         if isinstance(identifier, numbers.Real) and math.floor(identifier) == identifier:
             document = {**document, str(fields.id): math.floor(identifier)}
-        return entry_of(document, fields, place)
+        return entry_of(document, fields, position)
     if not isinstance(document, str | Mapping) and type(document) is kind:
         check_identifier(document.id)
         return document
@@ -457,12 +457,12 @@ def read_processed(path: Path | str, reading: Reading | None = None) -> Iterator
     if not set(PROCESSED_COLUMNS) <= set(header):
         found = f"the columns {', '.join(header)[:200]}" if header else "an empty file"
         raise DataError(f"found {found}; expected {', '.join(PROCESSED_COLUMNS)}", path, 1)
-    places = [header.index(column) for column in PROCESSED_COLUMNS]
+    positions = [header.index(column) for column in PROCESSED_COLUMNS]
     for line, row in rows:
         try:
             if len(row) != len(header):
                 raise ValueError(f"found {counted(len(row), 'column')}; expected {len(header)}")
-            yield _processed_argument(*(row[place] for place in places))
+            yield _processed_argument(*(row[position] for position in positions))
         except ValueError as error:
             reading.on_error(DataError(f"the row cannot be used: {error}", path, line))
 

@@ -35,7 +35,7 @@ class EntryFields(NamedTuple):
 
     Attributes:
         texts: The fields whose texts are indexed.
-        id: The field with the id; None where a document's place is its id.
+        id: The field with the id, or None if a document's position is its id.
         stance: The field with the side: `PRO` or `for`, `CON` or `against`, in any case; empty
             where it is not known.
         claim: The field with the claim that the document is for or against.
@@ -63,13 +63,13 @@ def read_entries(
             reading.on_error(DataError(f"the record cannot be used: {error}", path, line))
 
 
-def entry_of(row: Mapping[str, Any], fields: EntryFields, place: int = 0) -> Entry:
+def entry_of(row: Mapping[str, Any], fields: EntryFields, position: int = 0) -> Entry:
     """An own document as a record.
 
     Raises:
         ValueError: It lacks its id or all of its texts, or holds another side or no text.
     """
-    identifier = row.get(fields.id) if fields.id else place
+    identifier = row.get(fields.id) if fields.id else position
     if isinstance(identifier, bool) or not isinstance(identifier, str | numbers.Integral):
         raise ValueError(f"found no id in {fields.id!r}")
     check_identifier(str(identifier))
@@ -122,9 +122,9 @@ def field_values(
     found: dict[str, list[Any]] = {}
     wanted = [*named.texts, *filter(None, named[1:])]
     known: set[str] = set()
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         is_complete = bool(named.texts) or (is_regular and all(found.values()))
-        if place >= LOOKED_AT and is_complete and all(name in found for name in wanted):
+        if position >= LOOKED_AT and is_complete and all(name in found for name in wanted):
             break
         for name, value in row.items():
             if name in known:
@@ -204,7 +204,7 @@ def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str
     line, header = next(rows, (1, []))
     check_header(header, path, line, delimiter)
     # pandas and R write a column of row numbers without a name
-    names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+    names = [name or f"column {position}" for position, name in enumerate(header, start=1)]
     for line, row in rows:
         if len(row) > len(header):
             hint = "; name the column of row names (in R: col.names = NA)"

@@ -130,7 +130,7 @@ class Reading:
         bytes_read: Bytes taken from the disk so far, over all files.
         chunk_bytes: Bytes of a file that are read at a time.
         limits: Limits on records and on what is unpacked; those of the environment when left out.
-        passes_over: A reader may ask it before each record, and leaves the record out when told to.
+        passes_over: A reader may call it before each record; if true, the record is left out.
     """
 
     on_error: Callable[[DataError], None] = _refuse
@@ -147,8 +147,8 @@ class DamagedGzipError(DataError):
 class _CountedFile(io.RawIOBase):
     """A binary file that reports how much was read from it, compressed or not."""
 
-    def __init__(self, file: BinaryIO, reading: Reading, *, is_kept: bool):
-        self._file, self._reading, self._is_kept = file, reading, is_kept
+    def __init__(self, file: BinaryIO, reading: Reading, *, stays_open: bool):
+        self._file, self._reading, self._stays_open = file, reading, stays_open
 
     def readable(self) -> bool:
         return True
@@ -160,7 +160,7 @@ class _CountedFile(io.RawIOBase):
         return size
 
     def close(self) -> None:
-        if not self._is_kept:
+        if not self._stays_open:
             self._file.close()
         super().close()
 
@@ -215,7 +215,7 @@ def open_packed(path: Path | str, reading: Reading) -> Iterator[io.BufferedReade
         raw = sys.stdin.buffer if is_standard else Path(path).open("rb")  # noqa: SIM115
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from None
-    read = _CountedFile(raw, reading, is_kept=is_standard)
+    read = _CountedFile(raw, reading, stays_open=is_standard)
     with io.BufferedReader(read, max(reading.chunk_bytes, _LEAST_CHUNK)) as counted:
         yield counted
 
@@ -276,7 +276,7 @@ def read_all(path: Path | str, reading: Reading | None = None) -> bytes:
     """The content of a file that is one record.
 
     Raises:
-        DataError: As `open_bytes`, and for content that is larger than a record may be.
+        DataError: The file cannot be read, or is larger than a record may be.
     """
     reading = reading or Reading()
     limits = reading.limits
@@ -293,7 +293,7 @@ def read_lines(
     """The lines of a UTF-8 text file with their numbers, from 1, without their line ends.
 
     Raises:
-        DataError: As `open_bytes` and `raw_lines`, and for bytes that are not UTF-8.
+        DataError: The file cannot be read, or a line is too long or no UTF-8.
     """
     reading = reading or Reading()
     with open_bytes(path, reading) as file:
@@ -310,7 +310,7 @@ def read_lines(
 
 
 def check_output(path: Path) -> None:
-    """Refuse to put a file in the place of a folder, a pipe or a device, or into no folder.
+    """Refuse an output that is a folder, a pipe or a device, or lies in no folder.
 
     Raises:
         OSError: It is one, or the folder is not there.
@@ -334,15 +334,14 @@ def checksum(path: Path, size: int | None = None) -> int:
 
 
 def write_whole(texts: Mapping[Path, str | bytes]) -> None:
-    """Write each text (or bytes) to its file, so that a reader finds it whole or as it was.
+    """Write each text (or bytes) to its file, atomically.
 
-    All are written beside their places first, and put there only when the last is on disk: a full
-    disk, a kill or a power cut loses nothing. The files are in their places, on disk, when the
-    call returns.
+    All are written to temporary files first, which are renamed only when the last is on disk: a
+    full disk, a kill or a power cut loses nothing. The files are on disk when the call returns.
 
     Raises:
-        OSError: A directory is missing, not writable, or full, or a place is taken by something
-            that is no file. No file has changed then.
+        OSError: A directory is missing, not writable, or full, or something that is no file
+            has one of the names. No file has changed then.
     """
     waiting: dict[Path, Path] = {}
     for path in texts:
@@ -474,11 +473,11 @@ class ResumableFile:
         self._log.flush()
         os.fsync(self._log.fileno())
 
-    def finish(self, place: Path) -> None:
-        """Move the file to its place, and delete the log."""
+    def finish(self, target: Path) -> None:
+        """Rename the file, and delete the log."""
         self.file.close()
-        self.path.replace(place)
-        sync_folder(place.parent)
+        self.path.replace(target)
+        sync_folder(target.parent)
         self._log_path.unlink()
 
     def close(self) -> None:
@@ -491,7 +490,7 @@ class ResumableFile:
 
 
 class ResumableOutput(ResumableFile):
-    """An output that is there whole or not at all; until then `NAME.part` grows beside its place.
+    """An atomic output: `NAME.part` grows beside it until it is complete.
 
     It is gzipped where its name ends in `.gz`, each step by itself.
 
@@ -500,22 +499,24 @@ class ResumableOutput(ResumableFile):
 
     Raises:
         UsageError: The output cannot be a file.
-        DataError, SicetnonError, OSError: As `ResumableFile`.
+        DataError: The output is damaged, or belongs to other work.
+        SicetnonError: Another process writes it.
+        OSError: It cannot be written.
     """
 
     def __init__(self, output: Path, work: Mapping[str, str]):
         self.name = output
         # the file that a link points to is replaced, not the link
-        self._place = place = Path(os.path.realpath(output))
-        if place.is_dir() or not place.parent.is_dir():
-            found = "a folder" if place.is_dir() else "no folder for it"
+        self._target = target = Path(os.path.realpath(output))
+        if target.is_dir() or not target.parent.is_dir():
+            found = "a folder" if target.is_dir() else "no folder for it"
             raise UsageError(f"{output}: found {found}; expected the name of a file to write")
-        part, log = (place.with_name(place.name + suffix) for suffix in (PART, LOG))
+        part, log = (target.with_name(target.name + suffix) for suffix in (PART, LOG))
         super().__init__(part, log, work)
 
     def write(self, data: bytes, records: int, input_sha256: str) -> None:
         """Append data, and make a checkpoint."""
-        self.append(gzip.compress(data, mtime=0) if self._place.suffix == ".gz" else data)
+        self.append(gzip.compress(data, mtime=0) if self._target.suffix == ".gz" else data)
         self.save(records, input_sha256)
 
     def other_input(self, source: str) -> DataError:
@@ -527,10 +528,10 @@ class ResumableOutput(ResumableFile):
         )
 
     def publish(self) -> None:
-        """Put the output in its place."""
+        """Rename the finished output."""
         if not self.last.items:
             self.write(b"", 0, "")
-        self.finish(self._place)
+        self.finish(self._target)
 
 
 def _checkpoints(lines: list[bytes]) -> list[Checkpoint]:

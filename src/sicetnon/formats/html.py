@@ -27,7 +27,7 @@ from sicetnon.errors import SicetnonError, needing
 from sicetnon.formats.files import Limits
 from sicetnon.platforms import is_cpu_limit, limit_cpu, limit_memory
 
-# below this the main content was hardly found, and the whole page is the better guess
+# below this the main content was hardly found, and all of the page is the better guess
 _LEAST_TEXT = 200
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 # resiliparse takes a <ul> less than four levels below <body> for a menu
@@ -267,7 +267,7 @@ class _HtmlProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def parse(self, html: Html) -> Parsed:
-        """As `parse_guarded`."""
+        """Parse HTML within the limits."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._process = _start(self._limits)
@@ -307,7 +307,7 @@ def _stop(process: subprocess.Popen[bytes]) -> int:
 
 
 def _exchange(process: subprocess.Popen[bytes], html: Html) -> Parsed | None:
-    """The answer of the process; None where the page has ended it."""
+    """The response of the process, or None if the page has ended it."""
     with contextlib.suppress(BrokenPipeError):
         _send(process.stdin, msgspec.msgpack.encode(html))
         data = _receive(process.stdout)
@@ -322,7 +322,7 @@ def _send(pipe: IO[bytes] | None, data: bytes) -> None:
 
 
 def _receive(pipe: IO[bytes] | None) -> bytes | None:
-    """The next message; None where the other side has ended."""
+    """The next message, or None if the other side has ended."""
     assert pipe is not None
     head = pipe.read(_LENGTH_BYTES)
     size = int.from_bytes(head)

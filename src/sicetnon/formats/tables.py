@@ -88,7 +88,7 @@ def check_header(
     delimiter: str = ",",
     wanted: Container[str] | None = None,
 ) -> None:
-    """As `check_separator`, and refuse a header that names a column twice.
+    """Refuse a header with another separator, or with a column twice.
 
     Args:
         header: The names of the columns.

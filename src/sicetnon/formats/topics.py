@@ -72,7 +72,7 @@ def _stream(file: BinaryIO, path: Path | str, reading: Reading) -> Iterator[Topi
     """The topics of a file; what is read is forgotten before the next topic."""
     source = _TopicBytes(file, path, reading.limits)
     above: list[Element] = []
-    inside = place = 0
+    inside = ordinal = 0
     for event, element in iterparse(cast(IO[bytes], source), ("start", "end")):
         if event == "start":
             above.append(element)
@@ -82,11 +82,11 @@ def _stream(file: BinaryIO, path: Path | str, reading: Reading) -> Iterator[Topi
             continue
         above.pop()
         if element.tag == "topic":
-            inside, place, source.size = inside - 1, place + 1, 0
-            yield _topic(element, place, path)
+            inside, ordinal, source.size = inside - 1, ordinal + 1, 0
+            yield _topic(element, ordinal, path)
         if not inside:
             (above or [element])[-1].clear()
-    if not place:
+    if not ordinal:
         raise DataError(f"found no topic in <{element.tag}>; expected {EXPECTED}", path)
 
 
@@ -104,10 +104,10 @@ class _TopicBytes:
         return data
 
 
-def _topic(element: Element, place: int, path: Path | str) -> Topic:
+def _topic(element: Element, ordinal: int, path: Path | str) -> Topic:
     number, title = _text(element, "number"), _text(element, "title")
     if number.split() != [number] or not number.isprintable():
-        raise DataError(f"topic {place} in the file has no <number>; expected {EXPECTED}", path)
+        raise DataError(f"topic {ordinal} in the file has no <number>; expected {EXPECTED}", path)
     if not title:
         raise DataError(f"topic {number} has no <title>; expected {EXPECTED}", path)
     objects = tuple(filter(None, (part.strip() for part in _text(element, "objects").split(","))))
@@ -141,7 +141,7 @@ def read_queries(path: Path | str) -> list[Topic]:
 
 
 def queries_in(file: BinaryIO, path: Path | str, reading: Reading) -> list[Topic]:
-    """As `read_queries`, from an open file."""
+    """The queries of an open `queries.jsonl` as topics."""
     topics: list[Topic] = []
     known: set[str] = set()
     lines = json_lines_in(file, path, _Query, EXPECTED_QUERY, reading, lambda each: str(each.qid))

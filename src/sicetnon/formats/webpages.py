@@ -360,7 +360,7 @@ class _Archive:
             block, boundary = b"", self._skip(size)
         else:
             block = self._read(size)
-        # what stands for lost bytes may be as long as they are
+        # the stand-in for lost bytes may have their length
         is_cut = self._position < end or any(end - size <= at < end for at in self._damages)
         if not is_cut and self._is_sound(block):
             return block, ""
@@ -490,8 +490,8 @@ class _Members(io.RawIOBase):
 
     def _fill(self) -> bool:
         data = self._read()
-        kept = self._packed[-_HISTORY:]
-        self._packed, self._at = kept + data, len(kept)
+        history = self._packed[-_HISTORY:]
+        self._packed, self._at = history + data, len(history)
         return bool(data)
 
     def _damage(self) -> bytes:
@@ -545,7 +545,7 @@ Unpacked = tuple[bytes, bool]
 def without_codings(data: bytes, codings: str, limits: Limits) -> bytes:
     """A body without its codings.
 
-    Crawlers undo codings and keep the header: a body that is text stays as it is. A body that is
+    Crawlers undo codings and keep the header: a body that is text stays unchanged. A body that is
     cut is unpacked up to the cut.
 
     Args:
@@ -656,7 +656,7 @@ _MAGIC = {GZIP_MAGIC: "gzip", _ZSTD_MAGIC: "zstd"}
 
 
 def _unchunked(data: bytes) -> bytes:
-    """The chunks without their sizes; a body that does not begin with a chunk stays as it is."""
+    """The chunks without their sizes; a body that does not begin with a chunk is unchanged."""
     chunks: list[bytes] = []
     position = 0
     while match := _CHUNK.match(data, position):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sicetnon.index.layout import FORM_NUMBERS, FORM_OFFSETS, STEMS
 from sicetnon.index.storage import StoredFile, damaged, ends_fit, write_array
 from sicetnon.index.words import StoredWords, write_words
-from sicetnon.text.stems import StemWords
+from sicetnon.text.analysis import StemWords
 from sicetnon.text.words import WordTable
 
 

@@ -18,8 +18,7 @@ from sicetnon.compiled import compiled
 from sicetnon.index.offsets import smallest_type, write_sizes
 from sicetnon.index.storage import ArrayWriter, StoredFile
 from sicetnon.index.words import hash_all, write_hashes
-from sicetnon.text.word_arrays import EMPTY
-from sicetnon.text.words import join
+from sicetnon.text.words import EMPTY, join
 
 _PREFIX = "ids"
 _FIRST_ROOM, _GROWTH = 1 << 10, 1.125

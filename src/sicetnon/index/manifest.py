@@ -14,9 +14,8 @@ from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.formats.files import write_whole
 from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.storage import REBUILD, StoredFile
-from sicetnon.text.analysis import Analysis
-from sicetnon.text.characters import SCANNER_VERSION
-from sicetnon.text.stems import STEMMERS
+from sicetnon.text.analysis import STEMMERS, Analysis
+from sicetnon.text.unicode import SCANNER_VERSION
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "sicetnon index", 4

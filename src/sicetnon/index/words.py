@@ -15,8 +15,7 @@ from sicetnon.compiled import compiled, prefetch
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.offsets import GROUP_BITS, StoredOffsets, write_offsets
 from sicetnon.index.storage import ArrayWriter, StoredFile, damaged, write_array
-from sicetnon.text.plain_words import HASH_PRIME, HASH_START, hash_words
-from sicetnon.text.words import WordTable, hash_word, join
+from sicetnon.text.words import HASH_PRIME, HASH_START, WordTable, hash_word, hash_words, join
 
 _LINE_BREAK = ord("\n")
 _BUCKET_WORDS = 16

@@ -22,9 +22,8 @@ from sicetnon.records import (
     WebPage,
     unprocessed,
 )
-from sicetnon.text.analysis import Analyzer
+from sicetnon.text.analysis import Analyzer, content_of
 from sicetnon.text.snippets import Snippet, snippet, words_of
-from sicetnon.text.stopwords import content_of
 
 SNIPPET_LENGTH = 300
 _NUMBERS = ("rank", "score")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sicetnon.formats.identifiers import argument_of, halves
 from sicetnon.records import ProcessedArgument, Record
+from sicetnon.text.analysis import content_of
 from sicetnon.text.snippets import Piece, snippet
-from sicetnon.text.stopwords import content_of
 
 if TYPE_CHECKING:
     from sicetnon.index.reader import IndexReader

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from sicetnon.text.printable import decimals, printable
+from sicetnon.text.unicode import decimals, printable
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BREAK = re.compile(r"(?<=[_+./,-])(?=\w)")

@@ -14,7 +14,7 @@ from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.library.wording import denies, guess, why
 from sicetnon.records import ComparativeStance, QuestionSide
 from sicetnon.terminal.console import print_origin
-from sicetnon.text.printable import print_paragraph, printable, shortened
+from sicetnon.text.unicode import print_paragraph, printable, shortened
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them

@@ -14,7 +14,7 @@ from sicetnon.judging.schema import Plan
 from sicetnon.judging.votes import DimensionAgreement, Disagreement, PoolProgress
 from sicetnon.records import Topic
 from sicetnon.terminal.console import show_facts
-from sicetnon.text.printable import BreakableName, decimals, one_line, print_paragraph
+from sicetnon.text.unicode import BreakableName, decimals, one_line, print_paragraph
 
 
 def show_progress(plan: Plan, progress: PoolProgress, screen: Console) -> None:

@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator
 
-from sicetnon.text.printable import one_line
+from sicetnon.text.unicode import one_line
 
 
 class _Lines(logging.Handler):

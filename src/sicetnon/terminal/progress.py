@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from sicetnon.text.printable import printable
+from sicetnon.text.unicode import printable
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sicetnon.terminal.console import print_origin
-from sicetnon.text.printable import print_paragraph, printable, shortened
+from sicetnon.text.unicode import print_paragraph, printable, shortened
 
 if TYPE_CHECKING:
     from sicetnon.library.reply import Reply

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from sicetnon.errors import counted
 from sicetnon.evaluation.leaderboard import Leaderboard, Place, Row
-from sicetnon.text.printable import BreakableName, decimals, print_paragraph, printable
+from sicetnon.text.unicode import BreakableName, decimals, print_paragraph, printable
 
 
 def show_leaderboard(board: Leaderboard, screen: Console) -> None:

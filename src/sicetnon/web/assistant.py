@@ -21,7 +21,7 @@ from sicetnon.library.brief import brief
 from sicetnon.library.index import Index
 from sicetnon.library.reasons import side_of
 from sicetnon.library.searching import checked_objects
-from sicetnon.text.printable import one_line, printable, shortened
+from sicetnon.text.unicode import one_line, printable, shortened
 from sicetnon.web.assistant_route import PATH
 from sicetnon.web.problems import Problem
 from sicetnon.web.state import State, known

@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 
 from sicetnon.library.index import Index
-from sicetnon.text.printable import one_line
+from sicetnon.text.unicode import one_line
 from sicetnon.web.desk import Desk
 from sicetnon.web.metrics import Metrics
 from sicetnon.web.pages.examples import examples

@@ -10,7 +10,7 @@ from starlette.datastructures import UploadFile
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Limits, Reading, open_bytes
-from sicetnon.text.printable import one_line, shortened
+from sicetnon.text.unicode import one_line, shortened
 from sicetnon.web.problems import Problem
 
 _LONGEST_NAME = 60

@@ -10,7 +10,7 @@ from sicetnon.arguments.side.statements import is_name
 from sicetnon.errors import counted
 from sicetnon.library.suggestions import Suggestions
 from sicetnon.library.wording import guess
-from sicetnon.text.printable import shortened
+from sicetnon.text.unicode import shortened
 from sicetnon.web.pages.asked import MOST, PAGE, Asked, address_of
 from sicetnon.web.pages.bars import Bar, bars
 from sicetnon.web.pages.cards import KINDS, Card, Kind, card

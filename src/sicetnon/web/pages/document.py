@@ -11,7 +11,7 @@ from sicetnon.library.neighbours import neighbours
 from sicetnon.library.origin import Origin, name_of, origin_of
 from sicetnon.library.reading import ReadSentence, paragraphs
 from sicetnon.records import PremiseStance, Record, claimed
-from sicetnon.text.printable import shortened
+from sicetnon.text.unicode import shortened
 from sicetnon.web.pages.asked import Asked, address_of
 from sicetnon.web.pages.cards import Card, card
 from sicetnon.web.pages.finding import Found
