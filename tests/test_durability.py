@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sicetnon import cli
-from sicetnon.formats.resumable import ResumableOutput
+from sicetnon.formats.files import ResumableOutput
 from sicetnon.uva.parameters import LearnedParameters, ModelCard, write_parameters
 from support.command_line import TASK
 from support.corpus_files import lines, put

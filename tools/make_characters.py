@@ -12,7 +12,7 @@ import sys
 import unicodedata
 from pathlib import Path
 
-from sicetnon.text.characters import LAST_POINT, SCANNER_VERSION, UNICODE_VERSION, classify
+from sicetnon.text.unicode import LAST_POINT, SCANNER_VERSION, UNICODE_VERSION, classify
 
 FOLDER = Path(__file__).parent.parent / "src" / "sicetnon" / "text" / "data"
 

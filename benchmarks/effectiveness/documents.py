@@ -33,8 +33,7 @@ from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.evaluation import load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
 from sicetnon.folders import cache_folder
-from sicetnon.formats.corpora import KINDS, Corpus
-from sicetnon.formats.passages import read_passages
+from sicetnon.formats.corpora import KINDS, Corpus, read_passages
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index

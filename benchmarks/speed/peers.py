@@ -331,7 +331,7 @@ class SicEtNon(Peer):
 
     @staticmethod
     def _share_stop_words() -> None:
-        from sicetnon.text.stopwords import STOP_LISTS
+        from sicetnon.text.analysis import STOP_LISTS
 
         STOP_LISTS["benchmark"] = frozenset(STOP_WORDS)
 

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from sicetnon._version import VERSION
 from sicetnon.commands import add_output_options
 from sicetnon.errors import SicetnonError, TerminatedError
-from sicetnon.text.printable import one_line, printable
+from sicetnon.text.unicode import one_line, printable
 
 COMMANDS = {
     "search": "answer a question in the terminal",

@@ -16,7 +16,7 @@ import pytest
 
 from sicetnon.arguments.model.classifiers import Comparison, Quality, Stance
 from sicetnon.arguments.side.classifier import Side
-from sicetnon.formats import resumable
+from sicetnon.formats.files import LOG, PART
 from support.annotate_commands import RECORDS, annotate, check_tidy, command, read, write
 
 
@@ -237,4 +237,4 @@ class TestBadInput:
 
 
 def test_parts_are_named_after_the_output() -> None:
-    assert (resumable.PART, resumable.LOG) == (".part", ".part-log")
+    assert (PART, LOG) == (".part", ".part-log")

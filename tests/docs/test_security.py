@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import Limits
 from support.documentation import ROOT
 
 

@@ -9,21 +9,16 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
-import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import DataError
-from sicetnon.formats import jsonarray
-from sicetnon.formats.argsme import portal_files, read_arguments
-from sicetnon.formats.files import Reading
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.entries import portal_files, read_arguments
+from sicetnon.formats.files import Limits, Reading
 from sicetnon.records import Argument, Premise
 
 ROOT = Path(__file__).parents[2]
@@ -156,9 +151,9 @@ def test_streaming_equals_parsing_at_any_chunk_border(
     outer = found if bare else before | {"arguments": found} | after | {"arguments": found}
     text = json.dumps(outer, indent=indent, ensure_ascii=plain_ascii)
     parsed = json.loads(text)
-    with tempfile.NamedTemporaryFile() as file, mock.patch.object(jsonarray, "CHUNK_BYTES", chunk):
+    with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_text(text, "utf-8")
-        streamed = list(read_arguments(file.name))
+        streamed = list(read_arguments(file.name, Reading(chunk_bytes=chunk)))
     assert streamed == [record(item) for item in (parsed if bare else parsed["arguments"])]
 
 
@@ -354,26 +349,3 @@ def test_the_official_corpus_is_read_whole(portal: str) -> None:
     checksum = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:16]
     ends = (ids[0], ids[-1]) if ids else (None, None)
     assert (len(ids), *ends, checksum) == OFFICIAL[portal]
-
-
-@settings(max_examples=300, derandomize=True, deadline=None)
-@given(
-    text=st.text('{}[]"\\,: ka1', max_size=40),
-    cuts=st.lists(st.integers(0, 40), max_size=4).map(sorted),
-    depth=st.sampled_from([1, -1]),
-)
-@example(text='{"k":"\\\\", "ka": [{"a": "}"}, {}]}', cuts=[7], depth=-1)
-@example(text='{"k\\a": [{}]}', cuts=[4], depth=-1)
-def test_both_ways_of_scanning_give_the_same(text: str, cuts: list[int], depth: int) -> None:
-    data, key = np.frombuffer(text.encode(), np.uint8), np.frombuffer(b"ka", np.uint8)
-    kernel: Any = jsonarray._scan
-    found = []
-    for way in (kernel.plain, kernel.dispatcher):
-        state = np.array([0, 0, 0, depth, -1, -1], dtype=np.int64)
-        spans, places = [], [0, *cuts, len(data)]
-        for start, end in pairwise(places):
-            part = np.zeros((len(data) // 2 + 1, 2), dtype=np.int64)
-            count = way(data[start:end], key, state, part, start) if end > start else 0
-            spans.append((part[:count].tolist(), state.tolist()))
-        found.append(spans)
-    assert found[0] == found[1]

@@ -15,11 +15,16 @@ import pytest
 from sicetnon.app.index import Index
 from sicetnon.cli import main
 from sicetnon.errors import DataError, MissingExtraError, UsageError
-from sicetnon.formats.corpora import Corpus, open_corpus
-from sicetnon.formats.datasets import load_dataset, read_dataset, to_record
+from sicetnon.formats.corpora import (
+    PROCESSED_COLUMNS,
+    Corpus,
+    load_dataset,
+    open_corpus,
+    read_dataset,
+    to_record,
+)
 from sicetnon.formats.entries import EntryFields
 from sicetnon.formats.files import Reading
-from sicetnon.formats.processed import COLUMNS
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Sentence
 from support.corpus_files import PASSAGE, PREMISES, lines, put, row, table
 
@@ -37,6 +42,9 @@ def texts(corpus: Corpus) -> list[tuple[str, ...]]:
     return [corpus.texts(item) for file in corpus.files for item in corpus.read(file, reading)]
 
 
+REVERSED = table(row(), columns=reversed(PROCESSED_COLUMNS))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "records", "fields", "first"),
     [
@@ -46,7 +54,7 @@ def texts(corpus: Corpus) -> list[tuple[str, ...]]:
         ("d.json", ONE_LINE, "arguments", TEXTS, ("c", "p", "t")),
         ("e.json.gz", PRETTY, "arguments", TEXTS, ("c", "p", "t")),
         ("f.csv", table(row(id="a")), "processed", TEXTS, ("c, é", PREMISES[0]["text"], "t")),
-        ("g.csv.gz", "\ufeff" + table(row(), columns=reversed(COLUMNS)), "processed", TEXTS, None),
+        ("g.csv.gz", f"\ufeff{REVERSED}", "processed", TEXTS, None),
         ("h.jsonl", lines(PASSAGE), "passages", ("contents",), ("one\u2028line",)),
         ("i.jsonl.gz", lines(PASSAGE), "passages", ("contents",), ("one\u2028line",)),
         ("j.jsonl", lines({"docno": "d", "text": "t"}), "entries", ("text",), ("t",)),

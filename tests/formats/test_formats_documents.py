@@ -11,11 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import DataError
+from sicetnon.formats.corpora import (
+    PROCESSED_COLUMNS,
+    read_documents,
+    read_passages,
+    read_processed,
+)
 from sicetnon.formats.entries import EntryFields, read_entries
 from sicetnon.formats.files import Reading
-from sicetnon.formats.passages import read_passages
-from sicetnon.formats.processed import COLUMNS, read_processed
-from sicetnon.formats.tirex import read_documents, read_queries
+from sicetnon.formats.topics import read_queries
 from sicetnon.records import Argument, Entry, Passage, Premise, ProcessedArgument, Sentence, Topic
 from support.corpus_files import EMPTY_PASSAGE, PASSAGE, PREMISES, SENTENCES, lines, put, row, table
 
@@ -35,7 +39,7 @@ EXPECTED = ProcessedArgument(
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])
-@pytest.mark.parametrize("columns", [COLUMNS, ("more", *reversed(COLUMNS))])
+@pytest.mark.parametrize("columns", [PROCESSED_COLUMNS, ("more", *reversed(PROCESSED_COLUMNS))])
 def test_processed_rows_become_arguments(
     name: str, columns: tuple[str, ...], tmp_path: Path
 ) -> None:

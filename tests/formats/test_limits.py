@@ -14,13 +14,10 @@ import pytest
 from robustness import bombs
 from sicetnon.arguments.model.file_annotation import annotate_file
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.argsme import read_arguments
-from sicetnon.formats.files import Reading, open_bytes
-from sicetnon.formats.html import Html
-from sicetnon.formats.html_process import parse_guarded
-from sicetnon.formats.limits import Limits
-from sicetnon.formats.passages import read_passages
-from sicetnon.formats.processed import read_processed
+from sicetnon.formats.corpora import read_passages, read_processed
+from sicetnon.formats.entries import read_arguments
+from sicetnon.formats.files import Limits, Reading, open_bytes
+from sicetnon.formats.html import Html, parse_guarded
 from sicetnon.formats.qrels import read_qrels
 from sicetnon.formats.runs import read_run
 from sicetnon.formats.tables import read_table

@@ -12,10 +12,8 @@ import pytest
 import zstandard
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import Reading
-from sicetnon.formats.limits import Limits
-from sicetnon.formats.warc import http_response, read_warc
-from sicetnon.formats.webpages import read_web_pages
+from sicetnon.formats.files import Limits, Reading
+from sicetnon.formats.webpages import http_response, read_warc, read_web_pages
 
 brotli = pytest.importorskip("brotli")
 pytest.importorskip("resiliparse")

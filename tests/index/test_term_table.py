@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sicetnon.index.array_files import ArrayWriter, MappedArray, StoredFile
+from sicetnon.index.identifier_writer import IdentifierWriter
 from sicetnon.index.term_table import (
     IdentifierWriter,
     StoredWords,
@@ -21,7 +22,8 @@ from sicetnon.index.term_table import (
     write_offsets,
     write_sizes,
 )
-from sicetnon.text.plain_words import hash_word
+from sicetnon.index.words import StoredWords, hash_all, write_hashes
+from sicetnon.text.words import hash_word
 
 modestly = settings(max_examples=100, derandomize=True, deadline=None)
 COLLIDING = ("8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ")

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from sicetnon.arguments.side.classifier import Side
 from sicetnon.cli import main
 from sicetnon.errors import BrokenIndexError
-from sicetnon.formats.argsme import read_arguments
 from sicetnon.formats.corpora import open_corpus
+from sicetnon.formats.entries import read_arguments
 from sicetnon.formats.runs import read_run
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index

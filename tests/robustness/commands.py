@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sicetnon import cli
 from sicetnon.errors import SicetnonError
-from sicetnon.text.printable import one_line
+from sicetnon.text.unicode import one_line
 
 LONGEST_MESSAGE = 4000
 

@@ -21,14 +21,11 @@ from sicetnon.arguments.model.encoder import DebateEncoder
 from sicetnon.errors import SicetnonError
 from sicetnon.evaluation.inputs import load_qrels, load_run
 from sicetnon.formats.argquality import read_quality
-from sicetnon.formats.argsme import read_arguments
-from sicetnon.formats.corpora import open_corpus
+from sicetnon.formats.corpora import open_corpus, read_documents, read_passages, read_processed
+from sicetnon.formats.entries import read_arguments
 from sicetnon.formats.files import Reading
 from sicetnon.formats.page_scores import SideFiles
-from sicetnon.formats.passages import read_passages
-from sicetnon.formats.processed import read_processed
-from sicetnon.formats.tirex import read_documents, read_queries
-from sicetnon.formats.topics import read_topics
+from sicetnon.formats.topics import read_queries, read_topics
 from sicetnon.index.manifest import read_manifest, recorded_analysis
 from sicetnon.services.http import ResponseCache
 from sicetnon.uva.parameters import read_parameters

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sicetnon.formats.processed import COLUMNS
+from sicetnon.formats.corpora import PROCESSED_COLUMNS
 
 PREMISES = [{"text": 'It\'s "so",\nthey say', "stance": "CON", "annotations": []}]
 SENTENCES = [
@@ -31,7 +31,7 @@ def row(**changes: str) -> dict[str, str]:
     } | changes
 
 
-def table(*rows: dict[str, str], columns: Iterable[str] = COLUMNS) -> str:
+def table(*rows: dict[str, str], columns: Iterable[str] = PROCESSED_COLUMNS) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), lineterminator="\n", extrasaction="ignore")
     writer.writeheader()

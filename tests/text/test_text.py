@@ -17,10 +17,20 @@ from hypothesis import strategies as st
 
 from sicetnon.errors import UsageError
 from sicetnon.text import analysis as analysis_module
-from sicetnon.text import stopwords
 from sicetnon.text import words as words_module
-from sicetnon.text.analysis import ANALYSES, DEFAULT_ANALYSIS, Analysis, encode, named_analysis
-from sicetnon.text.characters import (
+from sicetnon.text.analysis import (
+    ANALYSES,
+    DEFAULT_ANALYSIS,
+    STEMMERS,
+    STOP_LISTS,
+    Analysis,
+    encode,
+    named_analysis,
+    stemmer,
+    stemmer_version,
+    stop_list,
+)
+from sicetnon.text.unicode import (
     IDEOGRAPH,
     LAST_POINT,
     LETTER,
@@ -32,15 +42,11 @@ from sicetnon.text.characters import (
     classify,
     fold,
 )
-from sicetnon.text.compiled_words import CompiledWords
-from sicetnon.text.plain_words import PlainWords
-from sicetnon.text.stems import STEMMERS, stemmer, stemmer_version
-from sicetnon.text.stopwords import STOP_LISTS, stop_list
-from sicetnon.text.words import MAX_WORD_BYTES, WordTable, join
+from sicetnon.text.words import MAX_WORD_BYTES, CompiledWordTable, DictWordTable, WordTable, join
 
 modestly = settings(max_examples=150, derandomize=True)
-Table = WordTable | PlainWords | CompiledWords
-TABLES: list[type[Table]] = [PlainWords, CompiledWords]
+Table = WordTable | DictWordTable | CompiledWordTable
+TABLES: list[type[Table]] = [DictWordTable, CompiledWordTable]
 each_table = pytest.mark.parametrize("kind", TABLES)
 
 
@@ -466,7 +472,7 @@ def test_a_signature_tells_versions_and_words(monkeypatch: pytest.MonkeyPatch) -
     known.append(analysis.signature())
     monkeypatch.setattr(analysis_module, "SCANNER_VERSION", 10**6)
     known.append(analysis.signature())
-    monkeypatch.setitem(stopwords.STOP_LISTS, "lucene", STOP_LISTS["lucene"] | {"more"})
+    monkeypatch.setitem(analysis_module.STOP_LISTS, "lucene", STOP_LISTS["lucene"] | {"more"})
     known.append(analysis.signature())
     assert all(known[i] != known[j] for i in range(4) for j in range(i))
 

@@ -27,9 +27,8 @@ from sicetnon.records import (
     title_of,
     unprocessed,
 )
-from sicetnon.text.analysis import Analyzer
+from sicetnon.text.analysis import Analyzer, content_of
 from sicetnon.text.snippets import Snippet, snippet, words_of
-from sicetnon.text.stopwords import content_of
 
 if TYPE_CHECKING:
     from sicetnon.arguments.side.classifier import SideAnswer

@@ -17,7 +17,7 @@ from sicetnon.app.index import Index
 from sicetnon.app.reply import Reply, checked_text, replies
 from sicetnon.arguments.claims import claim_of
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.jsontext import decode
+from sicetnon.formats.json_records import decode
 from sicetnon.records import said
 
 Role = Literal["user", "assistant"]

@@ -16,8 +16,8 @@ from sicetnon.arguments.attribution import doubts
 from sicetnon.formats.entries import is_link
 from sicetnon.pairs.sentences import is_candidate, strength
 from sicetnon.records import Argument, WebPage, unprocessed
+from sicetnon.text.analysis import stop_list
 from sicetnon.text.sentences import sentences
-from sicetnon.text.stopwords import stop_list
 
 Reals = NDArray[np.float64]
 TakenSide = Literal["FOR", "AGAINST"]

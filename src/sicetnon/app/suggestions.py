@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from sicetnon.app.index import Index
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.index.segment import Segment
+from sicetnon.text.analysis import stop_list
 from sicetnon.text.snippets import words_of
-from sicetnon.text.stopwords import stop_list
 
 _SHORTEST_WORD, _LONGEST_WORD = 4, 24
 _MOST_WORDS = 30

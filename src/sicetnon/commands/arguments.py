@@ -137,7 +137,7 @@ def warn_of_pairs(say: Callable[[str], None], name: str, differing: int) -> None
 
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
-    from sicetnon.text.printable import json_text
+    from sicetnon.text.unicode import json_text
 
     print(json_text(value, indent=1))  # noqa: T201
 

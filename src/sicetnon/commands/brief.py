@@ -66,7 +66,7 @@ def _brief(options: argparse.Namespace) -> None:
 
 
 def _text(made: Brief, chosen: str) -> str:
-    from sicetnon.text.printable import json_text, printable
+    from sicetnon.text.unicode import json_text, printable
 
     if chosen == "json":
         return json_text(made.as_json(), indent=1) + "\n"

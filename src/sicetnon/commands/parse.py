@@ -22,7 +22,7 @@ def _parse(options: argparse.Namespace) -> None:
     import msgspec
 
     from sicetnon.arguments.comparative.questions import parse_question
-    from sicetnon.text.printable import json_text
+    from sicetnon.text.unicode import json_text
 
     question = parse_question(" ".join(options.question))
     print(json_text(msgspec.to_builtins(question)))  # noqa: T201

@@ -86,7 +86,7 @@ def _train_ranker(options: argparse.Namespace) -> None:
     if options.others or options.encoder or not options.entities:
         raise UsageError("--others, --encoder and --no-entities do not go with ranker")
     from sicetnon.cluster.location import open_index
-    from sicetnon.formats.jsontext import name_of
+    from sicetnon.formats.json_records import name_of
     from sicetnon.formats.topics import read_topics
     from sicetnon.ranker.training import Examples, labels_of, train_ranker
     from sicetnon.tasks.touche_2020_task_1 import TASK

@@ -3,7 +3,7 @@
 Lin, Mackenzie, Kamphuis, Macdonald, Mallia, Siedlaczek, Trotman and de Vries, "Supporting
 Interoperability Between Open-Source Search Engines with the Common Index File Format", SIGIR 2020.
 
-A file is a header, then postings lists, then document records, each a protobuf message behind its
+A file is a header, then postings lists, then document records, each a protobuf message after its
 length. A posting holds the gap to the document before, and the term's frequency. Messages are read
 and written here as bytes: numbers of seven bits a byte, fields by number. A postings list is one
 long row of such numbers, which numpy decodes at once.
@@ -86,7 +86,7 @@ class CiffReader:
     """
 
     def __init__(self, path: Path):
-        self._path, self._place = path, 0
+        self._path, self._position = path, 0
         if path.exists() and not path.is_file():
             # to open a named pipe waits for another program
             raise DataError("is no regular file; expected a CIFF file", path)
@@ -127,8 +127,10 @@ class CiffReader:
             if (found := self._count(fields, 1, what)) != number:
                 raise self._damaged(f"{what} is of document {found:,}; expected their order")
             yield self._text(fields, 2, what).decode(), self._count(fields, 3, what)
-        if self._place < len(self._data):
-            raise self._damaged(f"{len(self._data) - self._place:,} bytes follow the last record")
+        if self._position < len(self._data):
+            raise self._damaged(
+                f"{len(self._data) - self._position:,} bytes follow the last record"
+            )
 
     def _header(self) -> CiffHeader:
         fields, _ = self._fields(self._message("the header"), "the header")
@@ -148,43 +150,43 @@ class CiffReader:
         )  # fmt: skip
 
     def _message(self, what: str) -> bytes:
-        size, self._place = self._varint(self._data, self._place, what)
-        end = self._place + size
+        size, self._position = self._varint(self._data, self._position, what)
+        end = self._position + size
         if end > len(self._data):
             raise self._damaged(f"{what} is cut short")
-        message = self._data[self._place : end]
-        self._place = end
+        message = self._data[self._position : end]
+        self._position = end
         return message
 
     def _fields(self, message: bytes, what: str) -> tuple[dict[int, int | float | bytes], int]:
         """The fields of a message up to its first posting, and where that begins."""
         found: dict[int, int | float | bytes] = {}
-        place = 0
-        while place < len(message) and message[place] != _POSTING:
-            key, place = self._varint(message, place, what)
+        position = 0
+        while position < len(message) and message[position] != _POSTING:
+            key, position = self._varint(message, position, what)
             number, kind = key >> 3, key & 7
             if kind == _VARINT:
-                found[number], place = self._varint(message, place, what)
-            elif kind == _FIXED and place + 8 <= len(message):
-                found[number] = struct.unpack_from("<d", message, place)[0]
-                place += 8
+                found[number], position = self._varint(message, position, what)
+            elif kind == _FIXED and position + 8 <= len(message):
+                found[number] = struct.unpack_from("<d", message, position)[0]
+                position += 8
             elif kind == _BYTES:
-                size, place = self._varint(message, place, what)
-                found[number] = message[place : place + size]
-                place += size
+                size, position = self._varint(message, position, what)
+                found[number] = message[position : position + size]
+                position += size
             else:
-                place = len(message) + 1
-        if place > len(message):
+                position = len(message) + 1
+        if position > len(message):
             raise self._damaged(f"{what} is no protobuf message")
-        return found, place
+        return found, position
 
-    def _varint(self, data: bytes | mmap.mmap, place: int, what: str) -> tuple[int, int]:
+    def _varint(self, data: bytes | mmap.mmap, position: int, what: str) -> tuple[int, int]:
         value = 0
-        for count in range(min(_MOST_HEADER, len(data) - place)):
-            byte = data[place + count]
+        for count in range(min(_MOST_HEADER, len(data) - position)):
+            byte = data[position + count]
             value |= (byte & _SEVEN_BITS) << 7 * count
             if byte < _MORE:
-                return value, place + count + 1
+                return value, position + count + 1
         raise self._damaged(f"{what} is cut short")
 
     def _count(self, fields: dict[int, int | float | bytes], number: int, what: str) -> int:
@@ -236,7 +238,7 @@ def write_ciff(
     lists: Iterable[PostingsLists],
     documents: Iterable[tuple[str, int]],
 ) -> None:
-    """Write a file, whole or not at all.
+    """Write a file, atomically.
 
     Args:
         path: The file.
@@ -245,7 +247,7 @@ def write_ciff(
         documents: The id and the length of each document.
 
     Raises:
-        OSError: The disk is full or not writable, or a folder, a pipe or a device is in its place.
+        OSError: The disk is full or not writable, or the file is a folder, a pipe or a device.
     """
     check_output(path)
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
@@ -286,28 +288,31 @@ def _encoded_lists(lists: PostingsLists) -> Iterator[bytes]:
     _put(data, starts + 3, gaps, gap_sizes)
     data[starts + 3 + gap_sizes] = _FREQUENCY
     _put(data, starts + 4 + gap_sizes, lists.frequencies, sizes)
-    places = np.append(starts, len(data))[np.append(0, ends)].tolist()
+    positions = np.append(starts, len(data))[np.append(0, ends)].tolist()
     occurrences = np.append(0, np.cumsum(lists.frequencies))[np.append(0, ends)]
-    for place, term in enumerate(lists.terms):
-        count, total = int(lists.counts[place]), int(occurrences[place + 1] - occurrences[place])
+    for position, term in enumerate(lists.terms):
+        count, total = (
+            int(lists.counts[position]),
+            int(occurrences[position + 1] - occurrences[position]),
+        )
         head = _bytes(1, term) + _number(2, count) + _number(3, total)
-        yield head + data[places[place] : places[place + 1]].tobytes()
+        yield head + data[positions[position] : positions[position + 1]].tobytes()
 
 
 def _varints(data: NDArray[np.uint8]) -> NDArray[np.int64] | None:
-    """All numbers in some bytes; None where one is cut short or too large."""
+    """All numbers in some bytes, or None if one is cut short or too large."""
     ends = np.flatnonzero(data < _MORE)
     if len(data) and (not len(ends) or ends[-1] != len(data) - 1):
         return None
     begins = np.append(-1, ends[:-1]) + 1 if len(ends) else ends
     sizes = ends - begins + 1
     values = (data[begins] & _SEVEN_BITS).astype(np.int64)
-    for place in range(1, int(sizes.max(initial=0))):
-        if place == _MOST_BYTES:
+    for position in range(1, int(sizes.max(initial=0))):
+        if position == _MOST_BYTES:
             return None
-        longer = np.flatnonzero(sizes > place)
-        more = (data[begins[longer] + place] & _SEVEN_BITS).astype(np.int64)
-        values[longer] |= more << 7 * place
+        longer = np.flatnonzero(sizes > position)
+        more = (data[begins[longer] + position] & _SEVEN_BITS).astype(np.int64)
+        values[longer] |= more << 7 * position
     return values
 
 
@@ -325,10 +330,10 @@ def _put(
     values: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> None:
-    for place in range(int(sizes.max(initial=0))):
-        here = np.flatnonzero(sizes > place)
-        more = np.where(sizes[here] > place + 1, _MORE, 0)
-        data[starts[here] + place] = (values[here] >> 7 * place) & _SEVEN_BITS | more
+    for position in range(int(sizes.max(initial=0))):
+        here = np.flatnonzero(sizes > position)
+        more = np.where(sizes[here] > position + 1, _MORE, 0)
+        data[starts[here] + position] = (values[here] >> 7 * position) & _SEVEN_BITS | more
 
 
 def _with_first_gap(postings: bytes) -> bytes:

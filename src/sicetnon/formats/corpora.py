@@ -1,22 +1,63 @@
-"""A corpus from a directory, from files, or from an id of ir_datasets."""
+"""Corpora: a directory, files, an id of ir_datasets, or documents in memory."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import hashlib
 import itertools
+import json
+import math
+import numbers
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
-from sicetnon.errors import DataError, UsageError
-from sicetnon.formats import argsme, datasets, entries, html, passages, processed, tirex, webpages
-from sicetnon.formats.entries import EntryFields
+import msgspec
+
+from sicetnon.errors import DataError, MissingExtraError, UsageError, counted
+from sicetnon.formats.entries import (
+    ID_NAMES,
+    LOOKED_AT,
+    PORTALS,
+    SINGLE_FILE,
+    EntryFields,
+    are_texts,
+    complete,
+    entry_of,
+    field_values,
+    is_table,
+    portal_files,
+    read_arguments,
+    read_entries,
+    values_in,
+)
 from sicetnon.formats.files import Reading, open_bytes, refuse_pipe
-from sicetnon.formats.jsontext import name_of
+from sicetnon.formats.html import check_extra
+from sicetnon.formats.identifiers import check_identifier
+from sicetnon.formats.json_records import (
+    mended,
+    name_of,
+    read_json_lines,
+    strict_json,
+)
 from sicetnon.formats.page_scores import SideFiles, side_files_in
-from sicetnon.records import Argument, Entry, Passage, ProcessedArgument, Record, WebPage
+from sicetnon.formats.tables import check_header, read_table
+from sicetnon.formats.webpages import WHAT, WebPages, is_pages, page_files
+from sicetnon.records import (
+    Argument,
+    Entry,
+    Passage,
+    Premise,
+    ProcessedArgument,
+    Record,
+    Sentence,
+    WebPage,
+)
 from sicetnon.stopping import check_wanted
 from sicetnon.values import check_path
 
@@ -39,7 +80,7 @@ _HEAD_BYTES = 1 << 16
 # of a file whose checksum is computed; a thread waits for the interpreter's lock at each piece
 _PIECE_BYTES = 1 << 24
 _LIST_START = re.compile(rb'\[|\{\s*("arguments"|$)')
-# the list behind other keys, all on one line: an answer of the args.me service
+# the list after other keys, all on one line: an answer of the args.me service
 _LIST_LATER = re.compile(rb'"arguments"\s*:\s*\[\s*\{[^\[]*"premises"')
 
 
@@ -120,7 +161,7 @@ def open_corpus(
     files = [file for source in sources for file in _files(source)]
     for file in files:
         refuse_pipe(file)
-    if any(webpages.is_pages(file) for file in files):
+    if any(is_pages(file) for file in files):
         return _pages(sources, files, side_files)
     kinds = [_recognise(file, named) for file in files]
     first = kinds[0]
@@ -149,13 +190,13 @@ def _pages(
     side_files: SideFiles | None,
 ) -> Corpus:
     for file in files:
-        if not webpages.is_pages(file):
+        if not is_pages(file):
             raise DataError("holds no web pages, but others do; index them apart", file)
-    html.check_extra(webpages.WHAT)
+    check_extra(WHAT)
     if side_files is None:
         folder = next((Path(source) for source in sources if Path(source).is_dir()), None)
         side_files = side_files_in(folder) if folder else SideFiles()
-    pages = webpages.WebPages(sources, files, side_files)
+    pages = WebPages(sources, files, side_files)
     return Corpus(*KINDS[WebPage], tuple(files), pages.read, side_files.files)
 
 
@@ -166,27 +207,27 @@ def _files(source: Path | str) -> list[Path | str]:
         return list(_files_of_directory(path))
     if path.exists() or str(source) == "-":
         return [path]
-    if path.suffix in _SUFFIXES or not datasets.may_be_dataset(str(source)):
-        raise DataError(datasets.NO_SUCH_SOURCE, source)
+    if path.suffix in _SUFFIXES or not may_be_dataset(str(source)):
+        raise DataError(NO_SUCH_SOURCE, source)
     return [str(source)]
 
 
 def _files_of_directory(directory: Path) -> list[Path]:
-    for name in processed.FILE_NAMES:
+    for name in PROCESSED_FILES:
         if (directory / name).is_file():
             return [directory / name]
-    for name in ("passages.jsonl.gz", "passages.jsonl", tirex.DOCUMENTS, f"{tirex.DOCUMENTS}.gz"):
+    for name in ("passages.jsonl.gz", "passages.jsonl", DOCUMENTS, f"{DOCUMENTS}.gz"):
         if (directory / name).is_file():
             return [directory / name]
     if any(directory.glob("*.json")):
-        return argsme.portal_files(directory)
-    if pages := webpages.page_files(directory):
+        return portal_files(directory)
+    if pages := page_files(directory):
         return pages
     found = "holds no corpus" if any(directory.iterdir()) else "is empty and holds no corpus"
     raise DataError(
-        f"{found}; expected {', '.join(f'{portal}.json' for portal in argsme.PORTALS)}, or "
-        f"one of {argsme.SINGLE_FILE}, {', '.join(processed.FILE_NAMES)}, passages.jsonl.gz, "
-        f"{tirex.DOCUMENTS}, or web pages in WARC or HTML files; {_advice(directory)}",
+        f"{found}; expected {', '.join(f'{portal}.json' for portal in PORTALS)}, or "
+        f"one of {SINGLE_FILE}, {', '.join(PROCESSED_FILES)}, passages.jsonl.gz, "
+        f"{DOCUMENTS}, or web pages in WARC or HTML files; {_advice(directory)}",
         directory,
     )
 
@@ -204,35 +245,35 @@ def _recognise(file: Path | str, named: EntryFields) -> Corpus:
         return _entries(file, named)
     with open_bytes(file) as opened:
         head = opened.read(_HEAD_BYTES)
-    if entries.is_table(file):
+    if is_table(file):
         header = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
-        if set(processed.COLUMNS) <= {name.strip('"') for name in header.split(",")}:
-            return Corpus(*KINDS[ProcessedArgument], (file,), processed.read_processed)
+        if set(PROCESSED_COLUMNS) <= {name.strip('"') for name in header.split(",")}:
+            return Corpus(*KINDS[ProcessedArgument], (file,), read_processed)
         return _entries(file, named)
     first_line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     is_empty_list = not first_line and ".json" in file.suffixes
     if is_empty_list or _LIST_START.match(first_line) or _LIST_LATER.search(first_line):
-        return Corpus(*KINDS[Argument], (file,), argsme.read_arguments)
+        return Corpus(*KINDS[Argument], (file,), read_arguments)
     if file.suffix == ".txt" and not first_line.startswith(b"{"):
         raise DataError(f"holds no JSON Lines; {_TO_INDEX_TEXTS}", file)
     if re.search(rb'"contents"\s*:', head) and re.search(rb'"id"\s*:', head):
-        return Corpus(*KINDS[Passage], (file,), passages.read_passages)
+        return Corpus(*KINDS[Passage], (file,), read_passages)
     if re.search(rb'"docno"\s*:', head) and re.search(rb'"text"\s*:', head):
-        return Corpus("entries", ("text",), (file,), tirex.read_documents)
+        return Corpus("entries", ("text",), (file,), read_documents)
     return _entries(file, named)
 
 
 def _entries(file: Path, named: EntryFields) -> Corpus:
-    values = entries.values_in(file, named)
+    values = values_in(file, named)
     missing = [name for name in named.texts if name not in values]
     if missing:
         raise DataError(f"found no field {', '.join(missing)}; there are {', '.join(values)}", file)
     try:
-        fields = entries.complete(named, values)
+        fields = complete(named, values)
     except ValueError as error:
         raise DataError(str(error), file) from None
     if fields.id not in values:
-        wanted = fields.id or f"one of {', '.join(entries.ID_NAMES)}"
+        wanted = fields.id or f"one of {', '.join(ID_NAMES)}"
         raise DataError(
             f"found the fields {', '.join(values)[:200]}; expected {wanted} with the id. Name the "
             "field that holds the id: --id-field, in Python id_field",
@@ -240,17 +281,356 @@ def _entries(file: Path, named: EntryFields) -> Corpus:
         )
 
     def read(path: Path | str, reading: Reading) -> Iterator[Entry]:
-        return entries.read_entries(path, fields, reading)
+        return read_entries(path, fields, reading)
 
     return Corpus("entries", fields.texts, (file,), read)
 
 
 def _dataset(identifier: str) -> Corpus:
-    datasets.load_dataset(identifier)
-    head = list(itertools.islice(datasets.read_dataset(identifier), entries.LOOKED_AT))
+    load_dataset(identifier)
+    head = list(itertools.islice(read_dataset(identifier), LOOKED_AT))
     if not head:
         raise DataError(f"the ir_datasets id {identifier!r} holds no document")
     # a document has no text in some of the fields
     names = itertools.chain(*(each.texts for each in head if isinstance(each, Entry)))
     records, fields = KINDS.get(type(head[0]), ("entries", tuple(dict.fromkeys(names))))
-    return Corpus(records, fields, (identifier,), lambda path, _: datasets.read_dataset(str(path)))
+    return Corpus(records, fields, (identifier,), lambda path, _: read_dataset(str(path)))
+
+
+Document: TypeAlias = str | Mapping[str, Any] | Record
+_MEMORY_NAME = "documents"
+
+
+def memory_corpus(
+    documents: Iterable[Document], named: EntryFields, positions: Iterable[int] | None = None
+) -> Corpus:
+    """A corpus of documents in memory, which is read once.
+
+    Args:
+        documents: All of one kind. A text's id is its number. A dictionary has its id under `id`
+            (or `docno`, `doc_id`, …; its number where there is none).
+        named: For dictionaries: the names of their fields. The id is found and all texts but links
+            are indexed where they are not named; the other fields are kept beside them. If the
+            documents are no list, the first 100 tell the fields, and later ones are warned of.
+        positions: The numbers of the documents; from 0 when left out.
+
+    Raises:
+        DataError: There is no document, or the named fields are missing.
+    """
+    is_list = isinstance(documents, list)
+    remaining = map(_of_python, documents)
+    head = list(remaining if is_list else itertools.islice(remaining, LOOKED_AT))
+    if not head:
+        raise DataError("found no document; expected at least one text, dictionary or record")
+    kind = type(head[0])
+    records, known = KINDS.get(kind, ("entries", ()))  # type: ignore[arg-type]
+    if (known or kind is str) and any((*named[1:], named.texts not in ((), known, ("text",)))):
+        names = ", ".join((*named.texts, *filter(None, named[1:])))
+        raise DataError(
+            f"found documents of type {kind.__name__}; expected dictionaries with {names}"
+        )
+    fields = named._replace(texts=known) if known else _fields_of_first(head, named)
+    numbers = itertools.count() if positions is None else positions
+    numbered = zip(numbers, itertools.chain(head, remaining), strict=False)
+
+    seen = _filled_fields(head)
+    may_lack = not is_list and not named.texts
+
+    def read(_: Path | str, reading: Reading) -> Iterator[Record]:
+        for position, document in numbered:
+            if may_lack and isinstance(document, Mapping):
+                _warn_of_texts(document, position, seen)
+            try:
+                record = _memory_record(document, position, fields, kind)
+                if not named.texts and isinstance(record, Entry):
+                    _refuse_other_fields(record, fields.texts)
+                yield record
+            except ValueError as error:
+                reading.on_error(DataError(f"document {position} cannot be used: {error}"))
+
+    return Corpus(records, fields.texts, (_MEMORY_NAME,), read)
+
+
+def is_gap(value: object) -> bool:
+    """Whether a value stands for none: None, NaN, or NA and NaT of pandas."""
+    if value is None or isinstance(value, str | Iterable):
+        return value is None
+    try:
+        return bool(value != value)
+    except TypeError:  # NA is neither equal nor unequal to itself
+        return True
+
+
+def _of_python(document: Document) -> Document:
+    """A document without the texts of numpy and the gaps of data frames."""
+    if isinstance(document, str):
+        return str(document)
+    if not isinstance(document, Mapping):
+        return document
+    return {str(name): None if is_gap(each) else each for name, each in document.items()}
+
+
+def _fields_of_first(head: Sequence[Document], named: EntryFields) -> EntryFields:
+    """The fields of the first documents."""
+    first = head[0]
+    if isinstance(first, str):
+        return EntryFields(("text",))
+    if isinstance(first, Entry):
+        names = itertools.chain(*(each.texts for each in head if isinstance(each, Entry)))
+        return EntryFields(named.texts or tuple(dict.fromkeys(names)))
+    if not isinstance(first, Mapping):
+        raise DataError(f"found {type(first).__name__}; expected a text, dictionary or record")
+    try:
+        return complete(
+            named, field_values((row for row in head if isinstance(row, Mapping)), named)
+        )
+    except ValueError as error:
+        raise DataError(str(error)) from None
+
+
+def _filled_fields(documents: Iterable[Document]) -> set[str]:
+    """The names of the fields that have a value."""
+    rows = (each for each in documents if isinstance(each, Mapping))
+    return {name for row in rows for name, value in row.items() if value is not None}
+
+
+def _warn_of_texts(row: Mapping[str, Any], position: int, known: set[str]) -> None:
+    """Warn once of each field with texts that the first documents lack."""
+    for name in row.keys() - known:
+        if row[name] is not None:
+            known.add(name)
+            if are_texts([row[name]]):
+                warnings.warn(
+                    f"document {position} has a text {name!r}, which the first {LOOKED_AT} "
+                    "documents lack and which is not indexed; give a list of documents, or name "
+                    "the fields: fields=[…]",
+                    stacklevel=2,
+                )
+
+
+def _memory_record(document: Document, position: int, fields: EntryFields, kind: type) -> Record:
+    if isinstance(document, str) and kind is str:
+        return Entry(str(position), {"text": document})
+    if isinstance(document, Mapping) and issubclass(kind, Mapping):
+        identifier = document.get(fields.id or "")
+        # a column of a data frame with a gap holds whole numbers as floats
+        if isinstance(identifier, numbers.Real) and math.floor(identifier) == identifier:
+            document = {**document, str(fields.id): math.floor(identifier)}
+        return entry_of(document, fields, position)
+    if not isinstance(document, str | Mapping) and type(document) is kind:
+        check_identifier(document.id)
+        return document
+    raise ValueError(f"found {type(document).__name__} among documents of type {kind.__name__}")
+
+
+def _refuse_other_fields(entry: Entry, fields: Sequence[str]) -> None:
+    if not entry.texts.keys() <= set(fields):
+        raise ValueError(f"found the fields {', '.join(entry.texts)}; expected {', '.join(fields)}")
+
+
+PROCESSED_COLUMNS = ("id", "conclusion", "premises", "context", "sentences")
+PROCESSED_FILES = ("args_processed_04_01.csv", "args_processed.csv")
+# strings, words, and quotes that nothing closes; possessive, so that it takes linear time
+_TOKEN = re.compile(
+    r"""(?s)('[^'\\]*+(?:\\.[^'\\]*+)*+')|("[^"\\]*+(?:\\.[^"\\]*+)*+")|([A-Za-z]++)|['"]"""
+)
+# Python's own parser takes some 500 times the memory of a literal
+_LONGEST_PARSED = 1 << 18
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+
+
+class _RawSentence(msgspec.Struct):
+    sent_id: str
+    sent_text: str
+
+
+def read_processed(path: Path | str, reading: Reading | None = None) -> Iterator[ProcessedArgument]:
+    """Stream the arguments of a processed CSV file, in its order.
+
+    Raises:
+        DataError: The columns are others, or a row cannot be used and `reading.on_error` raises.
+    """
+    reading = reading or Reading()
+    rows = read_table(path, reading)
+    first, header = next(rows, (1, []))
+    check_header(header, path, first, wanted=PROCESSED_COLUMNS)
+    if not set(PROCESSED_COLUMNS) <= set(header):
+        found = f"the columns {', '.join(header)[:200]}" if header else "an empty file"
+        raise DataError(f"found {found}; expected {', '.join(PROCESSED_COLUMNS)}", path, 1)
+    positions = [header.index(column) for column in PROCESSED_COLUMNS]
+    for line, row in rows:
+        try:
+            if len(row) != len(header):
+                raise ValueError(f"found {counted(len(row), 'column')}; expected {len(header)}")
+            yield _processed_argument(*(row[position] for position in positions))
+        except ValueError as error:
+            reading.on_error(DataError(f"the row cannot be used: {error}", path, line))
+
+
+def _processed_argument(
+    identifier: str, conclusion: str, premises: str, context: str, sentences: str
+) -> ProcessedArgument:
+    check_identifier(identifier)
+    argument = msgspec.convert(
+        {
+            "id": identifier,
+            "conclusion": conclusion,
+            "premises": _column_value("premises", premises),
+            "context": _column_value("context", context) if context else {},
+        },
+        Argument,
+    )
+    if not argument.premises:
+        raise ValueError(f"argument {identifier!r} has no premise")
+    raw = msgspec.convert(_column_value("sentences", sentences), list[_RawSentence])
+    return ProcessedArgument(
+        argument, tuple(Sentence(sentence.sent_id, sentence.sent_text) for sentence in raw)
+    )
+
+
+def _column_value(column: str, text: str) -> Any:
+    try:
+        value = _parsed_literal(text)
+        return mended(value) if "\\ud" in text else value
+    except (ValueError, SyntaxError, TypeError):
+        raise ValueError(
+            f"column {column} is no Python literal: {text[:60]!r}; expected a list or dictionary"
+        ) from None
+    except (MemoryError, RecursionError):
+        raise ValueError(f"column {column} is nested too deeply: {text[:60]!r}") from None
+
+
+def _parsed_literal(text: str) -> Any:
+    # numbers, lists and dictionaries look the same in JSON; whatever else there is does not parse
+    with contextlib.suppress(KeyError, ValueError, RecursionError):
+        return strict_json(_TOKEN.sub(_as_json, text))
+    if len(text) > _LONGEST_PARSED:
+        raise ValueError("too long for a literal that is unlike JSON")
+    return ast.literal_eval(text)
+
+
+def _as_json(token: re.Match[str]) -> str:
+    single, double, word = token.groups()
+    if word:
+        return _WORDS[word]
+    quoted = single or double
+    if quoted is None:
+        raise ValueError("a quote is not closed")
+    if "\\" in quoted.replace("\\'", ""):
+        return json.dumps(ast.literal_eval(quoted), ensure_ascii=False)
+    text = quoted[1:-1].replace("\\'", "'")
+    return '"' + (text.replace('"', '\\"') if single else text) + '"'
+
+
+EXPECTED_PASSAGE = '{"id": "…", "contents": "…", "chatNoirUrl": "…"}'
+
+
+def read_passages(path: Path | str, reading: Reading | None = None) -> Iterator[Passage]:
+    """Stream the passages of a file, in its order.
+
+    Raises:
+        DataError: A line is no passage, and `reading.on_error` raises.
+    """
+    for _, passage in read_json_lines(
+        path, Passage, EXPECTED_PASSAGE, reading, lambda each: each.id
+    ):
+        yield passage
+
+
+DOCUMENTS = "documents.jsonl"
+EXPECTED_DOCUMENT = '{"docno": "…", "text": "…"}'
+
+
+class _Document(msgspec.Struct):
+    docno: str
+    text: str
+    original_document: dict[str, Any] = {}
+
+
+def read_documents(path: Path | str, reading: Reading | None = None) -> Iterator[Entry]:
+    """Stream `documents.jsonl` as entries with one text, `text`."""
+    lines = read_json_lines(path, _Document, EXPECTED_DOCUMENT, reading, lambda each: each.docno)
+    for _, document in lines:
+        yield Entry(document.docno, {"text": document.text}, document.original_document)
+
+
+NO_SUCH_SOURCE = (
+    "there is no such file or directory; expected a path that is there, or an id of ir_datasets"
+)
+_DATASET_ID = re.compile(r"[a-z0-9]+([-_./][a-z0-9]+)*")
+
+
+def may_be_dataset(name: str) -> bool:
+    """Whether a name is shaped like an id of ir_datasets."""
+    return _DATASET_ID.fullmatch(name) is not None
+
+
+def load_dataset(identifier: str) -> Any:
+    """The ir_datasets dataset of an id. Nothing is fetched until its documents are read.
+
+    Raises:
+        MissingExtraError: ir_datasets is not installed.
+        DataError: It knows no such id.
+    """
+    try:
+        import ir_datasets
+    except ImportError:
+        what = f"{identifier}: {NO_SUCH_SOURCE}, which"
+        raise MissingExtraError(what, "datasets") from None
+    try:
+        dataset = ir_datasets.load(identifier)
+    except KeyError:
+        raise DataError(NO_SUCH_SOURCE, identifier) from None
+    if not dataset.has_docs():
+        raise DataError(f"the ir_datasets id {identifier!r} has no documents")
+    return dataset
+
+
+def read_dataset(identifier: str) -> Iterator[Record]:
+    """Stream the documents of an ir_datasets id as this package's records."""
+    dataset = load_dataset(identifier)
+    try:
+        # some data sets are downloaded at once, others with their first document
+        for document in dataset.docs_iter():
+            yield to_record(document)
+    except (OSError, RuntimeError) as error:
+        raise DataError(
+            f"the ir_datasets id {identifier!r} cannot be downloaded or read: {_first_words(error)}"
+        ) from None
+
+
+def _first_words(error: BaseException) -> str:
+    """The first words of an error, which may hold a list of errors or a page of text."""
+    return " ".join(str(error).split())[:160]
+
+
+def to_record(document: Any) -> Record:
+    """One document of ir_datasets as a record: arguments and passages as such, else an entry."""
+    if hasattr(document, "premises_texts") or hasattr(document, "premises"):
+        return _dataset_argument(document)
+    if hasattr(document, "chatnoir_url"):
+        return Passage(document.doc_id, document.text, document.chatnoir_url or "")
+    texts = {
+        name: value
+        for name, value in document._asdict().items()
+        if name != "doc_id" and isinstance(value, str)
+    }
+    return Entry(document.doc_id, texts)
+
+
+def _dataset_argument(document: Any) -> Argument | ProcessedArgument:
+    context = {
+        "discussionTitle": getattr(document, "topic", "") or "",
+        "sourceId": getattr(document, "source_id", "") or "",
+        "sourceTitle": getattr(document, "source_title", "") or "",
+        "sourceUrl": getattr(document, "source_url", "") or "",
+    }
+    premises = tuple(
+        Premise(premise.text, getattr(premise.stance, "name", None))
+        for premise in document.premises
+    )
+    argument = Argument(document.doc_id, document.conclusion, premises, context)
+    sentences = getattr(document, "sentences", None)
+    if sentences is None:
+        return argument
+    return ProcessedArgument(argument, tuple(Sentence(s.id, s.text) for s in sentences))

@@ -1,4 +1,9 @@
-"""Documents of no known corpus: JSON Lines or CSV with named fields."""
+"""Entries, documents of no known corpus in JSON Lines or CSV, and the arguments of args.me.
+
+Versions 1.0, 1.0-cleaned and 2020-04-01 of args.me are five portal files, or one `args-me.json`,
+with the layout
+`{"arguments": [{"id", "conclusion", "premises": [{"text", "stance"}], "context"}]}`.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from sicetnon.errors import DataError
 from sicetnon.formats.files import Reading
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.formats.passages import read_json_lines
+from sicetnon.formats.json_records import JsonArray, decode, read_json_lines
 from sicetnon.formats.tables import check_header, read_table
-from sicetnon.records import Entry, PremiseStance
+from sicetnon.records import Argument, Entry, PremiseStance
 
 LOOKED_AT = 100
 """Number of the first values of a field that tell whether it holds texts."""
@@ -28,7 +35,7 @@ class EntryFields(NamedTuple):
 
     Attributes:
         texts: The fields whose texts are indexed.
-        id: The field with the id; None where a document's place is its id.
+        id: The field with the id, or None if a document's position is its id.
         stance: The field with the side: `PRO` or `for`, `CON` or `against`, in any case; empty
             where it is not known.
         claim: The field with the claim that the document is for or against.
@@ -56,13 +63,13 @@ def read_entries(
             reading.on_error(DataError(f"the record cannot be used: {error}", path, line))
 
 
-def entry_of(row: Mapping[str, Any], fields: EntryFields, place: int = 0) -> Entry:
+def entry_of(row: Mapping[str, Any], fields: EntryFields, position: int = 0) -> Entry:
     """An own document as a record.
 
     Raises:
         ValueError: It lacks its id or all of its texts, or holds another side or no text.
     """
-    identifier = row.get(fields.id) if fields.id else place
+    identifier = row.get(fields.id) if fields.id else position
     if isinstance(identifier, bool) or not isinstance(identifier, str | numbers.Integral):
         raise ValueError(f"found no id in {fields.id!r}")
     check_identifier(str(identifier))
@@ -115,9 +122,9 @@ def field_values(
     found: dict[str, list[Any]] = {}
     wanted = [*named.texts, *filter(None, named[1:])]
     known: set[str] = set()
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         is_complete = bool(named.texts) or (is_regular and all(found.values()))
-        if place >= LOOKED_AT and is_complete and all(name in found for name in wanted):
+        if position >= LOOKED_AT and is_complete and all(name in found for name in wanted):
             break
         for name, value in row.items():
             if name in known:
@@ -197,7 +204,7 @@ def _rows(path: Path | str, reading: Reading) -> Iterator[tuple[int, Mapping[str
     line, header = next(rows, (1, []))
     check_header(header, path, line, delimiter)
     # pandas and R write a column of row numbers without a name
-    names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+    names = [name or f"column {position}" for position, name in enumerate(header, start=1)]
     for line, row in rows:
         if len(row) > len(header):
             hint = "; name the column of row names (in R: col.names = NA)"
@@ -218,3 +225,69 @@ def _stance(field: str | None, side: object) -> PremiseStance | None:
     if stance is None:
         raise ValueError(f"field {field!r} holds {side!r}; expected PRO, CON, for or against")
     return stance
+
+
+PORTALS = ("debateorg", "debatepedia", "debatewise", "idebate", "parliamentary")
+SINGLE_FILE = "args-me.json"
+EXPECTED_ARGUMENT = (
+    '{"id", "conclusion", "premises": [{"text", "stance": "PRO" or "CON"}], "context"}'
+)
+_OTHER = ". Write records of another form as JSON Lines: one in each line, without a list"
+
+_decoder = msgspec.json.Decoder(Argument)
+
+
+def portal_files(directory: Path) -> list[Path]:
+    """The files of the corpus in a directory: the five portals, or the single file.
+
+    Raises:
+        DataError: Some portal file is missing.
+    """
+    single = directory / SINGLE_FILE
+    found = [directory / f"{portal}.json" for portal in PORTALS]
+    missing = [path.name for path in found if not path.is_file()]
+    if single.is_file() and len(missing) == len(found):
+        return [single]
+    if missing:
+        raise DataError(
+            f"the corpus lacks {', '.join(missing)}; expected {', '.join(p.name for p in found)}, "
+            f"or {SINGLE_FILE}. To go without a portal, index the files that you have by name: "
+            "sicetnon index build FILE FILE … -o DIR",
+            directory,
+        )
+    return found
+
+
+def read_arguments(path: Path | str, reading: Reading | None = None) -> Iterator[Argument]:
+    """Stream the arguments of one file, in its order.
+
+    Raises:
+        DataError: The file is no args.me JSON, or an argument in it cannot be used and
+            `reading.on_error` raises.
+    """
+    reading = reading or Reading()
+    array = JsonArray(path, "arguments", reading)
+    for count, (offset, data) in enumerate(array, start=1):
+        if reading.passes_over():
+            continue
+        try:
+            argument = decode_argument(data)
+        except ValueError as error:
+            expected = f"expected {EXPECTED_ARGUMENT}{_OTHER if count == 1 else ''}"
+            what = f"argument {count} cannot be used: {error}; {expected}"
+            reading.on_error(DataError(what, path, array.line_of(offset)))
+        else:
+            yield argument
+
+
+def decode_argument(data: bytes) -> Argument:
+    """One argument from its JSON.
+
+    Raises:
+        ValueError: It cannot be indexed; the message gives the reason.
+    """
+    argument = decode(_decoder, data)
+    if not argument.premises:
+        raise ValueError(f'argument {argument.id!r} has no premise ("premises" is empty)')
+    check_identifier(argument.id)
+    return argument

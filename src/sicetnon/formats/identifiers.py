@@ -40,7 +40,7 @@ def check_identifier(identifier: str) -> None:
 
 
 def check_identifiers(identifiers: Sequence[str]) -> None:
-    """As `check_identifier`, for many ids."""
+    """Refuse ids that a run cannot hold."""
     together = "".join(identifiers)
     if not (all(identifiers) and together.isprintable() and " " not in together):
         for identifier in identifiers:
@@ -64,7 +64,7 @@ def check_printable(names: Mapping[str, str], path: Path | str, line: int) -> No
 
 
 def argument_of(identifier: str) -> str:
-    """The id of the argument that a sentence belongs to; any other id as it is."""
+    """The id of the argument that a sentence belongs to; any other id unchanged."""
     return identifier.partition(_SENTENCE)[0]
 
 

@@ -1,7 +1,7 @@
 """Scores of web pages from side files: PageRanks and spam ranks, one per line.
 
-Such files tell of a whole crawl (733 million lines for ClueWeb12), so they are streamed, and what
-they say of pages at hand alone is kept.
+Such files tell of a whole crawl (733 million lines for ClueWeb12), so they are streamed, and only
+the lines of pages at hand are retained.
 """
 
 from __future__ import annotations

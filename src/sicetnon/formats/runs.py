@@ -123,9 +123,9 @@ def falling_scores(scores: NDArray[np.float64]) -> NDArray[np.float32]:
     falling = np.clip(scores, lowest, limit).astype(np.float32)
     if (falling[1:] < falling[:-1]).all():
         return falling
-    for place in range(1, len(falling)):
-        if falling[place] >= falling[place - 1]:
-            falling[place] = np.nextafter(falling[place - 1], np.float32(-np.inf))
+    for position in range(1, len(falling)):
+        if falling[position] >= falling[position - 1]:
+            falling[position] = np.nextafter(falling[position - 1], np.float32(-np.inf))
     return falling
 
 
@@ -135,7 +135,7 @@ def run_text(rankings: Iterable[Ranking], tag: str) -> str:
 
 
 def write_run(rankings: Run | Iterable[Ranking], path: Path | str, tag: str | None = None) -> None:
-    """Write a run, whole or not at all; gzipped where the name ends in `.gz`.
+    """Write a run, atomically; gzipped if the name ends in `.gz`.
 
     Args:
         rankings: A run, or rankings, one per topic.
@@ -187,10 +187,10 @@ def distinct(ranking: Ranking) -> Ranking:
     if len(set(ranking.ids)) == len(ranking):
         return ranking
     firsts: dict[str, int] = {}
-    for place, document in enumerate(ranking.ids):
-        firsts.setdefault(document, place)
-    places = np.array(list(firsts.values()), dtype=np.int64)
-    return ranking.taken(places, ranking.scores[places])
+    for position, document in enumerate(ranking.ids):
+        firsts.setdefault(document, position)
+    positions = np.array(list(firsts.values()), dtype=np.int64)
+    return ranking.taken(positions, ranking.scores[positions])
 
 
 def check_tag(tag: str) -> str:

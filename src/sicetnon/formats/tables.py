@@ -15,8 +15,7 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import CARRIAGE_RETURN, Reading, read_lines
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import CARRIAGE_RETURN, Limits, Reading, read_lines
 
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 _CURES = {
@@ -89,7 +88,7 @@ def check_header(
     delimiter: str = ",",
     wanted: Container[str] | None = None,
 ) -> None:
-    """As `check_separator`, and refuse a header that names a column twice.
+    """Refuse a header with another separator, or with a column twice.
 
     Args:
         header: The names of the columns.

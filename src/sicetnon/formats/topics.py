@@ -6,16 +6,16 @@ import io
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml
+import msgspec
 from defusedxml.ElementTree import iterparse
 
 from sicetnon.errors import DataError
-from sicetnon.formats.files import Reading, open_bytes
-from sicetnon.formats.limits import Limits
-from sicetnon.formats.tirex import queries_in
+from sicetnon.formats.files import Limits, Reading, open_bytes
+from sicetnon.formats.json_records import json_lines_in
 from sicetnon.records import Topic
 
 EXPECTED = "<topics><topic><number>1</number><title>…</title></topic>…</topics>"
@@ -72,7 +72,7 @@ def _stream(file: BinaryIO, path: Path | str, reading: Reading) -> Iterator[Topi
     """The topics of a file; what is read is forgotten before the next topic."""
     source = _TopicBytes(file, path, reading.limits)
     above: list[Element] = []
-    inside = place = 0
+    inside = ordinal = 0
     for event, element in iterparse(cast(IO[bytes], source), ("start", "end")):
         if event == "start":
             above.append(element)
@@ -82,11 +82,11 @@ def _stream(file: BinaryIO, path: Path | str, reading: Reading) -> Iterator[Topi
             continue
         above.pop()
         if element.tag == "topic":
-            inside, place, source.size = inside - 1, place + 1, 0
-            yield _topic(element, place, path)
+            inside, ordinal, source.size = inside - 1, ordinal + 1, 0
+            yield _topic(element, ordinal, path)
         if not inside:
             (above or [element])[-1].clear()
-    if not place:
+    if not ordinal:
         raise DataError(f"found no topic in <{element.tag}>; expected {EXPECTED}", path)
 
 
@@ -104,10 +104,10 @@ class _TopicBytes:
         return data
 
 
-def _topic(element: Element, place: int, path: Path | str) -> Topic:
+def _topic(element: Element, ordinal: int, path: Path | str) -> Topic:
     number, title = _text(element, "number"), _text(element, "title")
     if number.split() != [number] or not number.isprintable():
-        raise DataError(f"topic {place} in the file has no <number>; expected {EXPECTED}", path)
+        raise DataError(f"topic {ordinal} in the file has no <number>; expected {EXPECTED}", path)
     if not title:
         raise DataError(f"topic {number} has no <title>; expected {EXPECTED}", path)
     objects = tuple(filter(None, (part.strip() for part in _text(element, "objects").split(","))))
@@ -117,3 +117,61 @@ def _topic(element: Element, place: int, path: Path | str) -> Topic:
 def _text(element: Element, tag: str) -> str:
     child = element.find(tag)
     return "" if child is None else " ".join("".join(child.itertext()).split())
+
+
+EXPECTED_QUERY = '{"qid": "…", "query": "…"}'
+
+
+class _Query(msgspec.Struct):
+    qid: str | int
+    query: str
+    original_query: Any = None
+
+
+def read_queries(path: Path | str) -> list[Topic]:
+    """The queries of `queries.jsonl` as topics.
+
+    Raises:
+        DataError: A line is no query, has no text, a qid occurs twice or could not stand in a run,
+            or there is no query.
+    """
+    reading = Reading()
+    with open_bytes(path, reading) as file:
+        return queries_in(file, path, reading)
+
+
+def queries_in(file: BinaryIO, path: Path | str, reading: Reading) -> list[Topic]:
+    """The queries of an open `queries.jsonl` as topics."""
+    topics: list[Topic] = []
+    known: set[str] = set()
+    lines = json_lines_in(file, path, _Query, EXPECTED_QUERY, reading, lambda each: str(each.qid))
+    for line, query in lines:
+        number, title = str(query.qid), " ".join(query.query.split())
+        if number in known:
+            raise DataError(f"the qid {number!r} occurs more than once", path, line)
+        if not title:
+            raise DataError(
+                f"the qid {number!r} has no query; expected {EXPECTED_QUERY}", path, line
+            )
+        known.add(number)
+        original = query.original_query if isinstance(query.original_query, dict) else {}
+        objects = original.get("objects") or ""
+        topics.append(
+            Topic(
+                number,
+                title,
+                tuple(
+                    map(str, objects if isinstance(objects, list) else _objects_in(str(objects)))
+                ),
+                str(original.get("description") or ""),
+                str(original.get("narrative") or ""),
+            )
+        )
+    if not topics:
+        raise DataError(f"found no query; expected lines like {EXPECTED_QUERY}", path)
+    return topics
+
+
+def _objects_in(objects: str) -> list[str]:
+    """Objects in a text, with commas between them, as in topics.xml."""
+    return [each.strip() for each in objects.split(",") if each.strip()]

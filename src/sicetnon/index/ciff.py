@@ -16,10 +16,13 @@ from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.ciff import CiffHeader, CiffReader, PostingsLists, write_ciff
 from sicetnon.formats.files import checksum
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.formats.jsontext import name_of
+from sicetnon.formats.json_records import name_of
 from sicetnon.index.array_files import ArrayWriter, MappedArray, StoredFile
 from sicetnon.index.compaction import merge_indexes
 from sicetnon.index.document_store import DocumentWriter, encode_record
+from sicetnon.index.documents import encode_record
+from sicetnon.index.forms import write_forms
+from sicetnon.index.identifier_writer import IdentifierWriter
 from sicetnon.index.manifest import (
     Manifest,
     SegmentEntry,

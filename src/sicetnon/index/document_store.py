@@ -24,8 +24,8 @@ import zstandard
 from numpy.typing import NDArray
 
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
-from sicetnon.formats.limits import Limits
-from sicetnon.formats.memory import is_gap
+from sicetnon.formats.corpora import is_gap
+from sicetnon.formats.files import Limits
 from sicetnon.index.array_files import (
     REBUILD,
     ArrayWriter,

@@ -22,21 +22,12 @@ from sicetnon._version import VERSION
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
 from sicetnon.formats.files import write_whole
 from sicetnon.index.array_files import REBUILD, StoredFile, damaged
-from sicetnon.index.document_store import (
-    BLOCKS,
-    DICTIONARY,
-    FIRSTS,
-    OFFSETS,
-    RECORD_TYPES,
-    STORE,
-    STORE_TYPES,
-)
-from sicetnon.index.posting_file import PATTERNS, POSTING_OFFSETS, POSTINGS
+from sicetnon.index.document_store import RECORD_TYPES, STORE, STORE_TYPES
+from sicetnon.index.documents import RECORD_TYPES
 from sicetnon.index.term_table import STEP_TYPES, bases_name, buckets_of, groups_of
 from sicetnon.platforms import check_plain, make_folder, sync_folder, try_lock
-from sicetnon.text.analysis import Analysis
-from sicetnon.text.characters import SCANNER_VERSION
-from sicetnon.text.stems import STEMMERS
+from sicetnon.text.analysis import STEMMERS, Analysis
+from sicetnon.text.unicode import SCANNER_VERSION
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "sicetnon index", 4

@@ -12,7 +12,7 @@ from sicetnon.contracts import has_pairs
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation.inputs import Sources, TopicSource, each_source, load_run, load_topics
 from sicetnon.formats.identifiers import all_pairs, check_identifier
-from sicetnon.formats.jsontext import name_of, whole_text
+from sicetnon.formats.json_records import name_of, whole_text
 from sicetnon.formats.runs import unordered
 from sicetnon.judging.scales import scales_of
 from sicetnon.judging.schema import Plan, create

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import read_all
-from sicetnon.formats.jsontext import decode
+from sicetnon.formats.json_records import decode
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranker.features import DEPTH, NAMES, FeatureReader, Table
 from sicetnon.ranking.system import System

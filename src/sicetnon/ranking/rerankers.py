@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sicetnon.arguments.model.neural import first_line
 from sicetnon.checks import check_number
 from sicetnon.errors import DataError, UsageError, needing
-from sicetnon.formats.jsontext import whole_text
+from sicetnon.formats.json_records import whole_text
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.stages import rescored
 from sicetnon.records import Ranking, Topic

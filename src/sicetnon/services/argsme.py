@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sicetnon.formats.jsontext import decode
+from sicetnon.formats.json_records import decode
 from sicetnon.records import UNSTANCED, Argument, Premise, Ranking, Topic
 from sicetnon.services.http import (
     Clock,

@@ -15,10 +15,9 @@ import msgspec
 import numpy as np
 
 from sicetnon.errors import ServiceError
-from sicetnon.formats.html import Html, check_extra
-from sicetnon.formats.html_process import parse_guarded
-from sicetnon.formats.jsontext import decode
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import Limits
+from sicetnon.formats.html import Html, check_extra, parse_guarded
+from sicetnon.formats.json_records import decode
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.services.http import (
     Clock,

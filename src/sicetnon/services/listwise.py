@@ -17,7 +17,7 @@ import numpy as np
 
 from sicetnon.checks import check_number
 from sicetnon.errors import ServiceError
-from sicetnon.formats.jsontext import whole_text
+from sicetnon.formats.json_records import whole_text
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Argument, Ranking, Record, Topic, said
 from sicetnon.services.http import Clock, Patience, Request, ResponseCache, Service, UnusableAnswer

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from sicetnon.errors import counted
 from sicetnon.formats.entries import is_link
-from sicetnon.text.printable import PLAIN_WIDTH, one_line, printable
+from sicetnon.text.unicode import PLAIN_WIDTH, one_line, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -6,7 +6,7 @@ import hashlib
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -16,10 +16,90 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import UsageError
 from sicetnon.stopping import check_wanted
-from sicetnon.text.characters import SCANNER_VERSION, UNICODE_VERSION
-from sicetnon.text.stems import StemWords, stemmer, stemmer_version
-from sicetnon.text.stopwords import stop_list
+from sicetnon.text.unicode import SCANNER_VERSION, UNICODE_VERSION
 from sicetnon.text.words import WordTable, join
+
+_LUCENE = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there
+these they this to was will with
+"""
+
+_SNOWBALL = """
+i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her
+hers herself it its itself they them their theirs themselves what which who whom this that these
+those am is are was were be been being have has had having do does did doing would should could
+ought im youre hes shes its were theyre ive youve weve theyve id youd hed shed wed theyd ill youll
+hell shell well theyll isnt arent wasnt werent hasnt havent hadnt doesnt dont didnt wont wouldnt
+shant shouldnt cant cannot couldnt mustnt lets thats whos whats heres theres whens wheres whys hows
+a an the and but if or because as until while of at by for with about against between into through
+during before after above below to from up down in out on off over under again further then once
+here there when where why how all any both each few more most other some such no nor not only own
+same so than too very
+"""
+
+STOP_LISTS: dict[str, frozenset[str]] = {
+    "none": frozenset(),
+    "lucene": frozenset(_LUCENE.split()),
+    "snowball": frozenset(_SNOWBALL.split()),
+}
+"""`lucene` has the 33 words of Lucene's English default, `snowball` the Snowball project's list."""
+
+
+def stop_list(name: str) -> frozenset[str]:
+    """The stop list of a name.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    if name not in STOP_LISTS:
+        raise UsageError(f"unknown stop list {name!r}; choose one of {', '.join(STOP_LISTS)}")
+    return STOP_LISTS[name]
+
+
+def content_of(question: str) -> str:
+    """The words of a question that say what it is about; the question if there are none."""
+    common = stop_list("snowball")
+    words = [word for word in re.findall(r"\w+", question) if word.lower() not in common]
+    return " ".join(words) or question
+
+
+StemWords = Callable[[list[str]], list[str]]
+
+
+def _porter2() -> StemWords:
+    import Stemmer
+
+    # nothing is stemmed twice: no cache
+    stemmer = Stemmer.Stemmer("english", 0)
+    return lambda words: list(stemmer.stemWords(words))
+
+
+_STEMMERS: dict[str, Callable[[], StemWords]] = {
+    "none": lambda: lambda words: words,
+    "porter2": _porter2,
+}
+STEMMERS = tuple(_STEMMERS)
+
+
+def stemmer(name: str) -> StemWords:
+    """The stemmer of a name: words in, their stems out.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    if name not in _STEMMERS:
+        raise UsageError(f"unknown stemmer {name!r}; choose one of {', '.join(STEMMERS)}")
+    return _STEMMERS[name]()
+
+
+def stemmer_version(name: str) -> str:
+    """The version of a stemmer, which an index records: another one may stem otherwise."""
+    if name != "porter2":
+        return ""
+    import Stemmer
+
+    return f"PyStemmer {Stemmer.version()}"
+
 
 STOPPED = -1
 
@@ -198,11 +278,11 @@ class Analyzer:
 
     def _reduce(self, words: list[str]) -> NDArray[np.int32]:
         numbers = np.full(len(words), STOPPED, dtype=np.int32)
-        kept = [place for place, word in enumerate(words) if word not in self._stop_words]
-        terms = [words[place] for place in kept]
+        retained = [position for position, word in enumerate(words) if word not in self._stop_words]
+        terms = [words[position] for position in retained]
         if not self.analysis.forms:
             terms = self.stem(terms)
-        numbers[kept] = self.terms.insert([term.encode("utf-8") for term in terms])
+        numbers[retained] = self.terms.insert([term.encode("utf-8") for term in terms])
         return numbers
 
 
@@ -221,7 +301,7 @@ def _full_width(run: re.Match[str]) -> str:
 
 
 def encode_each(texts: Iterable[str]) -> list[bytes]:
-    """As `encode`, for many texts."""
+    """Texts as UTF-8; halves of characters become question marks."""
     texts = list(texts)
     try:
         return list(map(str.encode, texts))

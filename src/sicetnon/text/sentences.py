@@ -12,7 +12,7 @@ _END = re.compile(
     r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[a-z][a-z][.!?])(?=[A-Z])|\n[^\S\n]*(?=[-*•–\n])|\s(?=•\s)"
 )
 _MARKS = "\"'”’)] \t\n"
-# a full stop behind these words ends no sentence, nor behind a single letter ("J. Mill", "U.S.")
+# a full stop after these words ends no sentence, nor after a single letter ("J. Mill", "U.S.")
 _ABBREVIATION = re.compile(
     r"\b(?:[a-z]|mr|mrs|ms|dr|prof|st|vs|eg|ie|cf|approx|fig|vol|ed|eds|pp|gov|gen|sen|rep|jr|sr)\.$",
     re.IGNORECASE,
@@ -38,7 +38,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether the sentence goes on behind a mark: an abbreviation or three dots."""
+    """Whether the sentence goes on after a mark: an abbreviation or three dots."""
     at = match.start()
     if match[0].strip(_MARKS) or at == 0 or text[at - 1] not in _SMALL_BEFORE:
         return False

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from sicetnon.stopping import check_wanted
-from sicetnon.text.characters import IGNORED, MARK, characters_of
+from sicetnon.text.unicode import IGNORED, MARK, characters_of
 
 _BREAK = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
 
@@ -41,7 +41,7 @@ class Snippet:
         """The marked parts and those between them."""
         ends = [0, *(end for mark in self.marks for end in mark), len(self.text)]
         parts = [self.text[start:end] for start, end in pairwise(ends)]
-        return tuple(Piece(part, place % 2 == 1) for place, part in enumerate(parts) if part)
+        return tuple(Piece(part, position % 2 == 1) for position, part in enumerate(parts) if part)
 
 
 @functools.cache

@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.files import read_all, write_whole
-from sicetnon.formats.jsontext import decode
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import Limits, read_all, write_whole
+from sicetnon.formats.json_records import decode
 from sicetnon.platforms import make_folder
 
 Arrays = Mapping[str, NDArray[Any]]

@@ -20,7 +20,7 @@ from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
-from sicetnon.formats.jsontext import name_of
+from sicetnon.formats.json_records import name_of
 from sicetnon.records import said
 from sicetnon.uva import text_models as uva
 from sicetnon.uva.parameters import LearnedParameters, ModelCard, read_parameters

@@ -21,7 +21,7 @@ from sicetnon.app.reasons import side_of
 from sicetnon.app.search import checked_objects
 from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.errors import SicetnonError, counted
-from sicetnon.text.printable import one_line, printable, shortened
+from sicetnon.text.unicode import one_line, printable, shortened
 from sicetnon.web.problems import Problem
 from sicetnon.web.state import State, known
 

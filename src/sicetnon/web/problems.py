@@ -22,7 +22,7 @@ from sicetnon.errors import (
     UsageError,
 )
 from sicetnon.judging.schema import NotSavedError
-from sicetnon.text.printable import one_line
+from sicetnon.text.unicode import one_line
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = {"Retry-After": "2"}

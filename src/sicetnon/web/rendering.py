@@ -16,7 +16,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from sicetnon._version import VERSION
 from sicetnon.errors import counted
-from sicetnon.formats.jsontext import mended
+from sicetnon.formats.json_records import mended
 from sicetnon.report import script_of, style_of
 from sicetnon.report.page import environment
 from sicetnon.web.settings import linked

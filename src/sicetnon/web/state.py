@@ -17,7 +17,7 @@ from sicetnon.cluster.address import is_address
 from sicetnon.cluster.reader import ClusterReader
 from sicetnon.errors import SicetnonError
 from sicetnon.index.manifest import MANIFEST
-from sicetnon.text.printable import one_line
+from sicetnon.text.unicode import one_line
 from sicetnon.web.middleware import USER_TEXTS, Metrics
 from sicetnon.web.pages.ask_search import AskResult, Spelling, ask_search, examples
 from sicetnon.web.problems import Problem, without_folders

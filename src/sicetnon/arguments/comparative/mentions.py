@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sicetnon.text.stems import stemmer
+from sicetnon.text.analysis import stemmer
 
 FIRST, SECOND = "A", "B"
 """The marks that replace the two objects in a text."""

@@ -20,7 +20,7 @@ from sicetnon.arguments.comparative.question_forms import (
     aspects_of,
     predicate_in,
 )
-from sicetnon.formats.jsontext import whole_text
+from sicetnon.formats.json_records import whole_text
 from sicetnon.records import Question, Topic
 from sicetnon.values import check_text
 

@@ -21,7 +21,7 @@ from sicetnon.arguments.model.encoder import DebateEncoder, debate_encoder
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
 from sicetnon.arguments.model.model_files import ALONE, DESCRIPTION
 from sicetnon.errors import UsageError, counted
-from sicetnon.formats.jsontext import whole_text
+from sicetnon.formats.json_records import whole_text
 from sicetnon.values import check_path
 
 Floats: TypeAlias = NDArray[np.float32]

@@ -25,10 +25,9 @@ from sicetnon.arguments.model.classifiers import (
 )
 from sicetnon.arguments.side.classifier import SIDES, Side, SideAnswer
 from sicetnon.errors import DataError, SicetnonError, counted
-from sicetnon.formats.files import Reading, open_bytes, raw_lines
-from sicetnon.formats.jsontext import decode
-from sicetnon.formats.resumable import ResumableOutput
-from sicetnon.text.printable import escaped_json
+from sicetnon.formats.files import Reading, ResumableOutput, open_bytes, raw_lines
+from sicetnon.formats.json_records import decode
+from sicetnon.text.unicode import escaped_json
 
 Record: TypeAlias = dict[str, msgspec.Raw]
 Progress: TypeAlias = Callable[[int, int], None]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.model.model_files import crc32
 from sicetnon.errors import DataError, UsageError, needing
-from sicetnon.formats.jsontext import name_of, whole_text
+from sicetnon.formats.json_records import name_of, whole_text
 
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
 _BATCH_TOKENS = 2048

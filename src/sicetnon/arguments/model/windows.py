@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.model.word_pieces import WordPieces
-from sicetnon.formats.jsontext import whole_text
+from sicetnon.formats.json_records import whole_text
 
 Tokens = NDArray[np.int64]
 

@@ -6,7 +6,7 @@ import functools
 import re
 
 from sicetnon.arguments.sides import TURNING, content_stems
-from sicetnon.text.characters import IDEOGRAPH_RANGES
+from sicetnon.text.unicode import IDEOGRAPH_RANGES
 
 _IDEOGRAPH = re.compile(
     "[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in IDEOGRAPH_RANGES) + "]"

@@ -1,10 +1,12 @@
-"""The class and the folded form of each character, as tables for the compiled tokeniser.
+"""Unicode: classes and folded forms of characters for the tokeniser, and texts made safe to print.
 
 Case is folded, accents and other marks are taken off, compatibility forms (ﬁ, ２, ª) become plain.
 Vowel signs of Indic and related scripts remain: they tell words apart, as letters do.
 
 The tables are files, one for each version of the rules: so every version of Python gives the same
 words, and an index keeps the rules with which it was made.
+
+Texts of strangers must not steer the terminal, nor hide anything.
 """
 
 from __future__ import annotations
@@ -12,12 +14,21 @@ from __future__ import annotations
 import bisect
 import functools
 import json
+import re
 import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import resources
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from sicetnon.errors import cut
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from rich.console import Console, ConsoleOptions
+    from rich.measure import Measurement
+    from rich.text import Text
 
 SCANNER_VERSION = 2
 """Raised when the tokeniser would split or fold any text in another way; each has its table."""
@@ -28,7 +39,7 @@ SEPARATOR, LETTER, APOSTROPHE, IDEOGRAPH, IGNORED, MARK, SYLLABLE = range(7)
 """The classes. A mark belongs to the word before it. A syllable is a letter that begins a word,
 which ends after its marks: Thai and its neighbours are written without spaces."""
 OTHER = 1
-"""The answer of `plain_letters` for a byte that has to be decoded; those for letters are larger."""
+"""The value in `ascii_letters` for a byte that has to be decoded; those for letters are larger."""
 
 ASCII_SIZE = 0x80
 TABLE_SIZES = (ASCII_SIZE, 0x500, 0x3000, 0x20000)
@@ -100,6 +111,9 @@ def _stored(scanner: int) -> tuple[list[list[int]], dict[str, str]]:
 @functools.cache
 def character_table(size: int, scanner: int = SCANNER_VERSION) -> CharacterTable:
     """The table of the first `size` code points, by a version of the rules."""
+    # commands that print and do not search need no numpy
+    import numpy as np
+
     ranges, folded = _stored(scanner)
     classes = np.zeros(size, dtype=np.uint8)
     lengths = np.zeros(size + 1, dtype=np.int32)
@@ -125,10 +139,10 @@ def character_class(point: int, scanner: int) -> tuple[int, str]:
     if point >= LAST_POINT:
         return (_PLANES.get(point >> 16, SEPARATOR) if scanner > 1 else SEPARATOR), chr(point)
     ranges, folded = _stored(scanner)
-    place = bisect.bisect_right(ranges, point, key=lambda each: each[0]) - 1
-    if place < 0 or point > ranges[place][1]:
+    position = bisect.bisect_right(ranges, point, key=lambda each: each[0]) - 1
+    if position < 0 or point > ranges[position][1]:
         return SEPARATOR, ""
-    return ranges[place][2], folded.get(chr(point), chr(point))
+    return ranges[position][2], folded.get(chr(point), chr(point))
 
 
 def characters_of(*kinds: int) -> str:
@@ -144,11 +158,13 @@ def table_for(data: NDArray[np.uint8], scanner: int) -> CharacterTable:
 
 
 @functools.cache
-def plain_letters() -> NDArray[np.uint8]:
+def ascii_letters() -> NDArray[np.uint8]:
     """For each byte the folded form of an ASCII letter or digit, `SEPARATOR`, or `OTHER`.
 
     Other are bytes of other characters, and the apostrophe. Shape (256,).
     """
+    import numpy as np
+
     table = np.full(0x100, OTHER, dtype=np.uint8)
     for point in range(ASCII_SIZE):
         kind, folded = classify(point)
@@ -205,3 +221,99 @@ def _is_vowel_sign(character: str) -> bool:
 
 def _is_in(point: int, ranges: tuple[tuple[int, int], ...]) -> bool:
     return any(low <= point <= high for low, high in ranges)
+
+
+PLAIN_WIDTH = 80
+"""Columns of output that goes to no terminal."""
+# blanks, separators of lines and paragraphs, format characters
+_BLANK = frozenset({"Zs", "Zl", "Zp", "Cf"})
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7e]")
+
+
+def printable(text: str) -> str:
+    """A text without characters that steer a terminal or are invisible; as long as the text.
+
+    Line feeds and tabs stay. A blank stands for other white space and for format characters
+    (zero-width, bidirectional, tags), U+FFFD for the rest.
+    """
+    return text if text.isprintable() else "".join(map(_printable_letter, text))
+
+
+def _printable_letter(letter: str) -> str:
+    if letter.isprintable() or letter in "\n\t":
+        return letter
+    is_blank = letter in "\r\v\f" or unicodedata.category(letter) in _BLANK
+    return " " if is_blank else "\N{REPLACEMENT CHARACTER}"
+
+
+def one_line(text: str) -> str:
+    """A printable text on one line; the middle of a very long one is left out."""
+    return cut(" ".join(printable(text).split()))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """A value as JSON that steers no terminal."""
+    return escaped_json(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent))
+
+
+def escaped_json(text: str) -> str:
+    """JSON with escapes for characters that do not print.
+
+    Its value stays the same, but for U+FFFD in place of half characters, such as bytes of the name
+    of a file that are no UTF-8.
+    """
+    return _BEYOND_ASCII.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    letter = match.group()
+    if unicodedata.category(letter) == "Cs":
+        return "\N{REPLACEMENT CHARACTER}"
+    return letter if letter.isprintable() else json.dumps(letter)[1:-1]
+
+
+def decimals(value: float | None, places: int = 3) -> str:
+    """A number with its decimals; a dash for None and NaN."""
+    return "–" if value is None or value != value else f"{value:.{places}f}"
+
+
+def shortened(text: str, letters: int) -> str:
+    """A text of at most so many letters; an ellipsis marks a cut."""
+    return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"
+
+
+def print_paragraph(text: Text, screen: Console, indent: int = 2) -> None:
+    """Print a text wrapped at the width of the screen, all lines but the first indented."""
+    for position, line in enumerate(text.wrap(screen, max(screen.width - indent, 1))):
+        line.rstrip()
+        if position:
+            line.pad_left(indent)
+        screen.print(line, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class BreakableName:
+    """A name in a cell of a table, broken after punctuation where it is too long for a line."""
+
+    name: str
+
+    def __rich_console__(self, screen: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.text import Text
+
+        # Text, since rich takes what stands in brackets in a plain string for markup
+        yield Text("\n".join(_broken(printable(self.name), options.max_width)))
+
+    def __rich_measure__(self, screen: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement
+
+        return Measurement(1, min(len(self.name), options.max_width))
+
+
+def _broken(name: str, width: int) -> list[str]:
+    """The lines of a name that has at most so many letters a line."""
+    lines = [""]
+    for part in re.split(r"(?<=[-_+.,/ ])(?=\w)", name):
+        if len(lines[-1] + part) > width and lines[-1]:
+            lines.append("")
+        lines[-1] += part
+    return [line[at : at + width] for line in lines for at in range(0, len(line), width)]
