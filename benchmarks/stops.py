@@ -21,8 +21,8 @@ from pathlib import Path
 import sicetnon
 from benchmarks.serving import STARTED, connected
 from sicetnon.app.reply import reply_to
+from sicetnon.cancellation import Cancellation
 from sicetnon.errors import StoppedError
-from sicetnon.stopping import Stop
 from sicetnon.web.pages.ask_search import ask_search
 from sicetnon.web.pages.document import document_page
 
@@ -68,7 +68,7 @@ async def _healthy(port: int) -> None:
 
 def overtime(work: Callable[[], object], seconds: float) -> float | None:
     """Seconds between the limit and the end of the work; None where the work ends before it."""
-    stop, begin = Stop(), time.monotonic()
+    stop, begin = Cancellation(), time.monotonic()
     stop.after(seconds)
     try:
         with stop.watched():

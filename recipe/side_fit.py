@@ -33,8 +33,8 @@ from sicetnon.arguments.side.classifier import (
 from sicetnon.arguments.side.debates import read_debates
 from sicetnon.arguments.side.evidence import Evidence, EvidenceReader
 from sicetnon.arguments.side.weights import Columns, Logistic, SideWeights, Weights
+from sicetnon.arrays import Reals
 
-Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 KINDS = ("tagged", "untagged", "alone")
 """Arguments by their known parts: conclusion and stance, conclusion alone, or text alone."""

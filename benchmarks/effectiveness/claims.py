@@ -20,15 +20,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe.configuration import configuration
 from recipe.corpus import BY_FOLDS, examples, fold_of
 from recipe.examples import Example
 from recipe.measures import accuracy, macro_f1
 from sicetnon.arguments.model.classifiers import ConclusionStance, Stance
+from sicetnon.arrays import Reals
 
-Reals = NDArray[np.float64]
 _FEWEST = 50
 PUBLISHED = {
     "perspectrum": "F1 0.708, BERT; people 0.909 (Chen et al. 2019)",

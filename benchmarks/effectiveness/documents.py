@@ -32,7 +32,6 @@ from benchmarks.recorded import QRELS, TOPIC, recorded_pages
 from sicetnon.arguments.comparative.questions import objects_of
 from sicetnon.evaluation import load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
-from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import KINDS, Corpus, read_passages
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
@@ -42,6 +41,7 @@ from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.retrieval.searcher import ObjectsRetriever
 from sicetnon.services.page_sources import from_index
+from sicetnon.system import cache_folder
 from sicetnon.tasks import touche_2020_task_2 as task
 from sicetnon.text.analysis import named_analysis
 

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.bench import DATA
+from sicetnon.arrays import Reals
 from sicetnon.evaluation import OFFICIAL_NDCG, Score, experiment, load_qrels, load_run
 from sicetnon.evaluation.inputs import Qrels
 from sicetnon.evaluation.significance import mean_interval
@@ -49,7 +50,6 @@ METHODS = {
 }
 BASELINE = "best single run at hand"
 
-Reals = NDArray[np.float64]
 Weights = tuple[float, ...]
 
 

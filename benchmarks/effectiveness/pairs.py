@@ -26,11 +26,12 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.bench import DATA, Bench, opened
+from sicetnon.arrays import Reals
 from sicetnon.evaluation import Qrels, Score, load_qrels
 from sicetnon.formats.identifiers import SEPARATOR, one_order
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
-from sicetnon.pairs.candidates import CandidateReader, Candidates, Reals
+from sicetnon.pairs.candidates import CandidateReader, Candidates
 from sicetnon.pairs.pairing import Pairs, Worth, contradicts
 from sicetnon.records import ProcessedArgument, Ranking
 from sicetnon.tasks import touche_2020_task_1

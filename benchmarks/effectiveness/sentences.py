@@ -23,13 +23,13 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.bench import DATA, opened
 from sicetnon.app.reasons import WEIGHTS, worths
 from sicetnon.arguments.attribution import doubts
 from sicetnon.arguments.model.classifiers import read_all
 from sicetnon.arguments.side.classifier import Side
+from sicetnon.arrays import Reals
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs.sentences import strength
@@ -41,7 +41,6 @@ LABELS = Path(__file__).with_name("sentence-labels.tsv")
 NAMES = tuple(WEIGHTS)
 RIDGE = 5.0
 
-Reals = NDArray[np.float64]
 Row = Mapping[str, str]
 
 

@@ -35,8 +35,8 @@ from recipe.side_fit import (
 from recipe.side_labels import FIRST, MORE, ODD
 from sicetnon.arguments.side.classifier import SIDES
 from sicetnon.arguments.side.evidence import Evidence
+from sicetnon.arrays import Reals
 
-Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 NAMES = {"tagged": "all that is known", "untagged": "stances withheld", "alone": "text alone"}
 BANDS = (

@@ -21,7 +21,6 @@ from benchmarks.bench import DATA, Bench
 from benchmarks.effectiveness.arguments import MEASURES, QRELS, show
 from sicetnon.arguments.model.index_annotators import EMBEDDING, annotators
 from sicetnon.evaluation import load_qrels
-from sicetnon.folders import cache_folder
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.annotations import AnnotationProgress, Annotator, packed, unpacked
@@ -31,6 +30,7 @@ from sicetnon.ranking.fusion import Fusion, Joint
 from sicetnon.ranking.system import System
 from sicetnon.records import Retriever, Topic
 from sicetnon.retrieval.dense import Dense
+from sicetnon.system import cache_folder
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
 

@@ -26,7 +26,6 @@ from benchmarks.recorded import QRELS as QRELS_2
 from benchmarks.recorded import TOPIC, recorded_pages
 from sicetnon.evaluation import experiment, load_qrels, parse_measure
 from sicetnon.evaluation.scores import EvaluationWarning
-from sicetnon.folders import cache_folder
 from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
@@ -38,6 +37,7 @@ from sicetnon.records import Ranking, Topic, said
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
+from sicetnon.system import cache_folder
 from sicetnon.text.analysis import named_analysis
 from sicetnon.uva import ANALYSIS, systems, text_models
 from sicetnon.uva import text_models as uva

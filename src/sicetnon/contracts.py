@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
+from sicetnon.argument_checks import check_text
 from sicetnon.errors import UsageError
-from sicetnon.values import check_text
 
 if TYPE_CHECKING:
     # types alone: a folder and a cluster implement the protocols, and import this file

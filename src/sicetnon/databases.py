@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from sicetnon.cancellation import current_cancellation
 from sicetnon.errors import DataError, StoppedError
-from sicetnon.stopping import current_stop
 
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 """Errors of a damaged file; SQLite quotes its bytes in messages, which may not be UTF-8."""
@@ -62,7 +62,7 @@ def bounded(database: sqlite3.Connection) -> Iterator[None]:
         StoppedError: Nobody waits.
         sqlite3.OperationalError: They took too long.
     """
-    stop, end = current_stop(), time.monotonic() + QUERY_SECONDS
+    stop, end = current_cancellation(), time.monotonic() + QUERY_SECONDS
 
     def is_over() -> bool:
         try:

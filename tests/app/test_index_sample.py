@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from sicetnon.app.index import sample_index
-from sicetnon.folders import cache_folder
-from sicetnon.platforms import try_lock
+from sicetnon.system import cache_folder, try_lock
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,6 @@ from sicetnon.cluster.update import add_on_cluster, annotate_on_cluster
 from sicetnon.errors import UsageError
 from sicetnon.formats.corpora import memory_corpus
 from sicetnon.formats.entries import EntryFields
-from sicetnon.index.annotation_writer import annotate_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents, annotate_index
 from sicetnon.ranking.fusion import Fusion, Joint

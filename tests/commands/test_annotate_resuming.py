@@ -27,7 +27,7 @@ MANY = [{"text": f"Reason {n}: " * (n % 3), "n": n} for n in range(300)]
 DIE_AT_A_STEP = """
 import os, signal, sys
 from sicetnon.cli import main
-from sicetnon.formats.resumable import ResumableOutput
+from sicetnon.formats.files import ResumableOutput
 
 write_step, steps = ResumableOutput.write, []
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sicetnon.cancellation import Cancellation
 from sicetnon.errors import StoppedError
 from sicetnon.evaluation import evaluate, significance
 from sicetnon.evaluation.significance import (
@@ -26,7 +27,6 @@ from sicetnon.evaluation.significance import (
 )
 from sicetnon.evaluation.stance import StanceScore, macro_f1
 from sicetnon.records import Judgment, RunLine
-from sicetnon.stopping import Stop
 
 TOPICS = [str(number) for number in range(1, 31)]
 
@@ -297,7 +297,7 @@ def test_draws_of_few_topics_are_made_once() -> None:
 
 
 def test_draws_stop_when_nobody_waits() -> None:
-    stop = Stop()
+    stop = Cancellation()
     stop.now()
     with stop.watched(), pytest.raises(StoppedError):
         mean_interval(random_values(_MANY))

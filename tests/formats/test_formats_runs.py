@@ -19,7 +19,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.files import write_whole
+from sicetnon.formats.files import write_atomic
 from sicetnon.formats.qrels import read_qrels
 from sicetnon.formats.runs import check_tag, falling_scores, read_run, run_text, write_run
 from sicetnon.formats.topics import read_topics
@@ -323,7 +323,7 @@ def test_missing_topics_are_named(tmp_path: Path) -> None:
 
 def test_write_whole_writes_all_and_leaves_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
-    write_whole({tmp_path / "a": "new é\n", tmp_path / "b": ""})
+    write_atomic({tmp_path / "a": "new é\n", tmp_path / "b": ""})
     assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == {
         "a": "new é\n",
         "b": "",
@@ -336,7 +336,7 @@ def test_write_whole_writes_all_and_leaves_nothing_else(tmp_path: Path) -> None:
 def test_a_missing_folder_changes_no_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     with pytest.raises(OSError):
-        write_whole({tmp_path / "a": "new", tmp_path / "missing" / "b": "new"})
+        write_atomic({tmp_path / "a": "new", tmp_path / "missing" / "b": "new"})
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text() == "old"
 
@@ -345,7 +345,7 @@ def test_a_folder_in_the_place_of_a_file_changes_no_file(tmp_path: Path) -> None
     (tmp_path / "a").write_text("old")
     (tmp_path / "b").mkdir()
     with pytest.raises(IsADirectoryError):
-        write_whole({tmp_path / "a": "new", tmp_path / "b": "new"})
+        write_atomic({tmp_path / "a": "new", tmp_path / "b": "new"})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
     assert (tmp_path / "a").read_text() == "old"
 
@@ -353,7 +353,7 @@ def test_a_folder_in_the_place_of_a_file_changes_no_file(tmp_path: Path) -> None
 def test_what_cannot_be_encoded_changes_no_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     with pytest.raises(UnicodeEncodeError):
-        write_whole({tmp_path / "a": "new", tmp_path / "b": "\ud83d"})
+        write_atomic({tmp_path / "a": "new", tmp_path / "b": "\ud83d"})
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text() == "old"
 
@@ -361,11 +361,11 @@ def test_what_cannot_be_encoded_changes_no_file(tmp_path: Path) -> None:
 WRITER = """
 import os, resource, sys
 from pathlib import Path
-from sicetnon.formats.files import write_whole
+from sicetnon.formats.files import write_atomic
 folder = Path(sys.argv[1])
 {limit}
 try:
-    write_whole({{folder / "a": "new", folder / "b": "x" * 100_000}})
+    write_atomic({{folder / "a": "new", folder / "b": "x" * 100_000}})
 except OSError as error:
     sys.exit(f"{{type(error).__name__}} {{error.errno}}")
 """

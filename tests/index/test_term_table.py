@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sicetnon.index.array_files import ArrayWriter, MappedArray, StoredFile
-from sicetnon.index.identifier_writer import IdentifierWriter
 from sicetnon.index.term_table import (
     IdentifierWriter,
     StoredWords,
@@ -22,7 +21,6 @@ from sicetnon.index.term_table import (
     write_offsets,
     write_sizes,
 )
-from sicetnon.index.words import StoredWords, hash_all, write_hashes
 from sicetnon.text.words import hash_word
 
 modestly = settings(max_examples=100, derandomize=True, deadline=None)

@@ -18,9 +18,7 @@ from sicetnon.evaluation.scores import print_scores
 from sicetnon.records import Entry
 from sicetnon.terminal.console import ProgressBar
 from sicetnon.terminal.console import console as terminal_console
-from sicetnon.terminal.progress import ProgressBar
 from sicetnon.terminal.results import show_answers, show_leaderboard
-from sicetnon.terminal.tables import show_leaderboard
 from sicetnon.text.snippets import Snippet
 from sicetnon.text.unicode import one_line, print_paragraph, shortened
 

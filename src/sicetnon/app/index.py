@@ -14,24 +14,22 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 from sicetnon._version import VERSION
 from sicetnon.app.answers import Answer, Answers, answers, with_sides
 from sicetnon.app.search import checked_topic, nearest_headings, shown_answers
+from sicetnon.argument_checks import check_text, check_texts
 from sicetnon.cluster.address import Location, is_address
 from sicetnon.errors import BrokenIndexError, DataError, UsageError
-from sicetnon.folders import cache_folder
 from sicetnon.index.manifest import FORMAT_VERSION
 from sicetnon.index.reader import IndexReader
 from sicetnon.notebook import shown_progress
-from sicetnon.platforms import check_plain, wait_for_lock
 from sicetnon.ranking.system import System
+from sicetnon.system import cache_folder, check_plain, wait_for_lock
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
 from sicetnon.tasks.task import ANSWERS
 from sicetnon.text.analysis import named_analysis
-from sicetnon.values import check_text, check_texts
 
 if TYPE_CHECKING:
     from sicetnon.cluster.build import ClusterOptions
-    from sicetnon.formats.corpora import Corpus
+    from sicetnon.formats.corpora import Corpus, Document
     from sicetnon.formats.entries import EntryFields
-    from sicetnon.formats.memory import Document
     from sicetnon.index.writing import BuildOptions
     from sicetnon.retrieval.feedback import Feedback
     from sicetnon.retrieval.searcher import LocalRetriever
@@ -444,8 +442,7 @@ def corpus_of(source: Source, named: EntryFields, places: Iterable[int] | None =
         UsageError: It is no iterable of documents.
     """
     # reading takes more libraries than searching
-    from sicetnon.formats.corpora import open_corpus
-    from sicetnon.formats.memory import memory_corpus
+    from sicetnon.formats.corpora import memory_corpus, open_corpus
 
     if isinstance(source, str) and " " in source.strip() and not _is_there(source):
         raise UsageError(

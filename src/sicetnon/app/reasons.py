@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from sicetnon.app.answers import Answer
 from sicetnon.app.labels import parts_of
 from sicetnon.arguments.attribution import doubts
+from sicetnon.arrays import Reals
 from sicetnon.formats.entries import is_link
 from sicetnon.pairs.sentences import is_candidate, strength
 from sicetnon.records import Argument, WebPage, unprocessed
 from sicetnon.text.analysis import stop_list
 from sicetnon.text.sentences import sentences
 
-Reals = NDArray[np.float64]
 TakenSide = Literal["FOR", "AGAINST"]
 MOST_WORDS = 60
 """Words of a sentence that is shown at most; longer ones are seldom one sentence."""

@@ -9,14 +9,13 @@ from typing import Any
 
 from sicetnon.app.answers import Answer, answers, answers_of, as_json, with_sides, with_snippets
 from sicetnon.app.showing import Shown, argues, balanced, folded, is_one_sided
-from sicetnon.checks import check_number
+from sicetnon.argument_checks import check_number, check_text
 from sicetnon.errors import UsageError
-from sicetnon.folders import cache_folder
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.system import System
 from sicetnon.records import PremiseStance, QuestionSide, Ranking, Record, Topic
+from sicetnon.system import cache_folder
 from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
-from sicetnon.values import check_text
 
 LONGEST_QUESTION = 10_000
 """Characters of a question that are read; a longer one would take the model seconds."""

@@ -11,10 +11,10 @@ import numpy as np
 from sicetnon.app.answers import Answer, answers_of
 from sicetnon.arguments.housekeeping import is_housekeeping
 from sicetnon.arguments.shouting import is_spam
+from sicetnon.cancellation import check_cancelled
 from sicetnon.ranking.stages import Shingles, shared, shingles
 from sicetnon.ranking.system import Labelling
 from sicetnon.records import Argument, ProcessedArgument, QuestionSide, Ranking, Record, said
-from sicetnon.stopping import check_wanted
 
 # probabilities of being on topic: enough, and enough for one of the few that there are
 _ON_TOPIC, _NEAR_TOPIC, _FEW = 0.5, 0.3, 3
@@ -95,7 +95,7 @@ def folded(ranking: Ranking, records: Sequence[Record]) -> Shown:
     similar: dict[int, list[str]] = {}
     repeated: list[float] = []
     for place, own in enumerate(parts):
-        check_wanted()
+        check_cancelled()
         known = similar if len(own) >= _LEAST_SHINGLES else ()
         closest, share = _closest(own, {first: parts[first] for first in known})
         if share >= _SAME_CASE:

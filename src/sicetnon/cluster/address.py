@@ -16,9 +16,10 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sicetnon.argument_checks import check_path
 from sicetnon.errors import DataError, UsageError
 from sicetnon.services.http import HIDDEN, ApiKey
-from sicetnon.values import check_path, is_loopback
+from sicetnon.system import is_loopback
 
 _START = "opensearch+"
 _DEFAULT_PORT = 9200

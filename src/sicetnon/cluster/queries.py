@@ -39,7 +39,7 @@ from sicetnon.retrieval.weighting import (
     JelinekMercer,
     WeightingModel,
 )
-from sicetnon.text.stems import StemWords
+from sicetnon.text.analysis import StemWords
 
 Query = dict[str, Any]
 _RELATIVE_ERROR = 4e-7

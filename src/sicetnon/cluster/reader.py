@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sicetnon.checks import check_places, check_ranking
+from sicetnon.argument_checks import check_document_numbers, check_ranking, check_text, check_texts
 from sicetnon.cluster.address import Address, Location, parse_address
 from sicetnon.cluster.index_state import finished_state, read_state, required_index
 from sicetnon.cluster.mapping import annotation_field, live
@@ -31,7 +31,6 @@ from sicetnon.index.manifest import AnnotationEntry, recorded_analysis
 from sicetnon.index.segment import Segment
 from sicetnon.records import Ranking, Record
 from sicetnon.retrieval.scoring import Scoring
-from sicetnon.values import check_text, check_texts
 
 _HEDGE_SECONDS, _PAUSE_SECONDS = 0.7, 0.1
 _MOST_IDS = 500_000
@@ -155,7 +154,7 @@ class ClusterReader:
     def identifiers(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[str]:
         """The ids of documents, by their numbers."""
         self.check_open()
-        checked = check_places(numbers, self.size).tolist()
+        checked = check_document_numbers(numbers, self.size).tolist()
         ids = {number: self._ids[number] for number in checked if number in self._ids}
         missing = sorted(set(checked) - ids.keys())
         for hit in self.hits("number", missing, ["id", "number"]):
@@ -194,7 +193,7 @@ class ClusterReader:
     def records_at(self, numbers: NDArray[np.int64] | Sequence[int]) -> list[Record]:
         """The records of documents, by their numbers."""
         self.check_open()
-        checked = check_places(numbers, self.size).tolist()
+        checked = check_document_numbers(numbers, self.size).tolist()
         records = self._records("number", list(dict.fromkeys(checked)))
         self._refuse_deleted(checked, records)
         return [records[number] for number in checked]

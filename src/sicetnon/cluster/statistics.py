@@ -19,7 +19,7 @@ from sicetnon.retrieval.statistics import (
     TermStatistics,
     weighted_occurrences,
 )
-from sicetnon.text.stems import StemWords
+from sicetnon.text.analysis import StemWords
 
 COUNTING = TimeLimits(120.0, 240.0)
 """Time limits of requests that read a large share of an index."""

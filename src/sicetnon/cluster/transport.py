@@ -36,7 +36,7 @@ from sicetnon.cluster.responses import (
     status_of,
 )
 from sicetnon.errors import UsageError, needing
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import Limits
 from sicetnon.services.deadline import (
     FloodError,
     LimitedConnection,

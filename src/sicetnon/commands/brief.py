@@ -45,7 +45,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _brief(options: argparse.Namespace) -> None:
     from sicetnon.app.brief import brief
     from sicetnon.app.index import opened_index
-    from sicetnon.formats.files import write_whole
+    from sicetnon.formats.files import write_atomic
 
     path = options.output
     chosen = options.format or _BY_ENDING.get(path.suffix.lower() if path else "")
@@ -61,7 +61,7 @@ def _brief(options: argparse.Namespace) -> None:
     if path is None:
         print(text, end="")  # noqa: T201
     else:
-        write_whole({path: text})
+        write_atomic({path: text})
         say(f"wrote {path}")
 
 

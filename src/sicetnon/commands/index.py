@@ -377,7 +377,7 @@ def _write(
     from sicetnon.formats.files import Reading
     from sicetnon.formats.page_scores import SideFiles
     from sicetnon.index.writing import BuildOptions
-    from sicetnon.platforms import allow_many_files
+    from sicetnon.system import allow_many_files
     from sicetnon.terminal.console import ProgressBar, console, line_printer
 
     start = time.monotonic()

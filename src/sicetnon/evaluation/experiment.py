@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sicetnon.checks import check_number, check_retrieved, shown
+from sicetnon.argument_checks import abbreviated, check_number, check_retrieved, check_texts
 from sicetnon.errors import UsageError, counted, needing
 from sicetnon.evaluation.inputs import (
     Source,
@@ -22,7 +22,6 @@ from sicetnon.evaluation.inputs import (
 from sicetnon.evaluation.scores import Score, as_html, evaluate, plain_text
 from sicetnon.evaluation.significance import SAMPLES, SEED
 from sicetnon.records import Retriever, Run, Topic
-from sicetnon.values import check_texts
 
 if TYPE_CHECKING:
     from sicetnon.evaluation.scores import SomeMeasure
@@ -182,6 +181,6 @@ def _chosen(runs: Sequence[Run], baseline: int | str) -> Run:
         if baseline in (place, run.name, place - len(runs)):
             return run
     raise UsageError(
-        f"found the baseline {shown(baseline)}; expected a place below {len(runs)}, or one of "
-        f"{', '.join(run.name for run in runs)}"
+        f"found the baseline {abbreviated(baseline)}; expected a place below {len(runs)}, or one "
+        f"of {', '.join(run.name for run in runs)}"
     )

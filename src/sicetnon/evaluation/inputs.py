@@ -16,16 +16,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_ranking, check_topics, shown
+from sicetnon.argument_checks import abbreviated, check_path, check_ranking, check_topics
 from sicetnon.contracts import CONTRACTS, Dimension
 from sicetnon.errors import DataError, UsageError
+from sicetnon.formats.corpora import is_gap
 from sicetnon.formats.identifiers import all_pairs, check_identifier, one_order
-from sicetnon.formats.memory import is_gap
 from sicetnon.formats.qrels import MOST, STANCES, consistent, read_qrels
 from sicetnon.formats.runs import distinct, read_run, whole_rank
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import UNSTANCED, Judgment, Ranking, Run, Topic
-from sicetnon.values import check_path
 
 
 class Loaded:
@@ -386,7 +385,7 @@ def _judgment_rows(source: Iterable[Any], name: str | None) -> Iterator[tuple[in
         )
         if labelled is None:
             raise DataError(
-                f"found the label {shown(label)}; expected a whole number or one of "
+                f"found the label {abbreviated(label)}; expected a whole number or one of "
                 f"{', '.join(STANCES)}",
                 name,
                 number,
@@ -511,7 +510,7 @@ def _score_of(score: Any, topic: object) -> float:
             return value
     except (TypeError, ValueError, OverflowError):
         pass
-    raise DataError(f"found the score {shown(score)} for topic {topic!r}; expected a number")
+    raise DataError(f"found the score {abbreviated(score)} for topic {topic!r}; expected a number")
 
 
 def _run_rows(source: Iterable[Any], name: str | None) -> Iterator[_Row]:

@@ -30,7 +30,7 @@ from sicetnon.evaluation.inputs import Qrels
 from sicetnon.evaluation.rules import ScoringRule, Shortened, check_rule, shorten_all
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Run
-from sicetnon.text.printable import shortened
+from sicetnon.text.unicode import shortened
 
 if TYPE_CHECKING:
     import ir_measures

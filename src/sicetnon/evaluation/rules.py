@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
+from sicetnon.cancellation import check_cancelled
 from sicetnon.errors import UsageError
 from sicetnon.evaluation.inputs import Qrels, order_by_score
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Ranking, Run
-from sicetnon.stopping import check_wanted
 
 ScoringRule = Literal["official", "trec", "condensed"]
 SCORING_RULES: tuple[ScoringRule, ...] = get_args(ScoringRule)
@@ -64,7 +64,7 @@ def shorten(
     Returns:
         At most `depth` documents, and judged@depth (of all lines where there is no depth).
     """
-    check_wanted()
+    check_cancelled()
     order: Sequence[str] = ranking.ids
     if rule != "official":
         order = [ranking.ids[place] for place in order_by_score(ranking).tolist()]

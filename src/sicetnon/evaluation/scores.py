@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_number
+from sicetnon.argument_checks import check_number
 from sicetnon.contracts import Dimension
 from sicetnon.errors import UsageError, counted
 from sicetnon.evaluation import stance
@@ -34,7 +34,7 @@ from sicetnon.evaluation.significance import (
 from sicetnon.formats.identifiers import argument_of, halves
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Run
-from sicetnon.text.printable import PLAIN_WIDTH, BreakableName, decimals, print_paragraph, printable
+from sicetnon.text.unicode import PLAIN_WIDTH, BreakableName, decimals, print_paragraph, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.stopping import check_wanted
+from sicetnon.cancellation import check_cancelled
 
 SAMPLES = 1000
 CONFIDENCE = 0.95
@@ -79,7 +79,7 @@ _few_draws = functools.lru_cache(maxsize=8)(draws)
 def _blocks(topics: int, samples: int, seed: int) -> Iterator[NDArray[np.int64]]:
     random = np.random.default_rng(seed)
     for rows in row_blocks(samples, topics):
-        check_wanted()
+        check_cancelled()
         yield random.integers(topics, size=(rows, topics))
 
 
@@ -152,7 +152,7 @@ def randomised(statistic: Statistic, differ: NDArray[np.bool_], seed: int) -> fl
     threshold = observed - ROUNDING
     reached, tried = 0, 0
     for signs in _all_signs(differ) if exact else _random_signs(topics, seed):
-        check_wanted()
+        check_cancelled()
         reached += int((np.abs(statistic(signs)) >= threshold).sum())
         tried += len(signs)
     return reached / tried if exact else (reached + 1) / (tried + 1)

@@ -19,6 +19,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from sicetnon.argument_checks import check_path
+from sicetnon.cancellation import check_cancelled
 from sicetnon.errors import DataError, MissingExtraError, UsageError, counted
 from sicetnon.formats.entries import (
     ID_NAMES,
@@ -58,8 +60,6 @@ from sicetnon.records import (
     Sentence,
     WebPage,
 )
-from sicetnon.stopping import check_wanted
-from sicetnon.values import check_path
 
 Reader = Callable[[Path | str, Reading], Iterator[Record]]
 
@@ -132,7 +132,7 @@ class Corpus:
                     piece = memoryview(bytearray(min(_PIECE_BYTES, opened.seek(0, os.SEEK_END))))
                     opened.seek(0)
                     while size := opened.readinto(piece):
-                        check_wanted()
+                        check_cancelled()
                         digest.update(piece[:size])
             digest.update(b"\0")
         return digest.hexdigest()

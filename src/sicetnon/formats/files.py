@@ -17,10 +17,10 @@ from typing import BinaryIO, NoReturn
 
 import msgspec
 
+from sicetnon.argument_checks import check_path
+from sicetnon.cancellation import check_cancelled
 from sicetnon.errors import DataError, SicetnonError, UsageError, counted
-from sicetnon.platforms import check_plain, sync_folder, try_lock
-from sicetnon.stopping import check_wanted
-from sicetnon.values import check_path
+from sicetnon.system import check_plain, sync_folder, try_lock
 
 _PREFIX = "SICETNON_MAX_"
 _ADVICE = "raise SICETNON_MAX_{} if the file is to be trusted"
@@ -154,7 +154,7 @@ class _CountedFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        check_wanted()
+        check_cancelled()
         size: int = self._file.readinto(buffer) or 0  # type: ignore[attr-defined]
         self._reading.bytes_read += size
         return size
@@ -189,7 +189,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        check_wanted()
+        check_cancelled()
         data: bytes = self._content.read1(len(buffer))
         buffer[: len(data)] = data
         self._size += len(data)
@@ -333,7 +333,7 @@ def checksum(path: Path, size: int | None = None) -> int:
     return crc
 
 
-def write_whole(texts: Mapping[Path, str | bytes]) -> None:
+def write_atomic(texts: Mapping[Path, str | bytes]) -> None:
     """Write each text (or bytes) to its file, atomically.
 
     All are written to temporary files first, which are renamed only when the last is on disk: a

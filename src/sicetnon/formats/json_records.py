@@ -83,7 +83,7 @@ def _text(data: bytes) -> str:
         ) from None
 
 
-def whole_text(text: str) -> str:
+def valid_text(text: str) -> str:
     """A text with U+FFFD for each half of a character."""
     try:
         text.encode()
@@ -94,13 +94,13 @@ def whole_text(text: str) -> str:
 
 def name_of(path: PathLike[str] | str) -> str:
     """The name of a file as text; U+FFFD stands for bytes that are no UTF-8."""
-    return whole_text(PurePath(path).name)
+    return valid_text(PurePath(path).name)
 
 
 def mended(value: Any) -> Any:
     """Parsed JSON with U+FFFD for each half of a character, which escapes in crawls name."""
     if isinstance(value, str):
-        return whole_text(value)
+        return valid_text(value)
     if isinstance(value, list | tuple):
         return [mended(item) for item in value]
     if isinstance(value, dict):

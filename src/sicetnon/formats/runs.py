@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_writable
+from sicetnon.argument_checks import check_path, check_text, check_writable
 from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.entries import is_number
-from sicetnon.formats.files import CARRIAGE_RETURN, read_lines, write_whole
+from sicetnon.formats.files import CARRIAGE_RETURN, read_lines, write_atomic
 from sicetnon.formats.identifiers import check_printable, one_order
 from sicetnon.records import Ranking, Run, RunLine
-from sicetnon.values import check_path, check_text
 
 EXPECTED = "qid Q0 doc rank score tag"
 MOST = 10**9
@@ -161,7 +160,7 @@ def write_run(rankings: Run | Iterable[Ranking], path: Path | str, tag: str | No
     if not text:
         raise UsageError("found no result; a run has one line at least")
     zipped = path.suffix == ".gz"
-    write_whole({path: gzip.compress(text.encode("utf-8"), mtime=0) if zipped else text})
+    write_atomic({path: gzip.compress(text.encode("utf-8"), mtime=0) if zipped else text})
 
 
 def _lines(ranking: Ranking, tag: str) -> Iterator[str]:

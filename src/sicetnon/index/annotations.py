@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sicetnon.errors import BrokenIndexError, DataError, SicetnonError, UsageError, counted
-from sicetnon.formats.resumable import ResumableFile
+from sicetnon.formats.files import ResumableFile
 from sicetnon.index.array_files import REBUILD, StoredFile, damaged
 from sicetnon.index.document_store import DocumentReader, opened_store
 from sicetnon.index.manifest import (
@@ -34,8 +34,8 @@ from sicetnon.index.manifest import (
     annotation_file,
 )
 from sicetnon.index.segment import Segment
-from sicetnon.platforms import reserve, sync_folder
 from sicetnon.records import Record
+from sicetnon.system import reserve, sync_folder
 
 BLOCK_ROWS = 2048
 """Rows that are unpacked at once: some megabytes of vectors, which fit into the cache."""

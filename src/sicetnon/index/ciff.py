@@ -20,9 +20,6 @@ from sicetnon.formats.json_records import name_of
 from sicetnon.index.array_files import ArrayWriter, MappedArray, StoredFile
 from sicetnon.index.compaction import merge_indexes
 from sicetnon.index.document_store import DocumentWriter, encode_record
-from sicetnon.index.documents import encode_record
-from sicetnon.index.forms import write_forms
-from sicetnon.index.identifier_writer import IdentifierWriter
 from sicetnon.index.manifest import (
     Manifest,
     SegmentEntry,

@@ -20,12 +20,20 @@ import msgspec
 
 from sicetnon._version import VERSION
 from sicetnon.errors import BrokenIndexError, SicetnonError, UsageError
-from sicetnon.formats.files import write_whole
+from sicetnon.formats.files import write_atomic
 from sicetnon.index.array_files import REBUILD, StoredFile, damaged
-from sicetnon.index.document_store import RECORD_TYPES, STORE, STORE_TYPES
-from sicetnon.index.documents import RECORD_TYPES
+from sicetnon.index.document_store import (
+    BLOCKS,
+    DICTIONARY,
+    FIRSTS,
+    OFFSETS,
+    RECORD_TYPES,
+    STORE,
+    STORE_TYPES,
+)
+from sicetnon.index.posting_file import PATTERNS, POSTING_OFFSETS, POSTINGS
 from sicetnon.index.term_table import STEP_TYPES, bases_name, buckets_of, groups_of
-from sicetnon.platforms import check_plain, make_folder, sync_folder, try_lock
+from sicetnon.system import check_plain, make_folder, sync_folder, try_lock
 from sicetnon.text.analysis import STEMMERS, Analysis
 from sicetnon.text.unicode import SCANNER_VERSION
 
@@ -157,7 +165,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Commit: put the manifest in place of the old one, all or nothing."""
     body = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     seal = hashlib.sha256(body).hexdigest()
-    write_whole({folder / MANIFEST: f'{{"manifest": {body.decode()},\n"sha256": "{seal}"}}\n'})
+    write_atomic({folder / MANIFEST: f'{{"manifest": {body.decode()},\n"sha256": "{seal}"}}\n'})
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -10,7 +10,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_number, check_places, check_ranking
+from sicetnon.argument_checks import (
+    check_document_numbers,
+    check_number,
+    check_ranking,
+    check_text,
+    check_texts,
+)
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.index.annotations import Annotation, read_annotations
 from sicetnon.index.array_files import verify_files
@@ -19,7 +25,6 @@ from sicetnon.index.posting_cache import PostingCache
 from sicetnon.index.segment import Segment
 from sicetnon.records import Ranking, Record
 from sicetnon.text.analysis import Analysis
-from sicetnon.values import check_text, check_texts
 
 _LOG = logging.getLogger("sicetnon.index")
 
@@ -111,7 +116,7 @@ class IndexReader:
         """
         self.check_open()
         self.check_sizes()
-        wanted = check_places(numbers, self.size)
+        wanted = check_document_numbers(numbers, self.size)
         if len(self.segments) == 1:
             return self.segments[0].identifiers.separable_words(wanted)
         located = (self._locate(number) for number in wanted.tolist())
@@ -177,7 +182,7 @@ class IndexReader:
             UsageError: One is no number of a document.
         """
         self.check_open()
-        wanted = check_places(numbers, self.size).tolist()
+        wanted = check_document_numbers(numbers, self.size).tolist()
         found: dict[int, Record] = {}
         for segment in self.segments:
             local = [n - segment.base for n in wanted if 0 <= n - segment.base < len(segment)]

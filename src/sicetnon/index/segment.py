@@ -45,7 +45,7 @@ from sicetnon.index.posting_cache import (
 from sicetnon.index.posting_codec import look_up
 from sicetnon.index.posting_file import POSTINGS, PackedPostings
 from sicetnon.index.term_table import StoredWords, write_words
-from sicetnon.text.stems import StemWords
+from sicetnon.text.analysis import StemWords
 from sicetnon.text.words import WordTable
 
 _MOST_LENGTH = (1 << 31) - 1

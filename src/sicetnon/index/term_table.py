@@ -20,9 +20,15 @@ from numpy.typing import NDArray
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.array_files import ArrayWriter, StoredFile, damaged, write_array
 from sicetnon.jit import compiled, prefetch
-from sicetnon.text.plain_words import HASH_PRIME, HASH_START, hash_words
-from sicetnon.text.word_arrays import EMPTY
-from sicetnon.text.words import WordTable, hash_word, join
+from sicetnon.text.words import (
+    EMPTY,
+    HASH_PRIME,
+    HASH_START,
+    WordTable,
+    hash_word,
+    hash_words,
+    join,
+)
 
 GROUP_BITS = 5
 _PIECE = 1 << 18

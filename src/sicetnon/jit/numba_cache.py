@@ -23,9 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from sicetnon.folders import code_folder, is_own_file, is_own_folder
 from sicetnon.jit import Kernel, importing_numba
-from sicetnon.platforms import try_lock
+from sicetnon.system import code_folder, is_own_file, is_own_folder, try_lock
 
 with importing_numba():
     from llvmlite import ir

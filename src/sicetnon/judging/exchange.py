@@ -12,13 +12,13 @@ import msgspec
 from sicetnon.contracts import has_pairs
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation.inputs import dimension_of, unordered_labels
-from sicetnon.formats.files import write_whole
+from sicetnon.formats.files import write_atomic
 from sicetnon.formats.identifiers import all_pairs, one_order
 from sicetnon.formats.qrels import SIDES, STANCES, qrels_text, read_qrels
 from sicetnon.judging.store import JudgingFile
 from sicetnon.judging.votes import Combination, combine, events, standing_votes
-from sicetnon.platforms import make_folder
 from sicetnon.records import Judgment
+from sicetnon.system import make_folder
 
 VOTES_FILE = "votes.jsonl"
 
@@ -98,7 +98,7 @@ def export_judgments(
     rows = (msgspec.json.encode(row) for row in events(file))
     texts[folder / VOTES_FILE] = b"".join(row + b"\n" for row in rows)
     make_folder(folder)
-    write_whole(texts)
+    write_atomic(texts)
     return written
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sicetnon.checks import check_number
+from sicetnon.argument_checks import check_number
 from sicetnon.contracts import has_pairs
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation.inputs import Sources, TopicSource, each_source, load_run, load_topics
 from sicetnon.formats.identifiers import all_pairs, check_identifier
-from sicetnon.formats.json_records import name_of, whole_text
+from sicetnon.formats.json_records import name_of, valid_text
 from sicetnon.formats.runs import unordered
 from sicetnon.judging.scales import scales_of
 from sicetnon.judging.schema import Plan, create
@@ -91,7 +91,7 @@ def _gathered(
     names = []
     for name, source in each_source(runs):
         run = load_run(source, name)
-        names.append(whole_text(str(name)) if name else name_of(run.name))
+        names.append(valid_text(str(name)) if name else name_of(run.name))
         for number, documents in pooled(run, depth, task).items():
             if number not in pool:
                 message = f"found the topic {number}, which is not among the topics; give its file"

@@ -18,14 +18,13 @@ from typing import Literal
 
 import msgspec
 
-from sicetnon.checks import check_number
+from sicetnon.argument_checks import check_number, check_path
 from sicetnon.databases import DAMAGE
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.identifiers import check_identifiers
 from sicetnon.judging.pooling import place_of
 from sicetnon.judging.schema import OpenedFile, Plan
 from sicetnon.records import Topic
-from sicetnon.values import check_path
 
 Kind = Literal["vote", "skip", "note", "undo"]
 Outcome = Literal["saved", "repeated", "refused"]

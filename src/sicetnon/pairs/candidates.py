@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.sides import AGREES, SIDES, agreement
+from sicetnon.arrays import Reals
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
 from sicetnon.pairs import sentences
@@ -22,7 +23,6 @@ _CONCLUSION, _PREMISE = "__CONC", "__PREMISE"
 
 Bools = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
-Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,10 @@ from numpy.typing import NDArray
 from sicetnon.arguments.side.classifier import Side
 from sicetnon.arguments.side.statements import is_point
 from sicetnon.arguments.sides import WORDS
+from sicetnon.arrays import Reals
 from sicetnon.formats.identifiers import SEPARATOR, argument_of
 from sicetnon.index.reader import IndexReader
-from sicetnon.pairs.candidates import (
-    Bools,
-    CandidateReader,
-    Candidates,
-    Numbers,
-    Reals,
-    is_conclusion,
-)
+from sicetnon.pairs.candidates import Bools, CandidateReader, Candidates, Numbers, is_conclusion
 from sicetnon.records import UNSTANCED, ProcessedArgument, Ranking, Topic
 
 # chosen by judged pairs: cosines below the first are too low, above the second too high

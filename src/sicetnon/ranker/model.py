@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from sicetnon.argument_checks import check_path
+from sicetnon.arrays import Reals
 from sicetnon.errors import DataError
 from sicetnon.formats.files import read_all
 from sicetnon.formats.json_records import decode
@@ -19,9 +20,7 @@ from sicetnon.index.reader import IndexReader
 from sicetnon.ranker.features import DEPTH, NAMES, FeatureReader, Table
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic
-from sicetnon.values import check_path
 
-Reals = NDArray[np.float64]
 SHIPPED = Path(__file__).parents[1] / "models" / "ranker"
 FILE = "ranker.json"
 STRONGEST = 3.0

@@ -14,15 +14,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arrays import Reals
 from sicetnon.errors import DataError, UsageError
 from sicetnon.evaluation import Qrels, Score, experiment, load_qrels
-from sicetnon.formats.files import read_lines, write_whole
+from sicetnon.formats.files import read_lines, write_atomic
 from sicetnon.formats.tables import check_header, read_table
 from sicetnon.index.reader import IndexReader
-from sicetnon.platforms import make_folder
 from sicetnon.ranker.features import DEPTH, FEATURES, NAMES, FeatureReader, Table
-from sicetnon.ranker.model import FILE, Judged, Linear, RankerModel, Reals, Weight
+from sicetnon.ranker.model import FILE, Judged, Linear, RankerModel, Weight
 from sicetnon.records import Ranking, Retriever, Topic
+from sicetnon.system import make_folder
 
 SQUARELY = 2
 """The relevance of an argument that is squarely about the question."""
@@ -397,7 +398,7 @@ def train_ranker(examples: Examples, folder: Path, command: str) -> dict[str, fl
     )
     make_folder(folder)
     parameters = msgspec.json.format(msgspec.json.encode(model), indent=1) + b"\n"
-    write_whole({folder / FILE: parameters, folder / "CARD.md": text})
+    write_atomic({folder / FILE: parameters, folder / "CARD.md": text})
     return {"nDCG@5 of default": before.mean, "nDCG@5 of answers": after.mean}
 
 

@@ -25,7 +25,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_number, check_real
+from sicetnon.argument_checks import check_number, check_real
+from sicetnon.arrays import Reals
 from sicetnon.contracts import has_pairs
 from sicetnon.errors import UsageError, counted
 from sicetnon.formats.identifiers import all_pairs
@@ -38,7 +39,6 @@ METHODS: tuple[Method, ...] = get_args(Method)
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
 CONSTANT = 60.0
 DEPTH = 1000
-_Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Fusion:
         if self.weights is not None and not any(self.weights):
             raise UsageError("found no weight above 0; expected one at least")
 
-    def values(self, ranking: Ranking) -> _Reals:
+    def values(self, ranking: Ranking) -> Reals:
         """The value of each document in a run's ranking, shape (n,), never rising, from 0."""
         count = len(ranking)
         if self.method == "rrf":
@@ -101,7 +101,7 @@ class Fusion:
             return 1 - np.arange(count) / max(count, 1)
         return _normalised(ranking.scores, self.normalise)
 
-    def shares(self, runs: int) -> _Reals:
+    def shares(self, runs: int) -> Reals:
         """The weights of the runs, scaled so that the highest is 1.
 
         Args:
@@ -183,7 +183,7 @@ def fuse(
     return Run(name, name, fused)
 
 
-def are_usable(scores: _Reals) -> bool:
+def are_usable(scores: Reals) -> bool:
     """Whether scores agree with the ranks and add to them.
 
     They do not if they rise somewhere down the ranks, are all equal, or infinite. Fusion then uses
@@ -200,13 +200,13 @@ def are_usable(scores: _Reals) -> bool:
     )
 
 
-def _normalised(scores: _Reals, how: Normalisation) -> _Reals:
+def _normalised(scores: Reals, how: Normalisation) -> Reals:
     if len(scores) < 2:
         return np.ones(len(scores))
     if not are_usable(scores):
         scores = -np.arange(len(scores), dtype=np.float64)
     scores = scores / np.abs(scores).max()  # avoids infinite differences
-    above: _Reals = scores - scores[-1]
+    above: Reals = scores - scores[-1]
     unit = {"min-max": above[0], "sum": above.sum(), "z-score": above.std()}[how]
     return above / float(unit)
 

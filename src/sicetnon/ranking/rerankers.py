@@ -16,10 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.argument_checks import check_number
 from sicetnon.arguments.model.neural import first_line
-from sicetnon.checks import check_number
 from sicetnon.errors import DataError, UsageError, needing
-from sicetnon.formats.json_records import whole_text
+from sicetnon.formats.json_records import valid_text
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.stages import rescored
 from sicetnon.records import Ranking, Topic
@@ -245,4 +245,4 @@ class BiEncoder(_NeuralReranker):
 
 def _readable(text: str) -> str:
     """The part of a text that a tokenizer gets, without halves of characters."""
-    return whole_text(text[:_MOST_CHARACTERS])
+    return valid_text(text[:_MOST_CHARACTERS])

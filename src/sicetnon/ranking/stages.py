@@ -16,10 +16,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sicetnon.checks import check_number
+from sicetnon.argument_checks import check_number
+from sicetnon.cancellation import check_cancelled
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic, said
-from sicetnon.stopping import check_wanted
 
 RankingSignal = Callable[[Topic, Ranking], Sequence[float]]
 """One number per document of a ranking, the higher the better."""
@@ -245,7 +245,7 @@ def _page_of(name: str) -> str:
 
 def shingles(text: str) -> Shingles:
     """The sequences of three words of a text; of a shorter one, all of its words."""
-    check_wanted()
+    check_cancelled()
     words = text.lower().split()
     length = min(_SHINGLE, len(words))
     return frozenset(tuple(words[at : at + length]) for at in range(len(words) - length + 1))

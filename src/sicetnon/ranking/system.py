@@ -13,12 +13,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from sicetnon.argument_checks import (
+    check_number,
+    check_order,
+    check_retrieved,
+    check_text,
+    check_topics,
+)
 from sicetnon.arguments.comparative.questions import understood
-from sicetnon.checks import check_number, check_order, check_retrieved, check_topics
+from sicetnon.cancellation import check_cancelled
 from sicetnon.errors import DataError, UsageError, needing
 from sicetnon.records import UNSTANCED, Ranking, Retriever, Topic
-from sicetnon.stopping import check_wanted
-from sicetnon.values import check_text
 
 if TYPE_CHECKING:
     import pyterrier
@@ -138,7 +143,7 @@ class System:
     def _staged(self, rankings: Sequence[Ranking], k: int | None = None) -> list[Ranking]:
         """Rankings after all stages, labelled."""
         for stage in self.stages:
-            check_wanted()
+            check_cancelled()
             rankings = [
                 check_order(stage.apply(ranking.topic, ranking), ranking.topic, _name_of(stage))
                 for ranking in rankings
@@ -150,7 +155,7 @@ class System:
         total, done = sum(map(len, rankings)), 0
         labelled = []
         for ranking in rankings:
-            check_wanted()
+            check_cancelled()
             labelled.append(labelling.apply(ranking.topic, ranking))
             done += len(ranking)
             self.progress(done, total)

@@ -29,8 +29,8 @@ from sicetnon.formats.identifiers import argument_of, halves, one_order
 from sicetnon.formats.qrels import STANCES
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import ProcessedArgument, Ranking, Record, Run, Topic
+from sicetnon.text.analysis import content_of
 from sicetnon.text.snippets import Piece, snippet
-from sicetnon.text.stopwords import content_of
 
 if TYPE_CHECKING:
     from sicetnon.index.reader import IndexReader

@@ -18,13 +18,13 @@ from sicetnon.errors import counted
 from sicetnon.evaluation.inputs import Source, Sources
 from sicetnon.evaluation.scores import Score
 from sicetnon.evaluation.stance import FOUND
-from sicetnon.formats.files import write_whole
+from sicetnon.formats.files import write_atomic
 from sicetnon.formats.qrels import STANCES
-from sicetnon.platforms import make_folder
 from sicetnon.records import Topic
 from sicetnon.report.contents import TOP, Contents, Texts, each_topic, gather
 from sicetnon.report.pictures import all_differences, heat_map, interval_axis
-from sicetnon.text.printable import decimals, printable
+from sicetnon.system import make_folder
+from sicetnon.text.unicode import decimals, printable
 
 if TYPE_CHECKING:
     from sicetnon.index.reader import IndexReader
@@ -139,7 +139,7 @@ def write_report(
     page = _render(contents, None if texts is None else Texts(texts))
     path = Path(directory) / FILE
     make_folder(path.parent)
-    write_whole({path: page})
+    write_atomic({path: page})
     return path
 
 

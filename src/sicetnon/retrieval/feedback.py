@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_number, check_real
+from sicetnon.argument_checks import check_number, check_real
 from sicetnon.errors import UsageError
 from sicetnon.retrieval.postings import TermSource
 

@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arrays import Reals
 from sicetnon.jit import inlined
-
-Reals: TypeAlias = NDArray[np.float64]
 
 UNSEEN = -np.inf
 """The score of a document without any term of the query."""

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arrays import Reals
 from sicetnon.index.posting_codec import first_bit
 from sicetnon.jit import compiled, inlined
 from sicetnon.retrieval.formulas import (
     UNSEEN,
     Accumulate,
     Formula,
-    Reals,
     WindowPostings,
     formula_values,
     log_ratio_matched,

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_real
+from sicetnon.argument_checks import check_real
 from sicetnon.errors import BrokenIndexError, UsageError
 from sicetnon.index.posting_cache import PostingList
 from sicetnon.index.reader import IndexReader

@@ -16,11 +16,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arrays import Reals
 from sicetnon.index.posting_cache import PAIRED_FROM, default_cache_bytes
 from sicetnon.index.posting_codec import first_bit
 from sicetnon.index.segment import Segment
 from sicetnon.jit import compiled, inlined
-from sicetnon.retrieval.formulas import UNSEEN, Reals, score_formula
+from sicetnon.retrieval.formulas import UNSEEN, score_formula
 from sicetnon.retrieval.kernels import keep_best, select
 from sicetnon.retrieval.term_at_a_time import (
     GROUP,

@@ -14,8 +14,9 @@ from typing import Protocol, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arrays import Reals
 from sicetnon.index.segment import Segment
-from sicetnon.retrieval.formulas import Accumulate, Formula, Reals
+from sicetnon.retrieval.formulas import Accumulate, Formula
 from sicetnon.retrieval.postings import TermPostings
 from sicetnon.retrieval.pruning import BoundsCache
 

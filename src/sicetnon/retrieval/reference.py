@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arrays import Reals
 from sicetnon.index.segment import Segment
 from sicetnon.retrieval import kernels
-from sicetnon.retrieval.formulas import UNSEEN, Reals
+from sicetnon.retrieval.formulas import UNSEEN
 from sicetnon.retrieval.kernels import Loops
 from sicetnon.retrieval.postings import ALL_LIVE
 from sicetnon.retrieval.query_plan import Clause, OwnLoop, Part

@@ -9,11 +9,11 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from sicetnon.checks import check_finite
+from sicetnon.argument_checks import check_finite
+from sicetnon.arrays import Reals
 from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
 from sicetnon.retrieval import formulas
-from sicetnon.retrieval.formulas import Reals
 from sicetnon.retrieval.postings import field_weights, postings_of
 from sicetnon.retrieval.pruning import BoundsCache
 from sicetnon.retrieval.query_plan import (

@@ -14,14 +14,15 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.checks import check_number, check_topics
+from sicetnon.argument_checks import check_number, check_topics
+from sicetnon.arrays import Reals
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.segment import Segment
 from sicetnon.jit import use_numpy
 from sicetnon.records import Ranking, Topic
 from sicetnon.retrieval import pruning, term_at_a_time
 from sicetnon.retrieval.feedback import Feedback
-from sicetnon.retrieval.formulas import FORMULAS, Reals
+from sicetnon.retrieval.formulas import FORMULAS
 from sicetnon.retrieval.kernels import COMPILED, NUMPY
 from sicetnon.retrieval.postings import ALL_LIVE, TermSource, postings_of
 from sicetnon.retrieval.pruning import Bounds

@@ -15,9 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arrays import Reals
 from sicetnon.index.posting_codec import first_bit
 from sicetnon.jit import compiled, eight_bytes, inlined, prefetch
-from sicetnon.retrieval.formulas import Reals, matched, saturation, score_formula
+from sicetnon.retrieval.formulas import matched, saturation, score_formula
 from sicetnon.retrieval.kernels import keep_best
 
 PostingArrays: TypeAlias = tuple[

@@ -21,7 +21,8 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 
-from sicetnon.checks import check_real
+from sicetnon.argument_checks import check_real
+from sicetnon.arrays import Reals
 from sicetnon.errors import UsageError
 from sicetnon.jit import importing_numba
 from sicetnon.retrieval import formulas
@@ -29,7 +30,6 @@ from sicetnon.retrieval.formulas import (
     UNSEEN,
     Accumulate,
     Formula,
-    Reals,
     WindowPostings,
     weighted_frequencies,
 )

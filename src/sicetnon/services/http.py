@@ -39,11 +39,10 @@ from urllib3.util.retry import RequestHistory
 from sicetnon._version import VERSION
 from sicetnon.databases import DAMAGE, bounded, check_logs, check_tables
 from sicetnon.errors import DataError, ServiceError, UsageError, counted
-from sicetnon.folders import keep_private
-from sicetnon.formats.jsontext import mended
+from sicetnon.formats.json_records import mended
 from sicetnon.records import Topic
 from sicetnon.services.deadline import POOLS, FloodError, PassedError, has_cause, within
-from sicetnon.values import is_loopback
+from sicetnon.system import is_loopback, make_private
 
 _SHORTEST_SECRET = 4
 HIDDEN = "***"
@@ -218,7 +217,7 @@ class ResponseCache:
                     "ok",
                 ):
                     raise sqlite3.DatabaseError("its log belongs to another file")
-            keep_private(self.path)
+            make_private(self.path)
 
     def get(self, key: str) -> bytes | None:
         """The cached answer, or None."""

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sicetnon.checks import check_number
+from sicetnon.argument_checks import check_number
 from sicetnon.errors import ServiceError
-from sicetnon.formats.json_records import whole_text
+from sicetnon.formats.json_records import valid_text
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Argument, Ranking, Record, Topic, said
 from sicetnon.services.http import Clock, Patience, Request, ResponseCache, Service, UnusableAnswer
@@ -140,7 +140,7 @@ class ListwiseRanker:
         texts = (f"[{place}] {self._shortened(r)}" for place, r in enumerate(records, start=1))
         question = " ".join(topic.title.split())
         prompt = _TASK.format(question=question, texts="\n\n".join(texts), count=len(top))
-        return whole_text(prompt)
+        return valid_text(prompt)
 
     def _shortened(self, record: Record) -> str:
         """The heading of a document, and the beginning of its text."""

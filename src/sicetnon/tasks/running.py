@@ -25,22 +25,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import yaml
 
 from sicetnon._version import VERSION
+from sicetnon.cancellation import Cancellation
 from sicetnon.cluster.address import Location
 from sicetnon.cluster.location import index_store, open_index
 from sicetnon.contracts import CONTRACTS
 from sicetnon.errors import BrokenIndexError, DataError
 from sicetnon.formats.corpora import Corpus, open_corpus
-from sicetnon.formats.files import write_whole
+from sicetnon.formats.files import write_atomic
 from sicetnon.formats.runs import check_tag, run_text
 from sicetnon.formats.topics import read_topics, topics_in
 from sicetnon.index.manifest import refuse_inside_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress
 from sicetnon.jit import preload_numba
-from sicetnon.platforms import make_folder
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking
-from sicetnon.stopping import Stop
+from sicetnon.system import make_folder
 from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.task import Task
 from sicetnon.text.analysis import Analysis, named_analysis
@@ -287,7 +287,7 @@ def run_task(task_id: str, source: Path, target: Path, options: RunOptions) -> l
         found = _search_documents(task, source, target, options, search)
         if found.missing:
             options.callbacks.message(f"partial: {found.missing}")
-        write_whole({target / RUN: found.run, target / METADATA: found.metadata})
+        write_atomic({target / RUN: found.run, target / METADATA: found.metadata})
     rankings, numbers = found.rankings, [topic.number for topic in topics]
     # a task of one's own may have no rules for runs
     if task_id in CONTRACTS and not is_sound(rankings, task_id, numbers):
@@ -382,7 +382,7 @@ def _search_corpus(
 @contextlib.contextmanager
 def _computed_checksum(corpus: Corpus) -> Iterator[Future[str]]:
     """The checksum of a corpus, which a thread computes within the block."""
-    stop = Stop()
+    stop = Cancellation()
 
     def compute() -> str:
         with stop.watched():
@@ -410,7 +410,7 @@ def _search_early(
     except BrokenIndexError:
         return None
     with index:
-        made_from, stop = index.manifest.source, Stop()
+        made_from, stop = index.manifest.source, Cancellation()
         is_likely = made_from.get("files") == corpus.names()
         if not is_likely or index.manifest.analysis != analysis.signature():
             return None

@@ -15,7 +15,14 @@ from sicetnon.arguments.comparative.questions import choice_in
 from sicetnon.errors import counted
 from sicetnon.records import ComparativeStance, QuestionSide, Topic
 from sicetnon.terminal.console import print_origin, show_facts
-from sicetnon.text.unicode import print_paragraph, printable, shortened
+from sicetnon.text.unicode import (
+    BreakableName,
+    decimals,
+    one_line,
+    print_paragraph,
+    printable,
+    shortened,
+)
 
 if TYPE_CHECKING:
     # heavy, and not every command needs them

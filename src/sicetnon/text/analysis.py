@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.cancellation import check_cancelled
 from sicetnon.errors import UsageError
-from sicetnon.stopping import check_wanted
 from sicetnon.text.unicode import SCANNER_VERSION, UNICODE_VERSION
 from sicetnon.text.words import WordTable, join
 
@@ -234,7 +234,7 @@ class Analyzer:
             The numbers of all words in order, and where the words of each text end, shape
             (texts,).
         """
-        check_wanted()
+        check_cancelled()
         words, word_ends = self._words.scan(data, ends)
         if len(self._words) > len(self.term_of_word):
             new = self._words.words(len(self.term_of_word))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sicetnon.stopping import check_wanted
+from sicetnon.cancellation import check_cancelled
 
 # A sentence ends at its mark and a blank; at a mark between letters without a blank, as hasty
 # writers set it ("benefits.They"); before an item of a list; at an empty line.
@@ -27,7 +27,7 @@ def sentences(text: str) -> list[str]:
     Nothing is added or left out: joined by blanks, they are the words of the text.
     """
     found, start = [], 0
-    check_wanted()
+    check_cancelled()
     for match in _END.finditer(text):
         if _goes_on(text, start, match):
             continue

@@ -11,7 +11,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from sicetnon.stopping import check_wanted
+from sicetnon.cancellation import check_cancelled
 from sicetnon.text.unicode import IGNORED, MARK, characters_of
 
 _BREAK = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
@@ -67,13 +67,13 @@ def snippet(
         terms_of: The terms of a word.
         length: Characters of the text at most; the ellipses come on top.
     """
-    check_wanted()
+    check_cancelled()
     folded = " ".join(text.split())
     known: dict[str, bool] = {}
 
     def is_wanted(word: str) -> bool:
         if word not in known:
-            check_wanted()
+            check_cancelled()
             known[word] = not set(terms_of(word)).isdisjoint(wanted)
         return known[word]
 

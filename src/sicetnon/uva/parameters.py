@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.errors import DataError, UsageError
-from sicetnon.formats.files import Limits, read_all, write_whole
+from sicetnon.formats.files import Limits, read_all, write_atomic
 from sicetnon.formats.json_records import decode
-from sicetnon.platforms import make_folder
+from sicetnon.system import make_folder
 
 Arrays = Mapping[str, NDArray[Any]]
 _SHIPPED = Path(__file__).parent / "data"
@@ -69,7 +69,7 @@ def write_parameters(folder: Path, parameters: LearnedParameters) -> Path:
     data = io.BytesIO()
     np.savez_compressed(data, **parameters.arrays)  # type: ignore[arg-type]
     card = msgspec.json.format(msgspec.json.encode(parameters.card), indent=1) + b"\n"
-    write_whole({path: data.getvalue(), path.with_suffix(".json"): card})
+    write_atomic({path: data.getvalue(), path.with_suffix(".json"): card})
     return path
 
 

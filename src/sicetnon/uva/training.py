@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.arrays import Reals
 from sicetnon.errors import DataError, UsageError, counted
 from sicetnon.formats.argquality import JudgedArgument, read_quality
 from sicetnon.formats.corpora import open_corpus
@@ -27,7 +28,6 @@ from sicetnon.uva.parameters import LearnedParameters, ModelCard, read_parameter
 from sicetnon.uva.predictors import Perceptron, SupportVectors
 from sicetnon.uva.text_models import Encoder, named_encoder
 
-Reals: TypeAlias = NDArray[np.float64]
 PairWeights: TypeAlias = Callable[[Reals, Reals], Reals]
 
 

@@ -22,7 +22,7 @@ from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import evaluate
 from sicetnon.evaluation.rules import ScoringRule
-from sicetnon.formats.jsontext import decode
+from sicetnon.formats.json_records import decode
 from sicetnon.validation import validate
 from sicetnon.web.middleware import METRICS_TYPE
 from sicetnon.web.problems import Problem, documented

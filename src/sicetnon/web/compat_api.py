@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sicetnon.app.answers import Answer, with_sides
 from sicetnon.app.debating import read_messages, respond
 from sicetnon.app.index import Index
+from sicetnon.cancellation import check_cancelled
 from sicetnon.records import Argument, Passage, WebPage, unprocessed
 from sicetnon.services.chatnoir import page_uuid
-from sicetnon.stopping import check_wanted
 from sicetnon.web.api import EXAMPLE, QUESTION, WHOLE, json_alone
 from sicetnon.web.problems import Problem, documented
 from sicetnon.web.rendering import json_answer
@@ -214,7 +214,7 @@ class _Uuids:
 
     def _made(self, index: Index) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
         for start in range(_BLOCK * len(self._parts), index.size, _BLOCK):
-            check_wanted()
+            check_cancelled()
             names = index.identifiers(range(start, min(start + _BLOCK, index.size)))
             hashes = [_hash(page_uuid(name)) for name in names]
             self._parts.append(np.array(hashes, dtype=np.uint64))

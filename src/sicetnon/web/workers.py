@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from sicetnon.cancellation import Cancellation
 from sicetnon.errors import StoppedError
 from sicetnon.judging import JudgingFile
-from sicetnon.stopping import Stop
 from sicetnon.web.middleware import Metrics
 from sicetnon.web.problems import RETRY_AFTER, Problem
 from sicetnon.web.settings import Settings
@@ -93,7 +93,7 @@ class Workers:
         The work is stopped when its time is up, and when all who wait for it have gone.
 
         Args:
-            work: The function. Long loops in it call `check_wanted`.
+            work: The function. Long loops in it call `check_cancelled`.
             key: The cache key of the result; None for work that is not cached.
 
         Raises:
@@ -132,7 +132,7 @@ class Workers:
         if self.busy >= self._most:
             self._metrics.refused += 1
             raise Problem(503, "too many requests wait; send it again later", RETRY_AFTER)
-        stop, begun = Stop(), asyncio.Event()
+        stop, begun = Cancellation(), asyncio.Event()
         loop = asyncio.get_running_loop()
 
         def watched() -> tuple[Any, int]:
@@ -189,7 +189,9 @@ class _Job:
         waiting: Requests that wait for it.
     """
 
-    def __init__(self, future: Future[Any], stop: Stop, begun: asyncio.Event, key: Hashable):
+    def __init__(
+        self, future: Future[Any], stop: Cancellation, begun: asyncio.Event, key: Hashable
+    ):
         self.future, self.stop, self.begun, self.key = future, stop, begun, key
         self.done = asyncio.wrap_future(future)
         self.waiting = 0

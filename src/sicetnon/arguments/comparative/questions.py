@@ -10,6 +10,7 @@ import re
 
 from msgspec.structs import replace
 
+from sicetnon.argument_checks import check_text
 from sicetnon.arguments.comparative import phrases
 from sicetnon.arguments.comparative.adjectives import COMPARATIVES
 from sicetnon.arguments.comparative.question_forms import (
@@ -20,9 +21,8 @@ from sicetnon.arguments.comparative.question_forms import (
     aspects_of,
     predicate_in,
 )
-from sicetnon.formats.json_records import whole_text
+from sicetnon.formats.json_records import valid_text
 from sicetnon.records import Question, Topic
-from sicetnon.values import check_text
 
 _LONGEST = 400
 _MOST_WORDS = 10
@@ -57,7 +57,7 @@ def understood(topic: Topic) -> Topic:
         return topic
     question = parse_question(topic.title)
     if len(topic.objects) >= 2:
-        first, second = map(whole_text, topic.objects[:2])
+        first, second = map(valid_text, topic.objects[:2])
         question = replace(question, kind="comparative", first=first, second=second)
     return replace(topic, question=question)
 
@@ -103,7 +103,7 @@ def choice_in(question: str) -> tuple[str, str] | None:
 
 def _prepared(text: str) -> str:
     """One line, plain quotes, without greetings before and closing marks behind."""
-    folded = " ".join(whole_text(text[:_LONGEST]).replace("’", "'").replace("‘", "'").split())
+    folded = " ".join(valid_text(text[:_LONGEST]).replace("’", "'").replace("‘", "'").split())
     folded = re.sub(r"\bvs\.|\bversus\b|\bv\.s\.?|\bv/s\b|\bVS\b|\bv\.(?=\s)", "vs", folded)
     before = None
     while folded != before:

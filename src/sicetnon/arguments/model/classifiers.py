@@ -17,12 +17,12 @@ from typing import ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.argument_checks import check_path
 from sicetnon.arguments.model.encoder import DebateEncoder, debate_encoder
 from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
 from sicetnon.arguments.model.model_files import ALONE, DESCRIPTION
 from sicetnon.errors import UsageError, counted
-from sicetnon.formats.json_records import whole_text
-from sicetnon.values import check_path
+from sicetnon.formats.json_records import valid_text
 
 Floats: TypeAlias = NDArray[np.float32]
 Model: TypeAlias = str | Path | None
@@ -340,4 +340,4 @@ def _each(values: Sequence[str] | str, count: int) -> Sequence[str]:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise UsageError(f"found {type(value).__name__} {value!r:.40}; expected a text")
-    return whole_text(value)
+    return valid_text(value)

@@ -31,9 +31,9 @@ from sicetnon.arguments.model.windows import (
     tokens_of,
     windows_of,
 )
+from sicetnon.cancellation import current_cancellation
 from sicetnon.errors import UsageError
-from sicetnon.platforms import processor_cores
-from sicetnon.stopping import current_stop
+from sicetnon.system import processor_cores
 
 
 class DebateEncoder:
@@ -141,7 +141,7 @@ class DebateEncoder:
     ) -> dict[str, NDArray[np.float32]]:
         windows = self._windows(texts, contexts, size)
         batches = batches_of(windows, self.description.batch)
-        stop = current_stop()
+        stop = current_cancellation()
 
         def run(batch: Sequence[Window]) -> dict[str, NDArray[np.float32]]:
             stop.check()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.model.model_files import crc32
 from sicetnon.errors import DataError, UsageError, needing
-from sicetnon.formats.json_records import name_of, whole_text
+from sicetnon.formats.json_records import name_of, valid_text
 
 WINDOW, OVERLAP, CONTEXT = 256, 64, 64
 _BATCH_TOKENS = 2048
@@ -159,9 +159,9 @@ class NeuralClassifier:
 
     def _parts(self, owner: int, text: str, context: str) -> list[_Part]:
         """The windows of a text with its context, as tokens."""
-        behind, count = self._cut(whole_text(context))
+        behind, count = self._cut(valid_text(context))
         found = self._tokenizer(
-            whole_text(text),
+            valid_text(text),
             behind or None,
             truncation="only_first",
             max_length=self._window + count + self._frame,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.model.word_pieces import WordPieces
-from sicetnon.formats.json_records import whole_text
+from sicetnon.formats.json_records import valid_text
 
 Tokens = NDArray[np.int64]
 
@@ -50,7 +50,7 @@ def tokens_of(
     """
     found = []
     for text in texts:
-        pieces = pieces_of(whole_text(text), piece_characters)
+        pieces = pieces_of(valid_text(text), piece_characters)
         read = [np.array(tokenizer.ids(piece), dtype=np.int64) for piece in pieces]
         found.append(np.concatenate(read))
     return found

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.debates import UNSIDED
-from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals, logit
+from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, logit
 from sicetnon.arguments.side.sentences import read_sentences
 from sicetnon.arguments.side.statements import is_point
+from sicetnon.arrays import Reals
 
 _FOR, _AGAINST, _, _NONE = range(4)
 _OVERLAP_WORDS = 80

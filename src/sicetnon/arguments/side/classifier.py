@@ -12,17 +12,18 @@ from typing import TypeVar, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.argument_checks import check_path, check_texts
 from sicetnon.arguments.claims import LONGEST_CLAIM
 from sicetnon.arguments.model.classifiers import Floats, Model
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.argument_evidence import read_arguments
 from sicetnon.arguments.side.debates import UNSIDED, read_debates
-from sicetnon.arguments.side.evidence import Evidence, EvidenceReader, Reals
+from sicetnon.arguments.side.evidence import Evidence, EvidenceReader
 from sicetnon.arguments.side.plain import plain
 from sicetnon.arguments.side.weights import SHIPPED, Weights, side_weights
+from sicetnon.arrays import Reals
 from sicetnon.errors import UsageError, counted
 from sicetnon.records import PremiseStance, QuestionSide
-from sicetnon.values import check_path, check_texts
 
 SIDES: tuple[QuestionSide, ...] = get_args(QuestionSide)
 _FOR, _AGAINST, _NONE = map(SIDES.index, ("FOR", "AGAINST", "NONE"))

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.side import words
-from sicetnon.arguments.side.evidence import EvidenceReader, Reals
+from sicetnon.arguments.side.evidence import EvidenceReader
+from sicetnon.arrays import Reals
 
 UNSIDED = 0.3
 """A debate is read where its conclusion takes no side with at least this probability."""

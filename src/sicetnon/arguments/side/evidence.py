@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,9 @@ from sicetnon.arguments.model.classifiers import (
 from sicetnon.arguments.side import words
 from sicetnon.arguments.side.statements import is_name
 from sicetnon.arguments.side.weights import Columns
+from sicetnon.arrays import Reals
 from sicetnon.records import Question
 
-Reals: TypeAlias = NDArray[np.float64]
 _PRO, _CON, _NO_STANCE = range(3)
 _FIRST, _SECOND, _, _NO = range(4)
 _SMALL = 1e-3

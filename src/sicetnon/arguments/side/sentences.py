@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.side import words
-from sicetnon.arguments.side.evidence import EvidenceReader, Reals
+from sicetnon.arguments.side.evidence import EvidenceReader
 from sicetnon.arguments.sides import content_stems_of_each
+from sicetnon.arrays import Reals
 from sicetnon.text.sentences import sentences
 
 _READ = 10

@@ -19,7 +19,7 @@ from sicetnon.app.suggestions import Suggestions
 from sicetnon.arguments.side.questions import matter_of
 from sicetnon.arguments.side.statements import is_name
 from sicetnon.errors import counted
-from sicetnon.text.printable import shortened
+from sicetnon.text.unicode import shortened
 from sicetnon.web.pages.ask_search import MOST, PAGE, AskRequest, AskResult, address_of
 from sicetnon.web.pages.cards import KINDS, Card, Kind, at_sentence, card_of
 from sicetnon.web.rendering import page_answer

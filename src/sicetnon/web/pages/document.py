@@ -15,7 +15,7 @@ from sicetnon.app.index import Index
 from sicetnon.app.labels import Origin, name_of, origin_of, parts_of
 from sicetnon.app.reply import DocumentReplies, reply_to
 from sicetnon.records import PremiseStance, Record, claimed
-from sicetnon.text.printable import shortened
+from sicetnon.text.unicode import shortened
 from sicetnon.web.pages.ask_search import AskRequest, AskResult, address_of
 from sicetnon.web.pages.cards import Card, at_sentence, card_of
 from sicetnon.web.rendering import page_answer

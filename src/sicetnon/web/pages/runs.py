@@ -22,15 +22,14 @@ from sicetnon.app.index import Index
 from sicetnon.errors import DataError
 from sicetnon.evaluation import evaluate, load_run, load_topics
 from sicetnon.evaluation.inputs import Source, load_qrels
-from sicetnon.formats.files import Reading, open_bytes
-from sicetnon.formats.jsontext import whole_text
-from sicetnon.formats.limits import Limits
+from sicetnon.formats.files import Limits, Reading, open_bytes
+from sicetnon.formats.json_records import valid_text
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Ranking, Run, Topic
 from sicetnon.report import sections_of
 from sicetnon.report.contents import Contents, Label, Texts, bare_names, gather, key, labels_of
-from sicetnon.text.printable import one_line, shortened
 from sicetnon.text.snippets import Piece
+from sicetnon.text.unicode import one_line, shortened
 from sicetnon.web.middleware import NEEDS_TOKEN, OwnSession, sessions_of
 from sicetnon.web.problems import Problem
 from sicetnon.web.rendering import CONTENT_POLICY, page, page_answer
@@ -188,7 +187,7 @@ def _scored_files(settings: Settings) -> ScoredRuns:
 def _by_name(paths: Sequence[Path]) -> dict[str, Any]:
     names = bare_names([str(path) for path in paths])
     # addresses hold the names
-    return {whole_text(name): path for path, name in zip(paths, names.values(), strict=True)}
+    return {valid_text(name): path for path, name in zip(paths, names.values(), strict=True)}
 
 
 def _scored(form: FormData, settings: Settings) -> ScoredRuns:

@@ -1,17 +1,77 @@
-"""Checks of arguments and of the results of users' retrievers and stages."""
+"""Checks of the arguments of public functions, and of the results of users' retrievers and stages.
+
+Nothing heavy is imported before it is needed: commands check their arguments, too.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from sicetnon.errors import UsageError, counted, cut
-from sicetnon.records import Ranking, Topic
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sicetnon.records import Ranking, Topic
+
+_LONGEST_NAME = 255
+
+
+def check_text(value: object, name: str) -> None:
+    """Refuse anything but a text.
+
+    Raises:
+        UsageError: The value is something else.
+    """
+    if not isinstance(value, str):
+        raise UsageError(f"found {type(value).__name__} as {name}; expected a text")
+
+
+def check_texts(values: object, name: str, may_lack: bool = False) -> None:
+    """Refuse anything but a list of texts.
+
+    Args:
+        values: The list.
+        name: What they are, in the plural.
+        may_lack: Whether None may stand in the place of a text.
+
+    Raises:
+        UsageError: The value is something else, or one text, or holds something else.
+    """
+    if isinstance(values, str):
+        raise UsageError(f"found the text {values[:40]!r}; expected a list of {name}")
+    if not isinstance(values, Collection) or isinstance(values, Mapping):
+        raise UsageError(f"found {type(values).__name__}; expected a list of {name}")
+    for value in values:
+        if not isinstance(value, str) and not (value is None and may_lack):
+            raise UsageError(f"found {type(value).__name__} among the {name}; expected texts")
+
+
+def check_path(value: object, name: str) -> None:
+    """Refuse anything but a path.
+
+    Raises:
+        UsageError: The value is something else, holds a null character, or has a name in it that is
+            longer than any file system takes.
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise UsageError(f"found {type(value).__name__} as {name}; expected a path")
+    path = os.fspath(value)
+    if "\0" in path:
+        raise UsageError(f"found {path!r} as {name}; no path holds a null character")
+    longest = max(Path(path).parts, key=len, default="")
+    if len(longest) > _LONGEST_NAME:
+        raise UsageError(
+            f"found {longest[:20]}… with {len(longest)} characters as {name}; expected names of up "
+            f"to {_LONGEST_NAME}"
+        )
+
 
 _MOST = 1 << 53
 """Whole numbers beyond it are no floating point numbers."""
@@ -25,16 +85,18 @@ def check_number(value: object, name: str, least: int | None = None, most: int =
     Raises:
         UsageError: The value is no whole number, too small, or too large.
     """
+    import numpy as np
+
     is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
     number = cast(int, value)
     if not is_number or (least is not None and number < least):
         bound = "" if least is None else f" of {least} or more"
-        raise UsageError(f"found {name} = {shown(value)}; expected a whole number{bound}")
+        raise UsageError(f"found {name} = {abbreviated(value)}; expected a whole number{bound}")
     if not -most <= number <= most:
-        raise UsageError(f"found {name} = {shown(value)}; expected at most {most:,}")
+        raise UsageError(f"found {name} = {abbreviated(value)}; expected at most {most:,}")
 
 
-def shown(value: object) -> str:
+def abbreviated(value: object) -> str:
     """A value for a message, which has no room for a thousand digits."""
     try:
         return cut(repr(value), 60)
@@ -42,12 +104,14 @@ def shown(value: object) -> str:
         return "a number of thousands of digits"
 
 
-def check_places(numbers: object, size: int) -> NDArray[np.int64]:
+def check_document_numbers(numbers: object, size: int) -> NDArray[np.int64]:
     """The numbers of documents, if an index of a size has them; shape as given.
 
     Raises:
         UsageError: One is no whole number from 0 and below the size.
     """
+    import numpy as np
+
     try:
         found = np.asarray(numbers) if isinstance(numbers, Sequence | np.ndarray) else None
     except ValueError:  # lists of several lengths
@@ -70,6 +134,8 @@ def check_real(value: object, name: str) -> None:
     Raises:
         UsageError: The value is something else, beyond 1e100, or nearer to 0 than 1e-100.
     """
+    import numpy as np
+
     if isinstance(value, bool) or not isinstance(value, float | int | np.floating | np.integer):
         raise UsageError(f"found {type(value).__name__} as {name}; expected a number")
     try:
@@ -79,7 +145,7 @@ def check_real(value: object, name: str) -> None:
         is_right = False
     if not is_right:
         raise UsageError(
-            f"found {name} = {shown(value)}; expected 0, or a number of a size from "
+            f"found {name} = {abbreviated(value)}; expected 0, or a number of a size from "
             f"{_SMALLEST:g} to {_LARGEST:g}"
         )
 
@@ -102,6 +168,8 @@ def check_topics(topics: object) -> None:
     Raises:
         UsageError: It is something else, or two topics have one number.
     """
+    from sicetnon.records import Topic
+
     if isinstance(topics, str | Topic) or not isinstance(topics, Sequence):
         raise UsageError(
             f"found {type(topics).__name__}; expected a list of topics, such as "
@@ -150,6 +218,8 @@ def check_order(ranking: Any, topic: Topic, giver: str, may_repeat: bool = False
     Raises:
         UsageError: It is something else.
     """
+    import numpy as np
+
     found = check_ranking(ranking, giver)
     if found.topic.number != topic.number:
         raise UsageError(
@@ -173,6 +243,8 @@ def check_ranking(ranking: Any, giver: str) -> Ranking:
     Raises:
         UsageError: It is something else.
     """
+    from sicetnon.records import Ranking
+
     if not isinstance(ranking, Ranking):
         raise UsageError(f"{giver} gives {_what(ranking)}; expected a Ranking")
     checked: Ranking = ranking
@@ -239,6 +311,8 @@ def _fault_of_ids(ranking: Ranking) -> str | None:
 
 
 def _fault_of_scores(ranking: Ranking) -> str | None:
+    import numpy as np
+
     scores: Any = ranking.scores
     if not isinstance(scores, np.ndarray) or scores.dtype.kind not in "fiu":
         return f"scores that are {_what(scores)}; expected an array of float64"
@@ -252,6 +326,8 @@ def _fault_of_scores(ranking: Ranking) -> str | None:
 
 def _what(value: object) -> str:
     """The type of a value, as a message names it."""
+    from sicetnon.records import Ranking
+
     if isinstance(value, Sequence) and not isinstance(value, str):
         is_rankings = value and isinstance(value[0], Ranking)
         return counted(len(value), "ranking") if is_rankings else "a list"

@@ -1,6 +1,6 @@
-"""Work that can be stopped: at a time limit, or when its client has gone.
+"""Work that can be cancelled: at a time limit, or when its client has gone.
 
-Long loops call `check_wanted`. It does nothing outside of work that someone may stop.
+Long loops call `check_cancelled`. It does nothing outside of work that someone may cancel.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from contextvars import ContextVar
 
 from sicetnon.errors import StoppedError
 
-_CURRENT: ContextVar[Stop | None] = ContextVar("stop", default=None)
+_CURRENT: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
 
 
-class Stop:
+class Cancellation:
     """Says when work has to end. Threads may share it."""
 
     def __init__(self) -> None:
         self._end: float | None = None
-        self._is_unwanted = False
+        self._is_cancelled = False
 
     def after(self, seconds: float) -> None:
         """Let the work end at its first check that is so many seconds from now."""
@@ -28,22 +28,22 @@ class Stop:
 
     def now(self) -> None:
         """Let the work end at its next check."""
-        self._is_unwanted = True
+        self._is_cancelled = True
 
     def check(self) -> None:
-        """Go on, or end.
+        """End the work if it was cancelled.
 
         Raises:
-            StoppedError: The work has to end.
+            StoppedError: The deadline passed, or the client disconnected.
         """
-        if self._is_unwanted:
+        if self._is_cancelled:
             raise StoppedError("nobody waits for this any more")
         if self._end is not None and time.monotonic() >= self._end:
             raise StoppedError("the time for this is up")
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Let `check_wanted` mean this one, in this thread, within the block."""
+        """Let `check_cancelled` mean this one, in this thread, within the block."""
         token = _CURRENT.set(self)
         try:
             yield
@@ -51,20 +51,20 @@ class Stop:
             _CURRENT.reset(token)
 
 
-def current_stop() -> Stop:
-    """The stop of this thread's work, to be checked in threads that it starts."""
+def current_cancellation() -> Cancellation:
+    """The cancellation of this thread's work, to be checked in threads that it starts."""
     return _CURRENT.get() or _NEVER
 
 
-def check_wanted() -> None:
-    """Go on, or end.
+def check_cancelled() -> None:
+    """End this thread's work if it was cancelled.
 
     Raises:
-        StoppedError: Someone has stopped the work that this is a part of.
+        StoppedError: It was.
     """
-    stop = _CURRENT.get()
-    if stop is not None:
-        stop.check()
+    cancellation = _CURRENT.get()
+    if cancellation is not None:
+        cancellation.check()
 
 
-_NEVER = Stop()
+_NEVER = Cancellation()
