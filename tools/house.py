@@ -34,10 +34,11 @@ LAYERS = (
     ("arguments",),
     ("index",),
     ("formats", "text"),
-    ("checks",),
-    ("contracts", "databases", "jit", "records"),
-    ("folders", "notebook", "platforms", "stopping", "values"),
-    ("errors", "_version"),
+    ("contracts",),
+    ("argument_checks",),
+    ("databases", "jit", "records"),
+    ("cancellation", "notebook", "system"),
+    ("arrays", "errors", "_version"),
 )
 # The front door names what people import and loads it on demand; it stands outside the layers.
 FRONT_DOOR = "__init__"
