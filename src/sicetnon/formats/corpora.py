@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -41,12 +41,7 @@ from sicetnon.formats.entries import (
 from sicetnon.formats.files import Reading, open_bytes, refuse_pipe
 from sicetnon.formats.html import check_extra
 from sicetnon.formats.identifiers import check_identifier
-from sicetnon.formats.json_records import (
-    mended,
-    name_of,
-    read_json_lines,
-    strict_json,
-)
+from sicetnon.formats.json_records import BOM, mended, name_of, read_json_lines, strict_json
 from sicetnon.formats.page_scores import SideFiles, side_files_in
 from sicetnon.formats.tables import check_header, read_table
 from sicetnon.formats.webpages import WHAT, WebPages, is_pages, page_files
@@ -136,6 +131,22 @@ class Corpus:
                         digest.update(piece[:size])
             digest.update(b"\0")
         return digest.hexdigest()
+
+
+class Format(NamedTuple):
+    """A format of files: a new one is a reader and a row of `FORMATS`.
+
+    Attributes:
+        records: The kind of its records, as in `Corpus`.
+        fields: The names of the texts that are indexed.
+        recognise: Whether a file has it, by its name and first bytes.
+        read: Streams the records of a file.
+    """
+
+    records: str
+    fields: tuple[str, ...]
+    recognise: Callable[[Path, bytes], bool]
+    read: Reader
 
 
 def open_corpus(
@@ -245,22 +256,40 @@ def _recognise(file: Path | str, named: EntryFields) -> Corpus:
         return _entries(file, named)
     with open_bytes(file) as opened:
         head = opened.read(_HEAD_BYTES)
-    if is_table(file):
-        header = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
-        if set(PROCESSED_COLUMNS) <= {name.strip('"') for name in header.split(",")}:
-            return Corpus(*KINDS[ProcessedArgument], (file,), read_processed)
-        return _entries(file, named)
-    first_line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
-    is_empty_list = not first_line and ".json" in file.suffixes
-    if is_empty_list or _LIST_START.match(first_line) or _LIST_LATER.search(first_line):
-        return Corpus(*KINDS[Argument], (file,), read_arguments)
-    if file.suffix == ".txt" and not first_line.startswith(b"{"):
+    for each in FORMATS:
+        if each.recognise(file, head):
+            return Corpus(each.records, each.fields, (file,), each.read)
+    if not is_table(file) and not _may_be_json_lines(file, head):
         raise DataError(f"holds no JSON Lines; {_TO_INDEX_TEXTS}", file)
-    if re.search(rb'"contents"\s*:', head) and re.search(rb'"id"\s*:', head):
-        return Corpus(*KINDS[Passage], (file,), read_passages)
-    if re.search(rb'"docno"\s*:', head) and re.search(rb'"text"\s*:', head):
-        return Corpus("entries", ("text",), (file,), read_documents)
     return _entries(file, named)
+
+
+def _first_line(head: bytes) -> bytes:
+    return head.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
+
+
+def _is_processed(file: Path, head: bytes) -> bool:
+    header = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
+    names = {name.strip('"') for name in header.split(",")}
+    return is_table(file) and set(PROCESSED_COLUMNS) <= names
+
+
+def _is_argument_list(file: Path, head: bytes) -> bool:
+    first = _first_line(head)
+    is_empty_list = not first and ".json" in file.suffixes
+    is_list = is_empty_list or _LIST_START.match(first) or _LIST_LATER.search(first)
+    return not is_table(file) and bool(is_list)
+
+
+def _may_be_json_lines(file: Path, head: bytes) -> bool:
+    return not is_table(file) and (file.suffix != ".txt" or _first_line(head).startswith(b"{"))
+
+
+def _has_keys(*keys: bytes) -> Callable[[Path, bytes], bool]:
+    """The test whether a file of JSON Lines has some keys."""
+    return lambda file, head: (
+        _may_be_json_lines(file, head) and all(re.search(rb'"%s"\s*:' % key, head) for key in keys)
+    )
 
 
 def _entries(file: Path, named: EntryFields) -> Corpus:
@@ -634,3 +663,12 @@ def _dataset_argument(document: Any) -> Argument | ProcessedArgument:
     if sentences is None:
         return argument
     return ProcessedArgument(argument, tuple(Sentence(s.id, s.text) for s in sentences))
+
+
+FORMATS = (
+    Format(*KINDS[ProcessedArgument], _is_processed, read_processed),
+    Format(*KINDS[Argument], _is_argument_list, read_arguments),
+    Format(*KINDS[Passage], _has_keys(b"contents", b"id"), read_passages),
+    Format("entries", ("text",), _has_keys(b"docno", b"text"), read_documents),
+)
+"""The formats, each looked for before those after it; other files hold entries."""
