@@ -25,8 +25,9 @@ import pytest
 
 from sicetnon.cli import main
 from sicetnon.errors import DataError, ServiceError, SicetnonError, UsageError
+from sicetnon.services.api_key import ApiKey
 from sicetnon.services.chatnoir import ChatNoirRetriever
-from sicetnon.services.http import ApiKey, Clock, Pace, ResponseCache, Service
+from sicetnon.services.http import Clock, Pace, ResponseCache, Service
 from support.databases import opened_database, rows_of
 from support.judging_cases import naming
 from support.service_double import ServiceDouble, trec_id

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from sicetnon.argument_checks import check_path
 from sicetnon.errors import DataError, UsageError
-from sicetnon.services.http import HIDDEN, ApiKey
+from sicetnon.services.api_key import HIDDEN, ApiKey
 from sicetnon.system import is_loopback
 
 _START = "opensearch+"
