@@ -1,22 +1,24 @@
-"""Draws the house: which rooms the package has, on which layer each stands, what each imports.
+"""Draws and measures the house: rooms, layers and imports; circles, satellites, repeated names.
 
-python tools/house.py      # writes docs/house.svg and the table in docs/house.md
+python tools/house.py      # writes docs/house.svg and the table in ARCHITECTURE.md; prints figures
 
-`tests/docs/test_house.py` holds the imports to these layers.
+`tests/docs/test_house.py` holds the imports to these layers, and the figures to their bounds.
 """
 
 from __future__ import annotations
 
 import ast
 import html
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "sicetnon"
 PICTURE = ROOT / "docs" / "house.svg"
-PAGE = ROOT / "docs" / "house.md"
+PAGE = ROOT / "ARCHITECTURE.md"
 
 # From the roof down. A room imports rooms of the layers below it, and none of its own layer.
 LAYERS = (
@@ -42,6 +44,20 @@ LAYERS = (
 )
 # The front door names what people import and loads it on demand; it stands outside the layers.
 FRONT_DOOR = "__init__"
+
+# A plug-in is named by a registry, so that one importer is all that it needs.
+PLUG_IN = re.compile(
+    r"/(commands|tasks|pages|models|measures)/|_routes\.py$|/api\.py$|/(__main__|cli|_version)\.py$"
+)
+SMALL = 150
+MOST_SATELLITES = 12
+# Names that several files share, and no others: one that goes is to be removed here.
+REPEATED = (
+    *("brief", "ciff", "index", "judge", "leaderboard", "questions", "reader", "reference"),
+    *("reply", "rules", "runs", "search", "sentences", "statistics", "system", "training"),
+    "words",
+)
+IDIOMS = re.compile(r"\bbehind\b|\bNone where\b|\bas (?:it|they) (?:is|are)\b")
 
 TABLE_START, TABLE_END = "<!-- rooms: python tools/house.py -->\n", "<!-- end of rooms -->\n"
 ROW, GAP, WIDTH = 26, 8, 640
@@ -142,8 +158,96 @@ def picture() -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
+def file_imports() -> dict[Path, set[Path]]:
+    """The files that each file imports, also in functions, but for types alone."""
+    names = {_dotted(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+    return {
+        file: {names[each] for each in _modules(file, set(names)) if names[each] != file}
+        for file in names.values()
+    }
+
+
+def _dotted(file: Path) -> str:
+    return ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
+
+
+def _modules(file: Path, known: set[str]) -> Iterator[str]:
+    """The modules of the package that a file imports while it runs."""
+    remaining: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
+    while remaining:
+        node = remaining.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield from (each for each in (full, node.module) if each in known)
+        remaining.extend(ast.iter_child_nodes(node))
+
+
+def circle() -> list[str]:
+    """The files of a circle of imports; none if there is no circle."""
+    graph = {
+        file: {used for used in imported if used.name != "__init__.py"}
+        for file, imported in file_imports().items()
+        if file.name != "__init__.py"
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [_shown(file) for file in error.args[1]]
+    return []
+
+
+def satellites() -> list[str]:
+    """The files under 150 lines that one file alone imports, and that are no plug-ins."""
+    users = Counter(used for imported in file_imports().values() for used in imported)
+    return [
+        _shown(file)
+        for file, number in sorted(users.items())
+        if number == 1
+        and file.name != "__init__.py"
+        and not PLUG_IN.search(str(file))
+        and len(file.read_text(encoding="utf-8").splitlines()) < SMALL
+    ]
+
+
+def repeated() -> dict[str, int]:
+    """The names that several files share, with the number of these files."""
+    counts = Counter(file.stem for file in PACKAGE.rglob("*.py") if not file.stem.startswith("__"))
+    return {name: count for name, count in sorted(counts.items()) if count > 1}
+
+
+def idioms() -> list[str]:
+    """The lines with words that the prose of the source does without."""
+    return [
+        f"{_shown(file)}:{number}: {line.strip()}"
+        for file in sorted(PACKAGE.rglob("*.py"))
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if IDIOMS.search(line)
+    ]
+
+
+def figures() -> str:
+    """The measures of the house in one line."""
+    files = list(PACKAGE.rglob("*.py"))
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+    return (
+        f"{lines:,} lines in {len(files)} files; a circle of {len(circle())} files; "
+        f"{len(satellites())} satellites; {len(repeated())} repeated names; {len(idioms())} idioms"
+    )
+
+
+def _shown(file: Path) -> str:
+    return str(file.relative_to(PACKAGE))
+
+
 def page() -> str:
-    """The page of the house with the table as it is now."""
+    """The page of the house with today's table."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(TABLE_START)
     _, _, after = rest.partition(TABLE_END)
     return f"{before}{TABLE_START}\n{table()}\n{TABLE_END}{after}"
@@ -152,3 +256,4 @@ def page() -> str:
 if __name__ == "__main__":
     PICTURE.write_text(picture(), encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")
+    print(figures())

@@ -222,7 +222,7 @@ class _CommandParser(_Parser):
         several = [each.option_strings[-1] for each in self._actions if _takes_several(each)]
         greedy = [name for name in several if name in self._words]
         if greedy and "arguments are required" in message:
-            message += f" (an option such as {greedy[0]} takes all words behind it: name it last)"
+            message += f" (an option such as {greedy[0]} takes all words after it: name it last)"
         super().error(message)
 
 

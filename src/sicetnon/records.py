@@ -34,7 +34,7 @@ class Premise(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         text: The reason.
         stance: Towards the conclusion of its argument (not towards anybody's question);
-            None where it is not known.
+            None if unknown.
     """
 
     text: str
@@ -129,9 +129,9 @@ class WebPage(msgspec.Struct, frozen=True):
         text: Its whole text; empty where it was not fetched or could not be had.
         url: Where it was.
         host: The server in the URL.
-        page_rank: The higher the more linked to; None where it is not known.
-        spam_rank: Per cent of the crawl that is more spam than this (100 is best); None where it
-            is not known.
+        page_rank: The higher the more linked to; None if unknown.
+        spam_rank: Per cent of the crawl that is more spam than this (100 is best); None if
+            unknown.
         snippet: The part of it that a search engine showed for its question.
         uuid: ChatNoir's id.
     """
@@ -158,7 +158,7 @@ class Entry(msgspec.Struct, frozen=True):
         id: The id.
         texts: The indexed texts by field.
         extra: The other fields.
-        stance: The side that it takes towards its claim; None where it is not known.
+        stance: The side that it takes towards its claim; None if unknown.
         claim: The claim that it is for or against, or the empty string.
     """
 
@@ -177,7 +177,7 @@ Record = Argument | ProcessedArgument | Passage | WebPage | Entry
 
 
 def unprocessed(record: Record) -> Argument | Passage | WebPage | Entry:
-    """The argument of a processed argument; any other record as it is."""
+    """The argument of a processed argument; any other record unchanged."""
     return record.argument if isinstance(record, ProcessedArgument) else record
 
 
@@ -213,10 +213,10 @@ class Question(msgspec.Struct, frozen=True):
     Attributes:
         kind: `comparative` where things are weighed against each other, two named ones or all of a
             kind ("the best rice cookers"); else `controversial`, a matter to argue for or against.
-        first: The object named first; None where the question names no two.
+        first: The object named first; None if the question names no two.
         second: The other one. Of more than two, the first two are taken.
         aspects: In which respects, or for which use they are compared.
-        predicate: What compares them ("better", "more difficult", "difference"); None where
+        predicate: What compares them ("better", "more difficult", "difference"); None if
             nothing does.
     """
 
@@ -279,8 +279,8 @@ class Ranking:
         ids: The ids of the documents, none twice; for pairs of sentences two ids and a comma.
         scores: float64, shape (n,). Those of retrievers and stages never rise; a run that was read
             keeps the scores of its file.
-        stances: The second column of a run, one per document; None where it is `Q0` throughout.
-        reasons: The values that decided on each document's place, by name, from 0 to 1; None where
+        stances: The second column of a run, one per document; None if it is `Q0` throughout.
+        reasons: The values that decided on each document's place, by name, from 0 to 1; None if
             the system does not say.
     """
 

@@ -56,7 +56,7 @@ def test_a_mistyped_or_missing_name_is_helped(words: list[str], part: str, capsy
 
 def test_an_option_that_takes_the_run_too_says_so(capsys) -> None:
     told = refused(capsys, "evaluate", "--qrels", "a.qrels", "run.txt")
-    assert "RUN (an option such as --qrels takes all words behind it: name it last)" in told
+    assert "RUN (an option such as --qrels takes all words after it: name it last)" in told
     assert main(["leaderboard", TASK, "--qrels", "a.qrels", "run.txt"]) == 2
     assert "name the runs first" in capsys.readouterr().err
 

@@ -24,7 +24,7 @@ from support.documentation import (
 )
 
 RUN = ("bash", "console", "python")
-SHOWN = ("text", "toml", "{eval-rst}", "{toctree}")
+SHOWN = ("text", "toml", "{eval-rst}", "{include}", "{toctree}")
 OF_EXTRAS = ("ir_datasets", "pandas", "pyterrier")
 FOLDERS = ("benchmarks", "docs", "examples", "recipe", "src/sicetnon/models")
 PROSE = sorted(

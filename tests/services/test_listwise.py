@@ -111,7 +111,7 @@ def test_a_service_that_fails_leaves_the_ranking_as_it_is(
     lines: list[str] = []
     model.status = 401
     assert ranker(index, model, tmp_path, say=lines.append).apply(TOPIC, ranking) == ranking
-    assert "stays as it is" in lines[0]
+    assert "stays unchanged" in lines[0]
     assert "secret-key" not in lines[0]
 
 

@@ -17,7 +17,9 @@ from pathlib import Path
 from sicetnon.cli import main
 
 ROOT = Path(__file__).parents[2]
-ROOT_PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
+ROOT_PAGES = [
+    ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "SECURITY")
+]
 PAGES = [*ROOT_PAGES, *sorted(ROOT.glob("docs/**/*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 FENCE = re.compile(r"^ *```(\S*)\s*$")

@@ -56,7 +56,7 @@ class ComparedPassages:
 
 
 def compared(answers: Iterable[Answer]) -> ComparedPassages | None:
-    """The comparison in some answers; None where their stances are about no objects."""
+    """The comparison in some answers, or None if their stances are about no objects."""
     found = list(answers)
     objects = next((answer.objects for answer in found if answer.objects), None)
     if objects is None:

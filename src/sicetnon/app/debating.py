@@ -54,7 +54,7 @@ class Turn:
     """The next message of this program in a debate.
 
     Attributes:
-        reply: The argument against the user's claim; None where there is none.
+        reply: The argument against the user's claim; None if there is none.
     """
 
     reply: Reply | None

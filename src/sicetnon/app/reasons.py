@@ -111,7 +111,7 @@ class Reason:
 
 
 def side_of(answer: Answer) -> TakenSide | None:
-    """The side that an answer takes; None where it takes none, or weighs both."""
+    """The side that an answer takes, or None if it takes none or weighs both."""
     if answer.side == "FOR" or answer.stance == "FIRST":
         return "FOR"
     return "AGAINST" if answer.side == "AGAINST" or answer.stance == "SECOND" else None
@@ -171,7 +171,7 @@ def key_sentences(question: str, answers: Sequence[Answer]) -> dict[str, str]:
     worth: dict[str, list[tuple[float, str]]] = {}
     for each, likeness in zip(every, (vectors[:-1] @ vectors[-1]).tolist(), strict=True):
         if likeness >= _ABOUT:
-            # a sentence is as like the claim as it is like the question, as far as is known
+            # similarity to the claim is taken to equal similarity to the question
             measures = np.array([[strength(each.text), 0.0, likeness, likeness, 0.0]])
             found = float(worths(measures, each.doubt)[0])
             worth.setdefault(each.answer.id, []).append((found, each.text))
@@ -221,7 +221,7 @@ def _can_be_read_alone(text: str) -> bool:
 
 
 def _trimmed(sentence: str) -> str:
-    """A sentence without the number, bullet or reference that stands before or behind it."""
+    """A sentence without the number, bullet or reference that stands before or after it."""
     return _TRAILING.sub("", _LEADING.sub("", sentence))
 
 

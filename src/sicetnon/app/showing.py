@@ -28,7 +28,7 @@ class Shown(NamedTuple):
     """The results of a ranking that are shown.
 
     Attributes:
-        similar: The near duplicates of each result that stood behind it.
+        similar: The near duplicates of each result that stood after it.
     """
 
     ranking: Ranking

@@ -194,7 +194,7 @@ def _add_merge(verbs: Commands) -> None:
         _merge,
         "Make one index of several shards. It gives the rankings and scores of an index that was "
         "built in one go. Parts of one SOURCE (`index build --shard I/N`) are put into its order; "
-        "other shards follow one another as they are named. An index alone is rewritten without "
+        "other shards follow one another in the order given. An index alone is rewritten without "
         "its deleted documents.",
         "sicetnon index merge shard-1 shard-2 shard-3 -o my-index",
     )

@@ -55,7 +55,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--system",
         metavar="NAME",
-        help="the first results of this system as they are (default: answers for arguments, else "
+        help="the first results of this system, unchanged (default: answers for arguments, else "
         "default; near duplicates folded, both sides shown)",
     )
     command.add_argument(

@@ -62,7 +62,7 @@ class CountedPostings:
     Attributes:
         documents: The number of documents with the term.
         occurrences: The number of its occurrences.
-        postings: The postings, or none where the statistics alone are wanted.
+        postings: The postings, or none if only the statistics are needed.
     """
 
     documents: int

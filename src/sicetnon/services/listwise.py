@@ -110,7 +110,7 @@ class ListwiseRanker:
         prompt = self._prompt(topic, top)
         tokens = _tokens(prompt, len(top))
         if self.tokens + tokens > self._budget:
-            self._say(f"{topic.title!r:.60} stays as it is: the budget of tokens is spent")
+            self._say(f"{topic.title!r:.60} stays unchanged: the budget of tokens is spent")
             return ranking
         self.tokens += tokens
         messages = [{"role": "user", "content": prompt}]
@@ -118,7 +118,7 @@ class ListwiseRanker:
         try:
             named = self._service.ask(Request("/chat/completions", body=body), _named)
         except ServiceError as error:
-            self._say(f"{topic.title!r:.60} stays as it is: {error}")
+            self._say(f"{topic.title!r:.60} stays unchanged: {error}")
             return ranking
         chosen = dict.fromkeys(place - 1 for place in named if 1 <= place <= len(top))
         rest = [place for place in range(len(ranking)) if place not in chosen]

@@ -188,7 +188,7 @@ def _show(answer: Answer, colour: str, screen: Console, explain: bool, is_choice
 
 
 def _part(answer: Answer, screen: Console) -> list[Text]:
-    """The lines of the part of an answer that is shown; none where it has no text."""
+    """The lines of the part of an answer that is shown, or none if it has no text."""
     width = screen.width - len(_INDENT)
     # without a blank before it, the last ellipsis cannot wrap to a line of its own
     body = Text(re.sub(r"\s…$", "…", printable(answer.snippet.text)))

@@ -83,7 +83,7 @@ _PAIRS = (
     ),
     (
         -1.0,
-        rf"X {_ANY}{{0,5}}?(?:N (?:to|against)|inferior to|pales? \S+ \S+ to|no match for|behind"
+        rf"X {_ANY}{{0,5}}?(?:N (?:to|against)|inferior to|pales? \S+ \S+ to|no match for|[b]ehind"
         rf"|lags?|trails?|! (?:compete with|match)) {_ANY}{{0,3}}?Y(?!\S)",
     ),
     # X needs half the time that Y takes; X costs twice as much as Y

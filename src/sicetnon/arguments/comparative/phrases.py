@@ -19,7 +19,7 @@ _TAIL = re.compile(
     r"|\bthese days|\bright now|\bplease|\bin \d{4}|\boverall|\bmore|\bthe most|\bbetter)\s*$",
     re.IGNORECASE,
 )
-# the predicate of a question, behind the objects: "is A or B better", "A or B is better"
+# the predicate of a question, after the objects: "is A or B better", "A or B is better"
 _ASPECT = re.compile(
     r"\s(in terms of|with respect to|with regards? to|when it comes to|regarding|concerning"
     r"|according to|on the basis of|based on|for|at|in|on|to|as|when|if|while|during|after|before"
@@ -83,7 +83,7 @@ def object_of(phrase: str, verbs: bool = True) -> str:
 
 
 def without_aspect(phrase: str, other: str) -> tuple[str, str | None]:
-    """The second of two objects without the aspect behind it, and the aspect.
+    """The second of two objects without the aspect after it, and the aspect.
 
     "Python or R for data analysis" has the objects Python and R and the aspect data analysis. If
     the first object has the same preposition, the preposition belongs to the name.
@@ -112,5 +112,5 @@ def with_shared_head(first: str, second: str) -> tuple[str, str]:
 
 
 def is_modifier(word: str) -> bool:
-    """Whether a word modifies a noun behind it."""
+    """Whether a word modifies a noun after it."""
     return bool(_MODIFIER.fullmatch(word)) and word.lower() not in _NOT_MODIFIERS

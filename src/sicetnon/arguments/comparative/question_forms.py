@@ -108,7 +108,7 @@ def _weighed(text: str) -> Phrases | None:
 
 
 def _versus(text: str) -> Phrases | None:
-    """A vs B, with anything before or behind it."""
+    """A vs B, with anything before or after it."""
     piece = next((piece for piece in _pieces(text) if " vs " in piece), None)
     if piece is None:
         return None
@@ -173,7 +173,7 @@ def _than(text: str) -> Phrases | None:
     before, than, after = piece.partition(" than ")
     if not than or _NO_OBJECT.match(after) or re.search(r"\b(?:other|rather)$", before):
         return None
-    # the word behind stands in, so that a bare "more" counts
+    # the word after them stands in, so that a bare "more" counts
     words = [*before.split(", ")[-1].split(), than.strip()]
     reach = range(len(words) - 2, max(-1, len(words) - 6), -1)
     places = [place for place in reach if _degree(words, place)]
@@ -324,8 +324,8 @@ def aspects_of(text: str, objects: str) -> tuple[str, ...]:
         if piece == objects or piece in objects or _OR.search(piece):
             continue
         predicate = predicate_in(piece)
-        behind = piece.partition(predicate)[2] if predicate else piece
-        match = _PREPOSITION.search(behind) if predicate else _PREPOSITION.match(piece)
+        after = piece.partition(predicate)[2] if predicate else piece
+        match = _PREPOSITION.search(after) if predicate else _PREPOSITION.match(piece)
         if match:
             found.append(phrases.object_of(match[1]))
     return tuple(filter(None, found))

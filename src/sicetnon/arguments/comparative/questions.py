@@ -102,7 +102,7 @@ def choice_in(question: str) -> tuple[str, str] | None:
 
 
 def _prepared(text: str) -> str:
-    """One line, plain quotes, without greetings before and closing marks behind."""
+    """One line, plain quotes, without greetings before and closing marks after."""
     folded = " ".join(valid_text(text[:_LONGEST]).replace("’", "'").replace("‘", "'").split())
     folded = re.sub(r"\bvs\.|\bversus\b|\bv\.s\.?|\bv/s\b|\bVS\b|\bv\.(?=\s)", "vs", folded)
     before = None
@@ -120,11 +120,11 @@ _NAMELESS = frozenset(_PRONOUNS.split())
 
 
 def _finished(found: Phrases) -> Question | None:
-    """The question with two phrases as its objects; None where they are no names."""
+    """The question with two phrases as its objects, or None if they are no names."""
     first = phrases.object_of(found.first.split(", ")[-1])
     verbs = phrases.has_verb(found.first) or " " in first
-    behind = STRONG.split(found.second.strip(), maxsplit=1)[0].split(", ")[0]
-    second, aspect = phrases.without_aspect(phrases.object_of(behind, verbs), first)
+    piece = STRONG.split(found.second.strip(), maxsplit=1)[0].split(", ")[0]
+    second, aspect = phrases.without_aspect(phrases.object_of(piece, verbs), first)
     second = phrases.object_of(second, verbs)
     first, second = phrases.with_shared_head(first, second)
     if not (_is_name(first) and _is_name(second)) or first.lower() == second.lower():

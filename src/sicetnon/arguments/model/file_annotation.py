@@ -252,7 +252,7 @@ def _record(line: bytes) -> Record:
 
 
 def _annotated_lines(portion: _Portion, annotator: Annotator) -> bytes:
-    """The lines of the output for a portion; other fields stay as they are written."""
+    """The lines of the output for a portion; other fields keep their letters."""
     found = added_fields(annotator, portion.inputs)
     lines = [
         msgspec.json.encode({**record, **added})

@@ -159,10 +159,10 @@ class NeuralClassifier:
 
     def _parts(self, owner: int, text: str, context: str) -> list[_Part]:
         """The windows of a text with its context, as tokens."""
-        behind, count = self._cut(valid_text(context))
+        cut, count = self._cut(valid_text(context))
         found = self._tokenizer(
             valid_text(text),
-            behind or None,
+            cut or None,
             truncation="only_first",
             max_length=self._window + count + self._frame,
             stride=OVERLAP,

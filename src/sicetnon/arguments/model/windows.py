@@ -23,7 +23,7 @@ class Window(NamedTuple):
     Attributes:
         owner: The number of the text.
         tokens: The tokens of the part, none for an empty text.
-        context: The tokens of the context, none where there is none.
+        context: The tokens of the context, or none without one.
     """
 
     owner: int

@@ -1,8 +1,8 @@
 """The plain claim or question in loaded words: "Isn't homework a waste?" asks whether it is one.
 
 The model takes the "not" of a question that expects a yes for a denial. In 350 held-out pairs of a
-claim and a text, it reads the side right in 0.81 where the claim stands alone, in 0.32 behind
-"Don't you think that", and in 0.54 behind "It is a myth that".
+claim and a text, it reads the side right in 0.81 where the claim stands alone, in 0.32 after
+"Don't you think that", and in 0.54 after "It is a myth that".
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def plain(statement: str) -> Plain:
 
     "Isn't homework a waste of time?" becomes "Is homework a waste of time?", "Don't you think that
     zoos are cruel?" "Zoos are cruel", and "It is a myth that zoos teach" "Zoos teach", turned.
-    Other statements stay as they are.
+    Other statements stay unchanged.
     """
     if not _MAY_BE_LOADED.search(statement):
         return Plain(statement)

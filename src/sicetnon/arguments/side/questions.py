@@ -24,7 +24,7 @@ _ASKS_FOR_ARGUMENTS_ON = re.compile(
 
 
 def matter_of(question: str) -> str:
-    """The subject of a question for arguments; other questions as they are.
+    """The subject of a question for arguments; other questions unchanged.
 
     "The best arguments against school uniforms" is about school uniforms: an argument of the side
     that is asked for is against them, not for the words of the question.

@@ -173,7 +173,7 @@ def _part(text: str, passage: ComparedPassage, aspect: str) -> tuple[Piece, ...]
 
 
 def _marks(text: str, passage: ComparedPassage) -> tuple[tuple[int, int], ...]:
-    """The places of a passage's sentences in a text; none where all of it would be marked."""
+    """The places of a passage's sentences in a text, or none if all of it would be marked."""
     marks, start = [], 0
     for sentence in passage.sentences:
         at = text.find(sentence, start)

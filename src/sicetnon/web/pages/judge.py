@@ -286,7 +286,7 @@ class JudgeCard:
 
     Attributes:
         item: Its number in the pool.
-        texts: Its text; none where the index does not have it.
+        texts: Its text, or none if the index does not have it.
         skip_key: The key of a skip from this form.
         note_key: The key of a note from this form.
     """
