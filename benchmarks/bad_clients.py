@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from benchmarks.serving import Questions, Tally, connected, server
-from sicetnon.system import allow_many_files
+from sicetnon.operating_system import allow_many_files
 
 OPEN, SLOW, HANGING = 10_000, 200, 8
 _AT_ONCE = 500

@@ -15,8 +15,8 @@ from sicetnon.evaluation import Measure, Qrels, Score, experiment
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.operating_system import cache_folder
 from sicetnon.records import Ranking, Retriever, Topic
-from sicetnon.system import cache_folder
 from sicetnon.text.analysis import named_analysis
 
 DATA = Path(os.environ.get("SICETNON_DATA", "../shared/data"))

@@ -39,7 +39,7 @@ LAYERS = (
     ("contracts",),
     ("argument_checks",),
     ("databases", "jit", "records"),
-    ("cancellation", "notebook", "system"),
+    ("cancellation", "notebook", "operating_system"),
     ("arrays", "errors", "_version"),
 )
 # The front door names what people import and loads it on demand; it stands outside the layers.
@@ -53,9 +53,8 @@ SMALL = 150
 MOST_SATELLITES = 12
 # Names that several files share, and no others: one that goes is to be removed here.
 REPEATED = (
-    *("brief", "ciff", "index", "judge", "leaderboard", "questions", "reader", "reference"),
-    *("reply", "rules", "runs", "search", "sentences", "statistics", "system", "training"),
-    "words",
+    *("brief", "index", "judge", "leaderboard", "questions", "reply", "runs", "search"),
+    *("sentences", "words"),
 )
 IDIOMS = re.compile(r"\bbehind\b|\bNone where\b|\bas (?:it|they) (?:is|are)\b")
 

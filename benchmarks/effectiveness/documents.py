@@ -36,12 +36,12 @@ from sicetnon.formats.corpora import KINDS, Corpus, read_passages
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.operating_system import cache_folder
 from sicetnon.ranking.stages import Blend
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking, Topic, WebPage
 from sicetnon.retrieval.searcher import ObjectsRetriever
 from sicetnon.services.page_sources import from_index
-from sicetnon.system import cache_folder
 from sicetnon.tasks import touche_2020_task_2 as task
 from sicetnon.text.analysis import named_analysis
 

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.system import cache_folder
+from sicetnon.operating_system import cache_folder
 from sicetnon.uva.text_models import entity_features, named_encoder
 
 AT_A_TIME = 200

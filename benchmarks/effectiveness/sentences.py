@@ -32,7 +32,7 @@ from sicetnon.arguments.side.classifier import Side
 from sicetnon.arrays import Reals
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
-from sicetnon.pairs.sentences import strength
+from sicetnon.pairs.sentence_strength import strength
 from sicetnon.records import claimed, said
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.sentences import sentences

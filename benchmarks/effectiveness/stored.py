@@ -26,11 +26,11 @@ from sicetnon.formats.topics import read_topics
 from sicetnon.index.annotations import AnnotationProgress, Annotator, packed, unpacked
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, annotate_index, build_index
+from sicetnon.operating_system import cache_folder
 from sicetnon.ranking.fusion import Fusion, Joint
 from sicetnon.ranking.system import System
 from sicetnon.records import Retriever, Topic
 from sicetnon.retrieval.dense import Dense
-from sicetnon.system import cache_folder
 from sicetnon.tasks.touche_2020_task_1 import TASK
 from sicetnon.text.analysis import named_analysis
 

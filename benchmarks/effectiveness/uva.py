@@ -31,19 +31,19 @@ from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, build_index
+from sicetnon.operating_system import cache_folder
 from sicetnon.ranking.stages import BoundedMoves
 from sicetnon.ranking.system import Stage, System
 from sicetnon.records import Ranking, Topic, said
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
-from sicetnon.system import cache_folder
 from sicetnon.text.analysis import named_analysis
 from sicetnon.uva import ANALYSIS, systems, text_models
 from sicetnon.uva import text_models as uva
+from sicetnon.uva.learning import by_topic, is_good_of, train_argumentativeness, train_ranknet
 from sicetnon.uva.predictors import SupportVectors, predictor_of
 from sicetnon.uva.text_models import ENCODERS
-from sicetnon.uva.training import by_topic, is_good_of, train_argumentativeness, train_ranknet
 
 CORPORA = {
     "Dagstuhl-15512 (51 of 320)": "dagstuhl-15512-partial.json",

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
+from sicetnon.uva.learning import TopicFeatures, train_ranknet
 from sicetnon.uva.predictors import SupportVectors
-from sicetnon.uva.training import TopicFeatures, train_ranknet
 
 Features = NDArray[np.float64]
 Rows = NDArray[np.float32] | Features

@@ -267,7 +267,7 @@ def _shown_log(quiet: bool, verbosity: int) -> Iterator[None]:
 def _warn_of_cache() -> None:
     """Say once where the user's choice of a cache cannot be kept to."""
     if "SICETNON_CACHE" in os.environ:
-        from sicetnon.system import cache_warning
+        from sicetnon.operating_system import cache_warning
 
         if found := cache_warning():
             print(f"sicetnon: warning: {one_line(found)}", file=sys.stderr)  # noqa: T201

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sicetnon.app.index import sample_index
-from sicetnon.system import cache_folder, try_lock
+from sicetnon.operating_system import cache_folder, try_lock
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import pytest
 from cluster.conftest import LOADING
 from sicetnon.app.index import Index
 from sicetnon.cluster import retriever
-from sicetnon.cluster.reader import ClusterReader
+from sicetnon.cluster.remote_index import ClusterReader
 from sicetnon.cluster.responses import ClusterError
 from sicetnon.cluster.retriever import BatchSearch, CandidateSearch
 from sicetnon.cluster.transport import Connection

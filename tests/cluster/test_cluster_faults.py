@@ -426,7 +426,7 @@ def test_a_build_that_another_process_finished_is_left_alone(
 
 def _version(index: Index) -> tuple[str, int]:
     """The engine's index and the number of its last change."""
-    from sicetnon.cluster.reader import ClusterReader
+    from sicetnon.cluster.remote_index import ClusterReader
 
     assert isinstance(index, ClusterReader)
     return index.known_version
@@ -434,7 +434,7 @@ def _version(index: Index) -> tuple[str, int]:
 
 def _has_later(index: Index) -> bool:
     """Whether documents of a change that is not committed are there."""
-    from sicetnon.cluster.reader import ClusterReader
+    from sicetnon.cluster.remote_index import ClusterReader
 
     assert isinstance(index, ClusterReader)
     name, change = index.known_version

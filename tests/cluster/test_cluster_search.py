@@ -18,7 +18,7 @@ from cluster.conftest import LOADING, whole
 from sicetnon.app.index import Index
 from sicetnon.cluster.build import ClusterOptions
 from sicetnon.cluster.queries import skipping_bound
-from sicetnon.cluster.reader import ClusterReader
+from sicetnon.cluster.remote_index import ClusterReader
 from sicetnon.records import Topic
 from sicetnon.retrieval.feedback import RM3, Bo1, Feedback
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring

@@ -11,7 +11,7 @@ import pytest
 from cluster.conftest import LOADING
 from sicetnon.app.index import Index
 from sicetnon.cluster.address import parse_address
-from sicetnon.cluster.reader import ClusterReader
+from sicetnon.cluster.remote_index import ClusterReader
 from sicetnon.cluster.update import add_on_cluster, annotate_on_cluster
 from sicetnon.errors import UsageError
 from sicetnon.formats.corpora import memory_corpus

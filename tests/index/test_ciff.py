@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sicetnon import cli
 from sicetnon.errors import DataError, UsageError
-from sicetnon.index.ciff import build_from_ciff, export_ciff
+from sicetnon.index.import_export import build_from_ciff, export_ciff
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, add_documents, build_index, delete_documents
 from sicetnon.records import Entry, Topic

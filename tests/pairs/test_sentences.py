@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sicetnon.pairs.sentences import is_candidate, is_negated, strength
+from sicetnon.pairs.sentence_strength import is_candidate, is_negated, strength
 
 modestly = settings(max_examples=100, derandomize=True)
 

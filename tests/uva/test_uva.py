@@ -23,11 +23,11 @@ from sicetnon.services.page_sources import from_index
 from sicetnon.tasks.registry import find_task
 from sicetnon.text.analysis import named_analysis
 from sicetnon.uva import text_models as uva
+from sicetnon.uva.learning import TopicFeatures, Training, score_gradient, train_ranknet
 from sicetnon.uva.parameters import LearnedParameters, ModelCard, read_parameters, write_parameters
 from sicetnon.uva.predictors import Perceptron, SupportVectors, predictor_of
 from sicetnon.uva.systems import by_strength
 from sicetnon.uva.text_models import ENCODERS, HashedWords, named_encoder
-from sicetnon.uva.training import TopicFeatures, Training, score_gradient, train_ranknet
 from support.quality_files import BAD, GOOD
 
 

@@ -20,8 +20,8 @@ from sicetnon.errors import BrokenIndexError, DataError, UsageError
 from sicetnon.index.manifest import FORMAT_VERSION
 from sicetnon.index.reader import IndexReader
 from sicetnon.notebook import shown_progress
+from sicetnon.operating_system import cache_folder, check_plain, wait_for_lock
 from sicetnon.ranking.system import System
-from sicetnon.system import cache_folder, check_plain, wait_for_lock
 from sicetnon.tasks.registry import analysis_for, search_system, shown_system
 from sicetnon.tasks.task import ANSWERS
 from sicetnon.text.analysis import named_analysis
@@ -375,7 +375,7 @@ class Index(IndexReader):
 @functools.cache
 def _cluster_index() -> type[Index]:
     """The class of an index on a cluster, which takes more libraries than one in a folder."""
-    from sicetnon.cluster.reader import ClusterReader
+    from sicetnon.cluster.remote_index import ClusterReader
 
     class ClusterIndex(ClusterReader, Index):  # type: ignore[misc]  # `open` of both
         # a search, the records of its answers included, waits as long as one request may

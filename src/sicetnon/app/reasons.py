@@ -15,7 +15,7 @@ from sicetnon.app.labels import parts_of
 from sicetnon.arguments.attribution import doubts
 from sicetnon.arrays import Reals
 from sicetnon.formats.entries import is_link
-from sicetnon.pairs.sentences import is_candidate, strength
+from sicetnon.pairs.sentence_strength import is_candidate, strength
 from sicetnon.records import Argument, WebPage, unprocessed
 from sicetnon.text.analysis import stop_list
 from sicetnon.text.sentences import sentences

@@ -12,9 +12,9 @@ from sicetnon.app.showing import Shown, argues, balanced, folded, is_one_sided
 from sicetnon.argument_checks import check_number, check_text
 from sicetnon.errors import UsageError
 from sicetnon.index.reader import IndexReader
+from sicetnon.operating_system import cache_folder
 from sicetnon.ranking.system import System
 from sicetnon.records import PremiseStance, QuestionSide, Ranking, Record, Topic
-from sicetnon.system import cache_folder
 from sicetnon.text.analysis import DEFAULT_ANALYSIS, named_analysis
 
 LONGEST_QUESTION = 10_000

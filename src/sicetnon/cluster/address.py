@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 from sicetnon.argument_checks import check_path
 from sicetnon.errors import DataError, UsageError
+from sicetnon.operating_system import is_loopback
 from sicetnon.services.api_key import HIDDEN, ApiKey
-from sicetnon.system import is_loopback
 
 _START = "opensearch+"
 _DEFAULT_PORT = 9200

@@ -20,6 +20,7 @@ import msgspec
 
 from sicetnon.cluster.address import Address
 from sicetnon.cluster.bulk import BulkBatch, BulkCounts, BulkDocument, BulkLoader
+from sicetnon.cluster.collection_statistics import COUNTING, count_documents, numbers_between
 from sicetnon.cluster.index_state import (
     LEASE_SECONDS,
     ClusterState,
@@ -42,7 +43,6 @@ from sicetnon.cluster.mapping import (
 )
 from sicetnon.cluster.queries import SIMILARITY
 from sicetnon.cluster.responses import ClusterError
-from sicetnon.cluster.statistics import COUNTING, count_documents, numbers_between
 from sicetnon.cluster.transport import Connection, IndexClient, TimeLimits
 from sicetnon.errors import DataError, SicetnonError, counted
 from sicetnon.formats.corpora import Corpus

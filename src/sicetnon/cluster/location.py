@@ -124,7 +124,7 @@ class ClusterStore:
 
     def open(self, *, partial: bool = False) -> OpenIndex:
         """Open the index, which follows changes."""
-        from sicetnon.cluster.reader import ClusterReader
+        from sicetnon.cluster.remote_index import ClusterReader
 
         return ClusterReader.open(self.location, partial=partial)
 

@@ -23,8 +23,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
+from sicetnon.cluster.collection_statistics import MOST_CLAUSES, ClusterPostings
 from sicetnon.cluster.mapping import BOUND, length_field, terms_field
-from sicetnon.cluster.statistics import MOST_CLAUSES, ClusterPostings
 from sicetnon.errors import UsageError
 from sicetnon.retrieval.query_plan import Clause, Part, Saturated
 from sicetnon.retrieval.scoring import BM25F, Coverage, FieldScore, Scoring

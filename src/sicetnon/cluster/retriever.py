@@ -21,6 +21,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sicetnon.cluster.collection_statistics import MOST_CLAUSES, ClusterPostings, TermCounts
 from sicetnon.cluster.index_state import StoredState
 from sicetnon.cluster.mapping import MOST_FREQUENT, length_field, live
 from sicetnon.cluster.queries import (
@@ -32,7 +33,6 @@ from sicetnon.cluster.queries import (
     skipping_bound,
 )
 from sicetnon.cluster.responses import ClusterError, PartialResults
-from sicetnon.cluster.statistics import MOST_CLAUSES, ClusterPostings, TermCounts
 from sicetnon.cluster.transport import IndexClient
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader

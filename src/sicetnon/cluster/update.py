@@ -23,6 +23,7 @@ from sicetnon.cluster.build import (
     build_on_cluster,
 )
 from sicetnon.cluster.bulk import BulkLoader
+from sicetnon.cluster.collection_statistics import COUNTING, count_documents, numbers_of
 from sicetnon.cluster.index_state import (
     StoredState,
     WriterLock,
@@ -31,7 +32,6 @@ from sicetnon.cluster.index_state import (
     write_state,
 )
 from sicetnon.cluster.mapping import live
-from sicetnon.cluster.statistics import COUNTING, count_documents, numbers_of
 from sicetnon.cluster.transport import Connection, IndexClient, TimeLimits
 from sicetnon.errors import BrokenIndexError, DataError, UsageError, counted
 from sicetnon.formats.corpora import Corpus
@@ -43,7 +43,7 @@ from sicetnon.index.writing import BuildOptions
 from sicetnon.records import Record
 
 if TYPE_CHECKING:
-    from sicetnon.cluster.reader import ClusterReader
+    from sicetnon.cluster.remote_index import ClusterReader
 
 _MOST_DELETED = 50_000
 """Documents that one change deletes or replaces; the engine's limit for a query is 65,536."""
@@ -243,7 +243,7 @@ def annotate_on_cluster(
     complete; the same command resumes. An annotation by the same model stays, one by another model
     is replaced. The numbers of shards and copies do not change.
     """
-    from sicetnon.cluster.reader import ClusterReader
+    from sicetnon.cluster.remote_index import ClusterReader
 
     loading = loading or ClusterOptions()
     with ClusterReader.open(address) as index:

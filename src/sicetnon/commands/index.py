@@ -341,7 +341,7 @@ def _check_import(options: argparse.Namespace) -> None:
 
 def _import(options: argparse.Namespace) -> None:
     """Build an index from the index of another search engine."""
-    from sicetnon.index.ciff import build_from_ciff
+    from sicetnon.index.import_export import build_from_ciff
     from sicetnon.text.analysis import named_analysis
 
     analysis = named_analysis(options.analysis) if options.analysis else None
@@ -377,7 +377,7 @@ def _write(
     from sicetnon.formats.files import Reading
     from sicetnon.formats.page_scores import SideFiles
     from sicetnon.index.writing import BuildOptions
-    from sicetnon.system import allow_many_files
+    from sicetnon.operating_system import allow_many_files
     from sicetnon.terminal.console import ProgressBar, console, line_printer
 
     start = time.monotonic()
@@ -494,7 +494,7 @@ def _merge(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from sicetnon.index.ciff import export_ciff
+    from sicetnon.index.import_export import export_ciff
     from sicetnon.terminal.console import console, line_printer
 
     export_ciff(options.index, options.output)

@@ -69,7 +69,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from sicetnon.system import cache_folder
+    from sicetnon.operating_system import cache_folder
     from sicetnon.tasks.running import MAX_RESULTS, RUN, Callbacks, RunOptions, run_task
     from sicetnon.terminal.console import ProgressBar, console, line_printer
 

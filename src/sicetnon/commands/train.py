@@ -66,8 +66,8 @@ def _train(options: argparse.Namespace) -> None:
     if options.index or options.topics:
         raise UsageError("--index and --topics go with ranker")
     from sicetnon.terminal.console import console, show_facts
+    from sicetnon.uva.learning import train_part
     from sicetnon.uva.parameters import models_folder, write_parameters
-    from sicetnon.uva.training import train_part
 
     parameters = train_part(
         options.part, options.files, options.others, options.encoder, options.entities

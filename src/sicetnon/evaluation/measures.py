@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sicetnon.errors import DataError, MissingExtraError, SicetnonError, UsageError, needing
 from sicetnon.evaluation.inputs import Qrels
-from sicetnon.evaluation.rules import ScoringRule, Shortened, check_rule, shorten_all
+from sicetnon.evaluation.unjudged import ScoringRule, Shortened, check_rule, shorten_all
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Run
 from sicetnon.text.unicode import shortened

@@ -22,7 +22,6 @@ from sicetnon.errors import UsageError, counted
 from sicetnon.evaluation import stance
 from sicetnon.evaluation.inputs import Qrels, Source, Sources, each_source, load_qrels, load_run
 from sicetnon.evaluation.measures import Measure, parse_measure, read_notation
-from sicetnon.evaluation.rules import ScoringRule, check_rule
 from sicetnon.evaluation.significance import (
     SAMPLES,
     SEED,
@@ -31,6 +30,7 @@ from sicetnon.evaluation.significance import (
     correct,
     mean_interval,
 )
+from sicetnon.evaluation.unjudged import ScoringRule, check_rule
 from sicetnon.formats.identifiers import argument_of, halves
 from sicetnon.formats.runs import unordered
 from sicetnon.records import Run

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sicetnon.errors import DataError
 from sicetnon.formats.files import GZIP_MAGIC, check_output
-from sicetnon.system import sync_folder
+from sicetnon.operating_system import sync_folder
 
 VERSION = 1
 _VARINT, _FIXED, _BYTES = 0, 1, 2

@@ -20,7 +20,7 @@ import msgspec
 from sicetnon.argument_checks import check_path
 from sicetnon.cancellation import check_cancelled
 from sicetnon.errors import DataError, SicetnonError, UsageError, counted
-from sicetnon.system import check_plain, sync_folder, try_lock
+from sicetnon.operating_system import check_plain, sync_folder, try_lock
 
 _PREFIX = "SICETNON_MAX_"
 _ADVICE = "raise SICETNON_MAX_{} if the file is to be trusted"

@@ -25,7 +25,7 @@ import msgspec
 
 from sicetnon.errors import SicetnonError, needing
 from sicetnon.formats.files import Limits
-from sicetnon.system import is_cpu_limit, limit_cpu, limit_memory
+from sicetnon.operating_system import is_cpu_limit, limit_cpu, limit_memory
 
 # below this the main content was hardly found, and all of the page is the better guess
 _LEAST_TEXT = 200

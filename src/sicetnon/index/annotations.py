@@ -34,8 +34,8 @@ from sicetnon.index.manifest import (
     annotation_file,
 )
 from sicetnon.index.segment import Segment
+from sicetnon.operating_system import reserve, sync_folder
 from sicetnon.records import Record
-from sicetnon.system import reserve, sync_folder
 
 BLOCK_ROWS = 2048
 """Rows that are unpacked at once: some megabytes of vectors, which fit into the cache."""

@@ -16,7 +16,7 @@ from sicetnon.index.manifest import SegmentEntry
 from sicetnon.index.merge import merge_postings
 from sicetnon.index.segment import LengthWriter, write_forms
 from sicetnon.index.term_table import IdentifierWriter, write_words
-from sicetnon.system import give_back_memory
+from sicetnon.operating_system import give_back_memory
 from sicetnon.text.analysis import Analysis, Analyzer
 
 DEFAULT_MEMORY = 400 << 20

@@ -29,7 +29,7 @@ from sicetnon.index.merge import (
 )
 from sicetnon.index.posting_codec import MAX_FREQUENCY
 from sicetnon.jit import compiled
-from sicetnon.system import give_back_memory
+from sicetnon.operating_system import give_back_memory
 
 _FIRST_POSTINGS, _MAX_POSTINGS = 1 << 20, 1 << 28
 # of a term of a batch: its number and its first posting, with a quarter to spare

@@ -33,7 +33,7 @@ from sicetnon.index.document_store import (
 )
 from sicetnon.index.posting_file import PATTERNS, POSTING_OFFSETS, POSTINGS
 from sicetnon.index.term_table import STEP_TYPES, bases_name, buckets_of, groups_of
-from sicetnon.system import check_plain, make_folder, sync_folder, try_lock
+from sicetnon.operating_system import check_plain, make_folder, sync_folder, try_lock
 from sicetnon.text.analysis import STEMMERS, Analysis
 from sicetnon.text.unicode import SCANNER_VERSION
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from sicetnon.index.posting_codec import first_bit
 from sicetnon.jit import compiled
-from sicetnon.system import anonymous_memory, memory_bytes
+from sicetnon.operating_system import anonymous_memory, memory_bytes
 
 _DEFAULT_BYTES, _MEMORY_SHARE = 512 << 20, 4
 _POSTING_BYTES = 6

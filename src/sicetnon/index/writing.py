@@ -46,8 +46,8 @@ from sicetnon.index.manifest import (
 from sicetnon.index.reader import IndexReader, verify_index
 from sicetnon.index.segment import mask_name
 from sicetnon.jit import announce_work
+from sicetnon.operating_system import sync_folder
 from sicetnon.records import Record
-from sicetnon.system import sync_folder
 from sicetnon.text.analysis import Analysis, encode_each
 
 _BATCH_BYTES, _GROUP_CHARACTERS, _GROUP_RECORDS = 4 << 20, 1 << 16, 512

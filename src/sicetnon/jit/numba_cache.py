@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from sicetnon.jit import Kernel, importing_numba
-from sicetnon.system import code_folder, is_own_file, is_own_folder, try_lock
+from sicetnon.operating_system import code_folder, is_own_file, is_own_folder, try_lock
 
 with importing_numba():
     from llvmlite import ir

@@ -17,8 +17,8 @@ from sicetnon.formats.identifiers import all_pairs, one_order
 from sicetnon.formats.qrels import SIDES, STANCES, qrels_text, read_qrels
 from sicetnon.judging.store import JudgingFile
 from sicetnon.judging.votes import Combination, combine, events, standing_votes
+from sicetnon.operating_system import make_folder
 from sicetnon.records import Judgment
-from sicetnon.system import make_folder
 
 VOTES_FILE = "votes.jsonl"
 

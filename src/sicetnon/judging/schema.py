@@ -34,8 +34,8 @@ from sicetnon.databases import (
 )
 from sicetnon.errors import DataError, SicetnonError, UsageError
 from sicetnon.judging.scales import Scale, scales_of
+from sicetnon.operating_system import sync_folder
 from sicetnon.records import Topic
-from sicetnon.system import sync_folder
 
 VERSION = 2
 APPLICATION = 0x5365744E

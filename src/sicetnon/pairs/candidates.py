@@ -13,7 +13,7 @@ from sicetnon.arguments.sides import AGREES, SIDES, agreement
 from sicetnon.arrays import Reals
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader
-from sicetnon.pairs import sentences
+from sicetnon.pairs import sentence_strength
 from sicetnon.records import ProcessedArgument, Ranking, Topic
 from sicetnon.retrieval.postings import postings_of
 from sicetnon.text.analysis import STOPPED
@@ -206,10 +206,10 @@ def _judged(texts: list[str], conclusions: Bools) -> tuple[Bools, Reals, Bools]:
     fit, negated = np.zeros((2, len(texts)), dtype=bool)
     strength = np.zeros(len(texts))
     for place, (text, conclusion) in enumerate(zip(texts, conclusions.tolist(), strict=True)):
-        if sentences.is_candidate(text, conclusion):
+        if sentence_strength.is_candidate(text, conclusion):
             fit[place] = True
-            strength[place] = sentences.strength(text)
-            negated[place] = sentences.is_negated(text)
+            strength[place] = sentence_strength.strength(text)
+            negated[place] = sentence_strength.is_negated(text)
     return fit, strength, negated
 
 

@@ -35,12 +35,12 @@ from sicetnon.arguments.housekeeping import housekeeping
 from sicetnon.arguments.model.classifiers import Embedding
 from sicetnon.errors import SicetnonError
 from sicetnon.index.reader import IndexReader
+from sicetnon.operating_system import cache_folder, check_plain, processor_name
 from sicetnon.records import Argument, Ranking, Record, Topic, unprocessed
 from sicetnon.retrieval.postings import postings_of
 from sicetnon.retrieval.scoring import FieldScore
 from sicetnon.retrieval.searcher import LocalRetriever
 from sicetnon.retrieval.weighting import BM25
-from sicetnon.system import cache_folder, check_plain, processor_name
 from sicetnon.text.analysis import Analyzer
 
 _ENOUGH_WORDS = 400

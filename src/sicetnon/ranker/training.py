@@ -20,10 +20,10 @@ from sicetnon.evaluation import Qrels, Score, experiment, load_qrels
 from sicetnon.formats.files import read_lines, write_atomic
 from sicetnon.formats.tables import check_header, read_table
 from sicetnon.index.reader import IndexReader
+from sicetnon.operating_system import make_folder
 from sicetnon.ranker.features import DEPTH, FEATURES, NAMES, FeatureReader, Table
 from sicetnon.ranker.model import FILE, Judged, Linear, RankerModel, Weight
 from sicetnon.records import Ranking, Retriever, Topic
-from sicetnon.system import make_folder
 
 SQUARELY = 2
 """The relevance of an argument that is squarely about the question."""

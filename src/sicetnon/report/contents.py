@@ -22,8 +22,8 @@ from sicetnon.evaluation.inputs import (
     order_by_score,
 )
 from sicetnon.evaluation.measures import parse_measure
-from sicetnon.evaluation.rules import ScoringRule, shorten_all
 from sicetnon.evaluation.scores import Score, short_names
+from sicetnon.evaluation.unjudged import ScoringRule, shorten_all
 from sicetnon.formats.files import refuse_pipe
 from sicetnon.formats.identifiers import argument_of, halves, one_order
 from sicetnon.formats.qrels import STANCES

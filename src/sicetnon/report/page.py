@@ -20,10 +20,10 @@ from sicetnon.evaluation.scores import Score
 from sicetnon.evaluation.stance import FOUND
 from sicetnon.formats.files import write_atomic
 from sicetnon.formats.qrels import STANCES
+from sicetnon.operating_system import make_folder
 from sicetnon.records import Topic
 from sicetnon.report.contents import TOP, Contents, Texts, each_topic, gather
 from sicetnon.report.pictures import all_differences, heat_map, interval_axis
-from sicetnon.system import make_folder
 from sicetnon.text.unicode import decimals, printable
 
 if TYPE_CHECKING:

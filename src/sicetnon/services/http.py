@@ -38,10 +38,10 @@ from sicetnon._version import VERSION
 from sicetnon.databases import DAMAGE, bounded, check_logs, check_tables
 from sicetnon.errors import DataError, ServiceError, UsageError, counted
 from sicetnon.formats.json_records import mended
+from sicetnon.operating_system import is_loopback, make_private
 from sicetnon.records import Topic
 from sicetnon.services.api_key import ApiKey
 from sicetnon.services.deadline import POOLS, FloodError, PassedError, has_cause, within
-from sicetnon.system import is_loopback, make_private
 
 
 @dataclass(frozen=True)

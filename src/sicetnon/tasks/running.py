@@ -38,9 +38,9 @@ from sicetnon.index.manifest import refuse_inside_index
 from sicetnon.index.reader import IndexReader
 from sicetnon.index.writing import BuildOptions, Progress
 from sicetnon.jit import preload_numba
+from sicetnon.operating_system import make_folder
 from sicetnon.ranking.system import System
 from sicetnon.records import Ranking
-from sicetnon.system import make_folder
 from sicetnon.tasks.registry import find_task
 from sicetnon.tasks.task import Task
 from sicetnon.text.analysis import Analysis, named_analysis

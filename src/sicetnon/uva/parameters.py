@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.files import Limits, read_all, write_atomic
 from sicetnon.formats.json_records import decode
-from sicetnon.system import make_folder
+from sicetnon.operating_system import make_folder
 
 Arrays = Mapping[str, NDArray[Any]]
 _SHIPPED = Path(__file__).parent / "data"

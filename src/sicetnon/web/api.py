@@ -21,7 +21,7 @@ from sicetnon.app.reply import reply
 from sicetnon.arguments.comparative.questions import parse_question
 from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import evaluate
-from sicetnon.evaluation.rules import ScoringRule
+from sicetnon.evaluation.unjudged import ScoringRule
 from sicetnon.formats.json_records import decode
 from sicetnon.validation import validate
 from sicetnon.web.middleware import METRICS_TYPE

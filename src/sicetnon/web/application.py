@@ -9,7 +9,7 @@ from sicetnon.app.index import Index
 from sicetnon.web import api, compat_api
 from sicetnon.web.assistant_route import AssistantRoute
 from sicetnon.web.middleware import Guard, Sessions
-from sicetnon.web.pages import ask, brief, document, judge, reference, runs, token
+from sicetnon.web.pages import api_reference, ask, brief, document, judge, runs, token
 from sicetnon.web.problems import Problem, add_handlers
 from sicetnon.web.rendering import assets
 from sicetnon.web.settings import Settings
@@ -39,7 +39,7 @@ def application(index: Index, settings: Settings) -> FastAPI:
     )
     app.state.served = state
     app.state.sessions, app.state.results = Sessions(), runs.Results()
-    for page in (ask, document, brief, reference, judge, runs, token):
+    for page in (ask, document, brief, api_reference, judge, runs, token):
         app.include_router(page.router)
     app.add_api_route("/static/{name}", _static, include_in_schema=False)
     for router in (api.router, api.file_router, compat_api.router):

@@ -24,7 +24,7 @@ from fastapi.responses import Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sicetnon.system import resident_bytes
+from sicetnon.operating_system import resident_bytes
 from sicetnon.web.problems import RETRY_AFTER, Problem, problem
 from sicetnon.web.settings import PREFIX, Settings, located, prefix_of, without_prefix
 

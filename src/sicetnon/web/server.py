@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sicetnon.app.index import Index
 from sicetnon.errors import MissingExtraError, UsageError
-from sicetnon.system import allow_many_files, has_screen
+from sicetnon.operating_system import allow_many_files, has_screen
 from sicetnon.web.settings import Settings
 
 if TYPE_CHECKING:

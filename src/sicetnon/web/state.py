@@ -14,7 +14,7 @@ from fastapi import Depends, Request
 
 from sicetnon.app.index import Index
 from sicetnon.cluster.address import is_address
-from sicetnon.cluster.reader import ClusterReader
+from sicetnon.cluster.remote_index import ClusterReader
 from sicetnon.errors import SicetnonError
 from sicetnon.index.manifest import MANIFEST
 from sicetnon.text.unicode import one_line

@@ -33,7 +33,7 @@ from sicetnon.arguments.model.windows import (
 )
 from sicetnon.cancellation import current_cancellation
 from sicetnon.errors import UsageError
-from sicetnon.system import processor_cores
+from sicetnon.operating_system import processor_cores
 
 
 class DebateEncoder:

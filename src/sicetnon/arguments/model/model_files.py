@@ -16,7 +16,7 @@ import msgspec
 from sicetnon.arguments.model.word_pieces import WordPieces
 from sicetnon.errors import DataError
 from sicetnon.formats.files import read_all
-from sicetnon.system import processor_cores
+from sicetnon.operating_system import processor_cores
 
 SHIPPED = Path(__file__).parents[2] / "models" / "debate"
 DESCRIPTION, WEIGHTS, TOKENIZER = "model.json", "weights.bin", "tokenizer.json.gz"

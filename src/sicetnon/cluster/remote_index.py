@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from sicetnon.argument_checks import check_document_numbers, check_ranking, check_text, check_texts
 from sicetnon.cluster.address import Address, Location, parse_address
+from sicetnon.cluster.collection_statistics import ClusterPostings, count_documents, numbers_of
 from sicetnon.cluster.index_state import finished_state, read_state, required_index
 from sicetnon.cluster.mapping import annotation_field, live
 from sicetnon.cluster.responses import BUSY, ClusterError, PartialResults
 from sicetnon.cluster.retriever import BatchSearch, Hits, Results, Snapshot, TopDocs
-from sicetnon.cluster.statistics import ClusterPostings, count_documents, numbers_of
 from sicetnon.cluster.transport import Connection, IndexClient, TimeLimits
 from sicetnon.errors import BrokenIndexError, DataError, SicetnonError, UsageError
 from sicetnon.index.annotations import BLOCK_ROWS, Annotation, unpacked

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
+from sicetnon.cluster.collection_statistics import TermCounts, TermQuery
 from sicetnon.cluster.responses import ClusterError
-from sicetnon.cluster.statistics import TermCounts, TermQuery
 from sicetnon.cluster.transport import Connection, IndexClient, TimeLimits
 
 SHARDS = {"_shards": {"total": 1, "successful": 1, "failed": 0}}

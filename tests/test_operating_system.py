@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from sicetnon import system
+from sicetnon import operating_system
 from sicetnon.cli import main
-from sicetnon.system import cache_folder
+from sicetnon.operating_system import cache_folder
 
 SHOW = """
-from sicetnon.system import cache_folder
+from sicetnon.operating_system import cache_folder
 folder = cache_folder()
 assert cache_folder() == folder
 print(folder, oct(folder.lstat().st_mode), folder.lstat().st_uid)
@@ -176,28 +176,28 @@ def run(program: str, *arguments: str) -> tuple[str, str]:
 
 
 def test_memory_is_empty_and_can_be_written() -> None:
-    memory = system.anonymous_memory(3 << 20)
+    memory = operating_system.anonymous_memory(3 << 20)
     assert len(memory) == 3 << 20
     assert not any(memory[:: 1 << 12])
     memory[-1] = 7
     assert memory[-1] == 7
     with pytest.raises(MemoryError):
-        system.anonymous_memory(1 << 60)
+        operating_system.anonymous_memory(1 << 60)
 
 
 def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = system.memory_bytes()
+    machine = operating_system.memory_bytes()
     assert machine is None or machine > 1 << 20
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(system, "_MEMORY_LIMITS", (tmp_path / "missing", limit))
+    monkeypatch.setattr(operating_system, "_MEMORY_LIMITS", (tmp_path / "missing", limit))
     monkeypatch.delattr("os.sysconf", raising=False)
     for written, found in (("1048576\n", 1 << 20), ("max\n", None)):
         limit.write_text(written)
-        assert system.memory_bytes() == found
+        assert operating_system.memory_bytes() == found
 
 
 def test_the_processor_has_a_name_that_stays() -> None:
-    assert system.processor_name() == system.processor_name() != ""
+    assert operating_system.processor_name() == operating_system.processor_name() != ""
 
 
 @pytest.mark.parametrize("cores", [1, 2, 64])
@@ -209,15 +209,15 @@ def test_the_name_of_the_processor_does_not_tell_its_clock(
         flags = "sse " * 300
         core = f"processor : 0\nmodel name : A\ncpu MHz : {clock}\nflags : {flags}\n"
         (tmp_path / "cpuinfo").write_text((core + "\n") * cores)
-        monkeypatch.setattr(system, "Path", lambda _: tmp_path / "cpuinfo")
-        names.add(system.processor_name())
+        monkeypatch.setattr(operating_system, "Path", lambda _: tmp_path / "cpuinfo")
+        names.add(operating_system.processor_name())
     assert len(names) == 1
     assert "sse" in names.pop()
 
 
 def test_the_processor_has_a_name_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system, "Path", lambda _: Path("/nowhere"))
-    assert system.processor_name().strip()
+    monkeypatch.setattr(operating_system, "Path", lambda _: Path("/nowhere"))
+    assert operating_system.processor_name().strip()
 
 
 def test_every_module_can_be_imported_without_what_windows_lacks() -> None:
