@@ -25,7 +25,9 @@ ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "examples" / "touche-2020-task-1"
 
 # how busy the machine is decides no test
-settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "steady", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("steady")
 
 # a shell that starts the tests in the background lets all that they start ignore interrupts

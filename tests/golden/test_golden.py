@@ -1,6 +1,7 @@
 """What the product writes is what it wrote; see __main__.py.
 
-The slow groups take many minutes: they run where SICETNON_GOLDEN is `all`, `real` with real data.
+The fast groups share a process, and so an index of the sample. The others start servers, load models
+or take many minutes: they run where SICETNON_GOLDEN is `all`, `real` with real data.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FAST = ("index", "run", "score", "ask", "page api", "help names")
-SLOW = ("model", "real")
+FAST = ("index run score help names",)
+SLOW = ("ask", "page api", "model", "real")
 
 
 @pytest.mark.parametrize("groups", FAST + SLOW)

@@ -67,7 +67,7 @@ def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new(
         moments = count_moments(partial(change, folder), tmp_path)
     assert moments > 20
     done = []
-    for moment in range(1, moments + 1, 3):
+    for moment in range(1, moments + 1, 5):
         shutil.rmtree(folder)
         shutil.copytree(template, folder)
         work = partial(at_moment, moment, die, partial(change, folder))
@@ -87,7 +87,7 @@ def test_a_kill_at_any_moment_of_a_first_build_leaves_none_or_all(tmp_path: Path
     folder = tmp_path / "new" / "index"
     moments = count_moments(partial(rebuild, folder), tmp_path)
     finished = []
-    for moment in range(1, moments + 1, 3):
+    for moment in range(1, moments + 1, 5):
         shutil.rmtree(folder.parent, ignore_errors=True)
         work = partial(at_moment, moment, die, partial(rebuild, folder))
         assert forked(work, tmp_path / "errors") == -signal.SIGKILL
@@ -169,7 +169,7 @@ def test_an_interrupt_at_any_moment_is_clean(template: Path, tmp_path: Path) -> 
         at_moment(moment, partial(os.kill, os.getpid(), signal.SIGINT), work)
         return status
 
-    for moment in range(1, moments + 1, 3):
+    for moment in range(1, moments + 1, 5):
         shutil.rmtree(folder)
         shutil.copytree(template, folder)
         status = forked(partial(interrupted, moment), errors)

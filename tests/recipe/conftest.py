@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from recipe.corpus import examples
@@ -11,4 +13,10 @@ from recipe.examples import Example
 @pytest.fixture(scope="session")
 def all_examples(data: object) -> list[Example]:
     """All examples of the real data; tests are skipped without it."""
-    return examples(most_unlabelled=0)
+    # hundreds of thousands of objects that stay: the collector need not look at them again
+    gc.disable()
+    try:
+        return examples(most_unlabelled=0)
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -291,6 +291,7 @@ CHANGES = st.lists(
 @SETTINGS
 @given(CHANGES, st.integers(0, 100), st.sampled_from(["plain", "forms"]))
 @example([("add", 6), ("delete", 2), ("add", 3), ("delete", 9), ("compact", 0)], 3, "forms")
+@example([("add", 6), ("delete", 2), ("add", 3), ("delete", 9), ("compact", 0)], 4, "forms")
 def test_a_changed_index_searches_like_one_built_anew(
     changes: list[tuple[str, int]], seed: int, analysis: str
 ) -> None:
@@ -300,7 +301,8 @@ def test_a_changed_index_searches_like_one_built_anew(
         kept = change_index(path, made, changes)
         ids = [str(place) for place in kept]
         with IndexReader.open(path) as changed, opened(list(kept.values()), analysis) as anew:
-            for score in SCORES:
+            # half of the scores by turns: forty lists of changes meet each of them twenty times
+            for score in SCORES[seed % 2 :: 2]:
                 compare(changed, anew, score, ids)
 
 

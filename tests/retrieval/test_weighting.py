@@ -63,6 +63,8 @@ MODELS: list[tuple[WeightingModel, Formula]] = [
     (TFIDF(), tf_idf(0.2)),
     (TFIDF(0.75), tf_idf(0.75)),
 ]
+EACH_MODEL = [MODELS[place] for place in (0, 3, 5, 6, 8, 10, 11, 12, 14)]
+"""Each formula once: forms change what it is given, whatever its parameters."""
 FORM_WEIGHTS = (0.0, 0.1, 1.0)
 WORDS = ("ban", "bans", "banned", "tax", "taxes", "school", "vote", "votes", "gun", "rights")
 """Words of which some are forms of each other, and none a stop word of any list."""
@@ -150,7 +152,7 @@ def assert_same(ranking: Ranking, plain: Mapping[int, float], what: object) -> N
         assert before >= after - 1e-9 * (1 + abs(after)), what
 
 
-@every_case(40)
+@every_case(30)
 def test_models_equal_their_published_formulas(case: Case) -> None:
     plain = PlainCollection(case.documents, case.deleted, case.weights)
     with opened(case.documents, "plain", case.cuts, case.deleted) as index:
@@ -166,7 +168,7 @@ def test_models_on_an_index_of_forms(case: Case) -> None:
     with opened(case.documents, "forms", case.cuts, case.deleted) as index:
         for other in FORM_WEIGHTS:
             plain = PlainCollection(case.documents, case.deleted, case.weights, True, other)
-            for model, formula in MODELS:
+            for model, formula in EACH_MODEL:
                 score = FieldScore(model, case.weights, other_forms=other)
                 ranking = ranked(index, [score], case.query)
                 assert_same(ranking, plain.search(case.counts, formula), (model, other))
@@ -182,7 +184,7 @@ def test_other_forms_that_count_fully_are_stems(case: Case) -> None:
         opened(case.documents, "forms", *cut) as forms,
         opened(case.documents, "porter-stop", *cut) as stems,
     ):
-        scores = [FieldScore(model, case.weights) for model, _ in MODELS]
+        scores = [FieldScore(model, case.weights) for model, _ in EACH_MODEL]
         for score in (*scores, Coverage(tuple(case.weights)), BM25F(case.weights, b=case.b)):
             ours, theirs = (ranked(index, [score], case.query) for index in (forms, stems))
             assert_same(ours, by_place(theirs), score)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +33,8 @@ from support.judging_pages import TOPICS, Assessor, form_of, forms, sample_pool
 from support.served import served
 
 IDS = [str(number) for number in range(8)]
+LITTLE = 200_000
+"""Bytes left on a disk that is soon full."""
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +231,8 @@ class TestScripts:
 
     def test_a_full_disk_is_said(self, index: sicetnon.Index, small_disk: Path) -> None:
         pool = sample_pool(small_disk / "pool", IDS, votes=9)
+        free = shutil.disk_usage(small_disk).free
+        (small_disk / "other").write_bytes(bytes(max(0, free - LITTLE)))
         acknowledged: set[str] = set()
         with served(index, Settings(judging=pool)) as client:
             anna = Assessor(client.url, "anna")
