@@ -1,18 +1,27 @@
-"""What the reader learns from: questions with texts, and what labels say of them."""
+"""What the reader learns from: questions with texts, and what labels say of them.
+
+A large language model wrote two files for it. `question-variants.tsv` says questions of read
+sentences in other words, two with the same sides and three with the opposite ones, after the digest
+of a question. `written-sentences.tsv` has subjects and pairs of objects with questions and
+sentences whose sides are known, none on the subject of a question that is judged.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import random
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from recipe.corpus import fold_of
 from recipe.examples import Example, Split
 from recipe.more_sources import judged_ids
 from recipe.nearby import nearby
 from recipe.read_sentences import Shares, one_of, read_sentences, side_shares
+from recipe.read_sides import digest
 from recipe.side_labels import arguments_of
 from recipe.sources import data_folder, passages, plain, rows
 from sicetnon.formats.topics import read_topics
@@ -24,10 +33,11 @@ HELD_OUT = ("conclusions", "more-conclusions", "passages")
 ANSWERED = ("read", "asked", "written", "more-written", "written-reasons", "perspectrum")
 """The data sets whose questions get short texts near to them."""
 
+_FOLDER = Path(__file__).parent
 _SEED = 5
 _QUESTIONS = (*HELD_OUT, "given", "given-two", "read-sentences", "read-two")
 _WORDS = 120
-_KEPT_QUESTIONS, _FOLDS = 16, 5
+_KEPT_QUESTIONS, _KEPT_SUBJECTS, _FOLDS = 16, 8, 5
 _OTHER_ORDER = 0.5
 _ON_OTHER_SUBJECTS = 0.5
 _LETTERS = {"FOR": "F", "AGAINST": "A", "NONE": "N"}
@@ -69,7 +79,9 @@ def pairs(found: Iterable[Example], shares: Mapping[str, float]) -> list[Pair]:
         shares: How often a text of a data set is read; those of other data sets are left out, and
             what is on a question that is held out.
     """
-    read = [*_given(), *_read(), *(pair for each in found for pair in _of_example(each))]
+    own = [*_given(), *_read()]
+    read = [*own, *in_other_words(own), *written(), *written_on_two()]
+    read += [pair for each in found for pair in _of_example(each)]
     held = {e.context for e in read if e.split == "held-out" and e.dataset in _QUESTIONS}
     return [
         replace(each, share=each.share * shares.get(each.dataset, 1.0))
@@ -139,6 +151,62 @@ def _read() -> Iterator[Pair]:
                    each.side, each.about, each.carries, share)  # fmt: skip
 
 
+def in_other_words(own: Iterable[Pair]) -> Iterator[Pair]:
+    """What was read to learn, with the variants of its question."""
+    table = rows(_FOLDER / "question-variants.tsv", "\t", quoted=False)
+    variants = {row["question"]: row for row in table}
+    for pair in own:
+        if pair.split == "train" and (row := variants.get(digest(pair.context))):
+            for column in ("same", "same2", "opposite", "opposite2", "opposite3"):
+                side = pair.side if column.startswith("same") else _turned(pair.side)
+                yield replace(pair, dataset="variants", context=row[column], side=side)
+
+
+def written() -> Iterator[Pair]:
+    """Each sentence on a subject with each of its questions; of one in eight, held out."""
+    for subject, texts in _subjects().items():
+        split: Split = "held-out" if fold_of(subject, _KEPT_SUBJECTS) == 0 else "train"
+        none = [*texts["neither"], *texts["title"]]
+        for favours, kind in ((True, "for"), (False, "against")):
+            for question in texts[kind]:
+                for carries, good in itertools.product((1, 2), (True, False)):
+                    side = one_of(4, 0 if good == favours else 1)
+                    for text in texts[f"{'good' if good else 'bad'} {carries}"]:
+                        yield Pair("written-sentences", split, question, text, side,
+                                   one_of(3, 2), one_of(3, carries))  # fmt: skip
+                for text in none:
+                    yield Pair("written-sentences", split, question, text, one_of(4, 3),
+                               one_of(3, 1), one_of(3, 0))  # fmt: skip
+
+
+def written_on_two() -> Iterator[Pair]:
+    """Each sentence on a pair of objects with its question, and in the other order of them."""
+    for subject, texts in _subjects().items():
+        first, _, rest = subject.partition(" | ")
+        second, _, question = rest.partition(" | ")
+        split: Split = "held-out" if fold_of(subject, _KEPT_SUBJECTS) == 0 else "train"
+        for number, kind in enumerate(("first", "second", "both", "none") if question else ()):
+            side, takes = one_of(4, number), kind != "none"
+            about, carries = one_of(3, 2 if takes else 1), one_of(3, 2 if takes else 0)
+            for text in texts[kind]:
+                context = compared(question, first, second)
+                yield Pair("written-on-two", split, context, text, side, about, carries)
+                context = compared(question, second, first)
+                yield Pair("written-on-two", split, context, text, _turned(side), about, carries)
+
+
+def _subjects() -> dict[str, dict[str, list[str]]]:
+    """The texts of each subject by their kinds."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in rows(_FOLDER / "written-sentences.tsv", "\t", quoted=False):
+        found.setdefault(row["subject"], defaultdict(list))[row["kind"]].append(row["text"])
+    return found
+
+
+def _turned(side: Shares) -> Shares:
+    return (*side[1::-1], *side[2:])
+
+
 def _of_example(each: Example) -> Iterator[Pair]:
     split: Split = "held-out" if each.dataset in HELD_OUT else each.split
     text = _cut(each.text)
@@ -159,8 +227,7 @@ def _of_example(each: Example) -> Iterator[Pair]:
         yield pair
         if by_folds and split == "train":
             context = compared(question, each.second, each.first)
-            side = (*pair.side[1::-1], *pair.side[2:])
-            yield replace(pair, context=context, side=side, share=_OTHER_ORDER)
+            yield replace(pair, context=context, side=_turned(pair.side), share=_OTHER_ORDER)
 
 
 def _side(each: Example) -> Shares:
