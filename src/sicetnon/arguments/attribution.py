@@ -89,16 +89,16 @@ def doubts(sentences: Sequence[str]) -> list[float]:
     return [_doubt(*pair) for pair in zip(sentences, following, strict=False)]
 
 
-def _doubt(sentence: str, behind: str) -> float:
+def _doubt(sentence: str, following: str) -> float:
     found = 0.0
     if not _TURNS.search(sentence):
         if _REPORTS.search(sentence):
             found = _REPORTED
         elif _CONCEDES.search(sentence):
             found = _CONCEDED
-    if _REFUTES.match(behind):
+    if _REFUTES.match(following):
         found += _REFUTED_NEXT
-    elif _GRANTED.match(behind):
+    elif _GRANTED.match(following):
         found += _CONCEDED
     if _HISTORY.search(sentence):
         found += _PAST

@@ -96,7 +96,7 @@ class WordPieces:
         return [each for part in self._marks.split(text) for each in self._part(part)]
 
     def id_of(self, token: str) -> int | None:
-        """The number of a token; None where there is no such token."""
+        """The number of a token, or None if there is no such token."""
         return self._vocabulary.get(token)
 
     def _part(self, text: str) -> Iterator[int]:
