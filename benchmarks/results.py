@@ -26,7 +26,7 @@ import msgspec
 
 from benchmarks.bench import DATA
 from sicetnon._version import VERSION
-from sicetnon.arguments.model.classifiers import Stance
+from sicetnon.arguments.models.classifiers import Stance
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/figures/results.md"

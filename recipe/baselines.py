@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe.examples import Example
-from sicetnon.arguments.model.marking import marked_text
+from sicetnon.arguments.models.onnx_model import marked_text
 
 Vectors = NDArray[np.float32]
 

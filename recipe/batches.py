@@ -15,8 +15,8 @@ from recipe.configuration import Stage
 from recipe.examples import Example, turned_round
 from recipe.network import original_pieces
 from recipe.pieces import Ids, Pieces
-from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
-from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
+from sicetnon.arguments.models.classifiers import COMPARISONS, TOPIC_STANCES
+from sicetnon.arguments.models.onnx_model import marked_objects, marked_text, unmarked
 
 _SORTED_TOGETHER = 40
 

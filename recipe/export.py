@@ -17,8 +17,8 @@ from torch.nn import functional
 from recipe.adapters import Adapted, joined
 from recipe.network import Network, mean_of, original_words, tokenizer, unit
 from recipe.words import GROUP, packed
-from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
-from sicetnon.arguments.model.marking import MARKS
+from sicetnon.arguments.models.classifiers import COMPARISONS, TOPIC_STANCES
+from sicetnon.arguments.models.onnx_model import MARKS
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUTS = {

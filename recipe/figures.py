@@ -24,8 +24,8 @@ from recipe.measures import (
     pearson,
     spearman,
 )
-from sicetnon.arguments.model.classifiers import Argumentativeness, Comparison, Quality, Stance
-from sicetnon.arguments.model.encoder import DebateEncoder
+from sicetnon.arguments.models.classifiers import Argumentativeness, Comparison, Quality, Stance
+from sicetnon.arguments.models.onnx_model import DebateEncoder
 
 
 @dataclass(frozen=True)

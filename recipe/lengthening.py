@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from recipe.examples import Example
 from recipe.network import tokenizer
-from sicetnon.arguments.model.classifiers import Quality
-from sicetnon.arguments.model.lengths import log_lengths
+from sicetnon.arguments.models.classifiers import Quality
+from sicetnon.arguments.models.onnx_model import log_lengths
 
 Floats = NDArray[np.float64]
 _LEAST = 0.02

@@ -15,7 +15,7 @@ from recipe.examples import Example, Split
 from recipe.side_labels import arguments_of
 from recipe.sources import data_folder, passages, plain, rows
 from sicetnon.arguments.side.debates import END_WORDS
-from sicetnon.arguments.side.words import ends, overlap
+from sicetnon.arguments.side.lexicon import ends, overlap
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Argument
 

@@ -19,8 +19,8 @@ from recipe.language import Language, language, language_pieces
 from recipe.larger import Larger, larger
 from recipe.pieces import Pieces, Separated
 from recipe.words import packed, unpacked
-from sicetnon.arguments.model.classifiers import COMPARISONS, TOPIC_STANCES
-from sicetnon.arguments.model.marking import MARKS
+from sicetnon.arguments.models.classifiers import COMPARISONS, TOPIC_STANCES
+from sicetnon.arguments.models.onnx_model import MARKS
 
 ANSWERS = {
     "quality": 1,

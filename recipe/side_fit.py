@@ -25,14 +25,21 @@ from recipe.side_labels import (
     labelled_arguments,
     labelled_conclusions,
 )
-from sicetnon.arguments.side.argument_evidence import ArgumentEvidence, read_arguments
 from sicetnon.arguments.side.classifier import (
     SIDES,
+    Logistic,
+    SideWeights,
+    Weights,
     sides_of,
 )
 from sicetnon.arguments.side.debates import read_debates
-from sicetnon.arguments.side.evidence import Evidence, EvidenceReader
-from sicetnon.arguments.side.weights import Columns, Logistic, SideWeights, Weights
+from sicetnon.arguments.side.evidence import (
+    ArgumentEvidence,
+    Columns,
+    Evidence,
+    EvidenceReader,
+    read_arguments,
+)
 from sicetnon.arrays import Reals
 
 Bools = NDArray[np.bool_]

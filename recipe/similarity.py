@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recipe import baselines, sources
 from recipe.figures import Line
 from recipe.measures import interval, spearman
-from sicetnon.arguments.model.classifiers import Embedding
+from sicetnon.arguments.models.classifiers import Embedding
 from sicetnon.evaluation import evaluate
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import RunLine, Topic

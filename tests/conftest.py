@@ -213,7 +213,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     # these take what is replaced when they are imported, and would keep the stand-in for good
     import sicetnon.arguments.side.evidence
     import sicetnon.ranker.features  # noqa: F401
-    from sicetnon.arguments.model import classifiers
+    from sicetnon.arguments.models import classifiers
     from support.stand_ins import StandIn
 
     made = StandIn()

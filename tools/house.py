@@ -52,10 +52,7 @@ PLUG_IN = re.compile(
 SMALL = 150
 MOST_SATELLITES = 12
 # Names that several files share, and no others: one that goes is to be removed here.
-REPEATED = (
-    *("brief", "index", "judge", "leaderboard", "questions", "reply", "runs", "search"),
-    *("sentences", "words"),
-)
+REPEATED = ("brief", "index", "judge", "leaderboard", "reply", "runs", "search")
 IDIOMS = re.compile(r"\bbehind\b|\bNone where\b|\bas (?:it|they) (?:is|are)\b")
 
 TABLE_START, TABLE_END = "<!-- rooms: python tools/house.py -->\n", "<!-- end of rooms -->\n"

@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.bench import DATA, Bench, in_order, opened
-from sicetnon.arguments.housekeeping import housekeeping
-from sicetnon.arguments.shouting import shouting
+from sicetnon.arguments.text_quality import housekeeping, shouting
 from sicetnon.evaluation import Score, load_qrels, load_run
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader

@@ -25,7 +25,7 @@ from recipe.configuration import configuration
 from recipe.corpus import BY_FOLDS, examples, fold_of
 from recipe.examples import Example
 from recipe.measures import accuracy, macro_f1
-from sicetnon.arguments.model.classifiers import ConclusionStance, Stance
+from sicetnon.arguments.models.classifiers import ConclusionStance, Stance
 from sicetnon.arrays import Reals
 
 _FEWEST = 50

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.model.classifiers import ConclusionStance, Stance
+from sicetnon.arguments.models.classifiers import ConclusionStance, Stance
 from sicetnon.arguments.side.classifier import Side
 
 SENTENCES = Path(__file__).with_name("composed-sentences.tsv")

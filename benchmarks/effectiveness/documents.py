@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from benchmarks.bench import DATA, Bench
 from benchmarks.recorded import QRELS, TOPIC, recorded_pages
-from sicetnon.arguments.comparative.questions import objects_of
+from sicetnon.arguments.comparative.question_parser import objects_of
 from sicetnon.evaluation import load_qrels
 from sicetnon.evaluation.scores import EvaluationWarning
 from sicetnon.formats.corpora import KINDS, Corpus, read_passages

@@ -4,8 +4,9 @@
 
 Prints how often the network of short conclusions reads the side right of 350 texts on claims that
 no training saw (Perspectrum, ArgKP-2021 and ArgQ-Rank-30k, at random): on the claim alone, on the
-claim in other words as they stand, and on these words made plain by `arguments.side.plain`. A
-second table has the right side of the arguments of the odd topics under loaded questions of our own
+claim in other words as they stand, and on these words made plain by
+`arguments.side.question_rewriting`. A second table has the right side of the arguments of the odd
+topics under loaded questions of our own
 (`loaded-questions.tsv`, with 1 where who agrees says yes to the topic), by the weights as they are
 shipped, which these arguments took part in. Their labels were read by a large language model.
 
@@ -30,9 +31,9 @@ from recipe.corpus import examples
 from recipe.examples import Example
 from recipe.side_labels import ODD, LabelledArgument, labelled_arguments
 from recipe.sources import data_folder
-from sicetnon.arguments.model.classifiers import ConclusionStance
+from sicetnon.arguments.models.classifiers import ConclusionStance
 from sicetnon.arguments.side.classifier import Side
-from sicetnon.arguments.side.plain import Plain, plain
+from sicetnon.arguments.side.question_rewriting import Plain, plain
 from sicetnon.formats.topics import read_topics
 
 QUESTIONS = Path(__file__).with_name("loaded-questions.tsv")

@@ -27,8 +27,8 @@ from recipe.side_fit import (
     read_labelled_arguments,
 )
 from recipe.side_labels import SETS
-from sicetnon.arguments.sides import SIDES as SIGNS
-from sicetnon.arguments.sides import agreement
+from sicetnon.arguments.side.lexicon import SIDES as SIGNS
+from sicetnon.arguments.side.lexicon import agreement
 from sicetnon.pairs.candidates import CandidateReader
 from sicetnon.tasks.touche_2022_task_1 import TASK
 

@@ -202,7 +202,7 @@ def _earliest(pairs: Pairs) -> Reals:
 
 def learned(bench: Bench, topics: Sequence[Judged]) -> None:
     """Print what orders score when the model's quality of both sentences counts as well."""
-    from sicetnon.arguments.model.classifiers import Quality
+    from sicetnon.arguments.models.classifiers import Quality
 
     print(
         "\nthe model's quality counts      relevance              quality                coherence"

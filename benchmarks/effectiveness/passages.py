@@ -18,7 +18,7 @@ import statistics
 import sys
 
 from benchmarks.bench import DATA, Bench, opened
-from sicetnon.arguments.comparative.questions import objects_of
+from sicetnon.arguments.comparative.question_parser import objects_of
 from sicetnon.evaluation import Score, load_qrels
 from sicetnon.formats.topics import read_topics
 from sicetnon.index.reader import IndexReader

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.bench import DATA, in_order, opened
-from sicetnon.arguments.model.classifiers import read_all
+from sicetnon.arguments.models.classifiers import read_all
 from sicetnon.evaluation import experiment, load_qrels
 from sicetnon.formats.topics import read_topics
 from sicetnon.records import Argument, Ranking

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.bench import DATA, opened
 from sicetnon.app.reasons import WEIGHTS, worths
 from sicetnon.arguments.attribution import doubts
-from sicetnon.arguments.model.classifiers import read_all
+from sicetnon.arguments.models.classifiers import read_all
 from sicetnon.arguments.side.classifier import Side
 from sicetnon.arrays import Reals
 from sicetnon.formats.topics import read_topics

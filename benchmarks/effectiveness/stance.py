@@ -9,7 +9,7 @@ and on passages of web pages (four stances). Each text is answered by the model 
 fold, made by `python -m recipe export --fold N`. A folder without `{fold}` in its name is asked of
 all texts: that says something of models alone that have learnt from none of them, as the shipped
 one has of the passages (a large language model labelled those). "Model in runs" is what
-`run --stance learned` makes of the answers (arguments/comparative/model_stances.py).
+`run --stance learned` makes of the answers (arguments/comparative/comparer.py).
 The rules were written looking at half of each set (see benchmarks/effectiveness/comparison.py).
 
 Reads SICETNON_DATA (default: ../shared/data).
@@ -35,9 +35,8 @@ from recipe.configuration import FOLDER, configuration  # noqa: E402
 from recipe.corpus import fold_of  # noqa: E402
 from recipe.examples import Example  # noqa: E402
 from recipe.measures import interval, macro_f1  # noqa: E402
-from sicetnon.arguments.comparative.comparer import Comparer  # noqa: E402
-from sicetnon.arguments.comparative.model_stances import stances_by_model  # noqa: E402
-from sicetnon.arguments.model.classifiers import COMPARISONS, Comparison  # noqa: E402
+from sicetnon.arguments.comparative.comparer import Comparer, stances_by_model  # noqa: E402
+from sicetnon.arguments.models.classifiers import COMPARISONS, Comparison  # noqa: E402
 
 NEITHER = 2
 """From this class on a text takes no side; data with three classes does not say in which way."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.bench import DATA, Bench
 from benchmarks.effectiveness.arguments import MEASURES, QRELS, show
-from sicetnon.arguments.model.index_annotators import EMBEDDING, annotators
+from sicetnon.arguments.models.index_annotators import EMBEDDING, annotators
 from sicetnon.evaluation import load_qrels
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.topics import read_topics

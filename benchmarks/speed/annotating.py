@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from sicetnon.arguments.model.classifiers import Embedding, Quality
+from sicetnon.arguments.models.classifiers import Embedding, Quality
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.files import Reading
 from sicetnon.records import Argument
@@ -30,12 +30,12 @@ DATA = Path(os.environ.get("SICETNON_DATA", ROOT.parent / "shared" / "data"))
 WORDS = 150
 FIRST = (
     "import time; start = time.perf_counter();"
-    "from sicetnon.arguments.model.classifiers import Quality;"
+    "from sicetnon.arguments.models.classifiers import Quality;"
     "Quality({model}, threads=1).score(['Uniforms hide who is poor.']);"
     "print(time.perf_counter() - start, time.process_time())"
 )
 WHOLE = (
-    "import resource, sys; from sicetnon.arguments.model.classifiers import Quality;"
+    "import resource, sys; from sicetnon.arguments.models.classifiers import Quality;"
     "long = 'Uniforms are cheap, since they last. ' * 1667;"
     "texts = [long] * 3 + sys.stdin.read().split(chr(10));"
     "Quality({model}, threads=1).score(texts);"

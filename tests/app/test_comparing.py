@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sicetnon.app.comparing import ComparedPassages, compared
-from sicetnon.arguments.comparative.aspects import aspects_in
+from sicetnon.arguments.comparative.comparer import aspects_in
 from support.debates import both_sides
 from support.passages import QUESTION, boats
 

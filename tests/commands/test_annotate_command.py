@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sicetnon.arguments.model.classifiers import Comparison, Quality, Stance
+from sicetnon.arguments.models.classifiers import Comparison, Quality, Stance
 from sicetnon.arguments.side.classifier import Side
 from sicetnon.formats.files import LOG, PART
 from support.annotate_commands import RECORDS, annotate, check_tidy, command, read, write

@@ -17,7 +17,7 @@ import pytest
 
 pytest.importorskip("onnxruntime")
 
-from sicetnon.arguments.model.classifiers import Quality
+from sicetnon.arguments.models.classifiers import Quality
 from sicetnon.formats.files import ResumableOutput
 from support.annotate_commands import RECORDS, annotate, check_tidy, write
 from support.shipped_model import described, with_file

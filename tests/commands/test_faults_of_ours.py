@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sicetnon.arguments.comparative import questions
+from sicetnon.arguments.comparative import question_parser
 from sicetnon.cli import FAULT, main
 
 
@@ -13,7 +13,7 @@ def _faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise KeyError("\x1b[31mred")
 
-    monkeypatch.setattr(questions, "_superlative", fails)
+    monkeypatch.setattr(question_parser, "_superlative", fails)
 
 
 def test_one_line(capsys: pytest.CaptureFixture[str]) -> None:

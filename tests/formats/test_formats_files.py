@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from robustness import bombs
-from sicetnon.arguments.model.file_annotation import annotate_file
+from sicetnon.app.annotation import annotate_file
 from sicetnon.errors import DataError, UsageError
 from sicetnon.formats.corpora import read_passages, read_processed
 from sicetnon.formats.entries import read_arguments

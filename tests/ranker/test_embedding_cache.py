@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sicetnon import Argument, Index, Premise
-from sicetnon.arguments.model.classifiers import Embedding
+from sicetnon.arguments.models.classifiers import Embedding
 from sicetnon.ranker import features
 from sicetnon.ranker.features import FOLDER, FeatureReader, Vector, VectorCache, vector_cache
 from sicetnon.records import Topic

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from conftest import ROOT
 from sicetnon.app.index import Index
-from sicetnon.arguments.comparative.model_stances import stances_by_model
-from sicetnon.arguments.model import classifiers
-from sicetnon.arguments.model.classifiers import COMPARISONS
+from sicetnon.arguments.comparative.comparer import stances_by_model
+from sicetnon.arguments.models import classifiers
+from sicetnon.arguments.models.classifiers import COMPARISONS
 from sicetnon.cli import main
 from sicetnon.errors import UsageError
 from sicetnon.formats.runs import read_run

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sicetnon.app.index import Index
-from sicetnon.arguments.housekeeping import housekeeping
-from sicetnon.arguments.model.index_annotators import annotators
-from sicetnon.arguments.shouting import shouting
+from sicetnon.arguments.models.index_annotators import annotators
+from sicetnon.arguments.text_quality import housekeeping, shouting
 from sicetnon.errors import UsageError
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.index.document_store import RECORD_TYPES

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sicetnon.arguments.model.marking import MARKS, marked_text
+from sicetnon.arguments.models.onnx_model import MARKS, marked_text
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))

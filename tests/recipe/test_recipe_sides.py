@@ -15,9 +15,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.effectiveness.sides import row  # noqa: E402
 from recipe.side_fit import fitted  # noqa: E402
-from sicetnon.arguments.side.classifier import SIDES, sides_of  # noqa: E402
+from sicetnon.arguments.side.classifier import SIDES, Weights, sides_of  # noqa: E402
 from sicetnon.arguments.side.evidence import Evidence  # noqa: E402
-from sicetnon.arguments.side.weights import Weights  # noqa: E402
 
 # it takes a second to load, which every process that collects tests would spend
 pytestmark = pytest.mark.skipif(not find_spec("sklearn"), reason="needs the extra train")

@@ -15,9 +15,8 @@ from typing import Any
 from robustness.trials import Lost, Trial
 from sicetnon.app.index import Index
 from sicetnon.arguments.claims import claim_of
-from sicetnon.arguments.comparative.questions import parse_question
-from sicetnon.arguments.side.plain import plain
-from sicetnon.arguments.side.questions import has_sides, matter_of
+from sicetnon.arguments.comparative.question_parser import parse_question
+from sicetnon.arguments.side.question_rewriting import has_sides, matter_of, plain
 from sicetnon.errors import SicetnonError
 from sicetnon.evaluation import parse_measure
 from sicetnon.services.http import Patience, Request, ResponseCache, Service

@@ -17,7 +17,7 @@ from robustness import crafted
 from robustness.commands import command
 from robustness.trials import Trial
 from sicetnon.app.index import Index
-from sicetnon.arguments.model.model_files import DESCRIPTION, SHIPPED, TOKENIZER
+from sicetnon.arguments.models.model_files import DESCRIPTION, SHIPPED, TOKENIZER
 from support.shipped_model import with_file
 
 MEGABYTE = 1 << 20

@@ -17,7 +17,7 @@ import numpy as np
 from robustness.commands import check_message
 from robustness.mutations import mutated
 from robustness.trials import Trial
-from sicetnon.arguments.model.encoder import DebateEncoder
+from sicetnon.arguments.models.onnx_model import DebateEncoder
 from sicetnon.errors import SicetnonError
 from sicetnon.evaluation.inputs import load_qrels, load_run
 from sicetnon.formats.argquality import read_quality
@@ -200,7 +200,7 @@ def _arrays() -> bytes:
 
 
 def _described() -> bytes:
-    from sicetnon.arguments.model.model_files import SHIPPED
+    from sicetnon.arguments.models.model_files import SHIPPED
 
     return (SHIPPED / "model.json").read_bytes()
 

@@ -10,7 +10,7 @@ from random import Random
 from robustness.commands import command
 from robustness.trials import Trial
 from sicetnon.app.index import Index
-from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.arguments.comparative.question_parser import parse_question
 from sicetnon.ranking.system import System
 from sicetnon.records import Argument, Passage, Premise
 

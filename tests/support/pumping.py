@@ -21,8 +21,8 @@ _MANY = 64
 """A repeat of so many may take long."""
 _CANDIDATES = "a 1.,'\"-:(\n\tA!?/_&[<%’“”"
 _ENDS = ("", "\x00", "?")
-# the modules behind `parse_question`, which reads 400 characters
-_OF_QUESTIONS = ("comparative.questions", "comparative.question_forms", "comparative.phrases")
+# the module of `parse_question`, which reads 400 characters
+_OF_QUESTIONS = ("comparative.question_parser",)
 _LONGEST_QUESTION = 400
 
 

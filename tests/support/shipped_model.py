@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from sicetnon.arguments.model.model_files import SHIPPED
+from sicetnon.arguments.models.model_files import SHIPPED
 
 
 def with_file(folder: Path, name: str, content: bytes | None) -> Path:

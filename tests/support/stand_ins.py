@@ -52,7 +52,7 @@ class StandIn:
     def read_all(
         self, texts: Sequence[str], outputs: Sequence[str], model: Path | None = None
     ) -> dict[str, NDArray[np.float32]]:
-        """As `sicetnon.arguments.model.classifiers.read_all`."""
+        """As `sicetnon.arguments.models.classifiers.read_all`."""
         if len(self.readings) >= self.stop_after:
             raise KeyboardInterrupt
         self.readings.append((list(texts), tuple(outputs)))

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from sicetnon.arguments.comparative.questions import objects_of
+from sicetnon.arguments.comparative.question_parser import objects_of
 from sicetnon.evaluation import evaluate
 from sicetnon.formats.corpora import open_corpus
 from sicetnon.formats.runs import read_run

@@ -8,8 +8,8 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, SupportsIndex, get_args, overload
 
 from sicetnon.app.labels import denies, parts_of
-from sicetnon.arguments.comparative.questions import objects_of
-from sicetnon.arguments.side.questions import has_sides
+from sicetnon.arguments.comparative.question_parser import objects_of
+from sicetnon.arguments.side.question_rewriting import has_sides
 from sicetnon.formats.entries import is_link
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import (

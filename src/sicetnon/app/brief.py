@@ -19,7 +19,7 @@ from sicetnon.app.labels import denies, origin_of
 from sicetnon.app.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.app.search import LONGEST_QUESTION
 from sicetnon.argument_checks import check_text
-from sicetnon.arguments.comparative.questions import choice_in
+from sicetnon.arguments.comparative.question_parser import choice_in
 from sicetnon.errors import counted
 from sicetnon.text.analysis import Analyzer, named_analysis
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from sicetnon.app.answers import Answer
 from sicetnon.app.labels import parts_of
-from sicetnon.arguments.comparative.aspects import aspects_in
-from sicetnon.arguments.comparative.comparer import Comparer
+from sicetnon.arguments.comparative.comparer import Comparer, aspects_in
 from sicetnon.records import ComparativeStance
 from sicetnon.text.sentences import sentences
 

@@ -47,7 +47,7 @@ def paragraphs(index: Index, identifier: str) -> list[list[ReadSentence]]:
         DataError: The index has no such document.
     """
     # it loads the model
-    from sicetnon.arguments.model.classifiers import read_all
+    from sicetnon.arguments.models.classifiers import read_all
 
     parts = _paragraph_sentences(parts_of(index.records([identifier])[0])[0])
     said = [sentence for part in parts for sentence in part][:_MOST_READ]

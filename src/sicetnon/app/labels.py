@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sicetnon.arguments.side.statements import is_point
+from sicetnon.arguments.side.lexicon import is_point
 from sicetnon.formats.entries import is_link
 from sicetnon.formats.html import host_of
 from sicetnon.records import (

@@ -162,7 +162,7 @@ def key_sentences(question: str, answers: Sequence[Answer]) -> dict[str, str]:
             have no such sentence.
     """
     # it loads the model
-    from sicetnon.arguments.model.classifiers import read_all
+    from sicetnon.arguments.models.classifiers import read_all
 
     every = [each for answer in answers for each in _candidates(answer)]
     if not every:
@@ -233,7 +233,7 @@ def _breaks_off(sentence: str) -> bool:
 def _read(question: str, candidates: Sequence[_Candidate]) -> list[Reason]:
     """The candidates that are about the question, with their worth but for their side."""
     # it loads the model
-    from sicetnon.arguments.model.classifiers import read_all
+    from sicetnon.arguments.models.classifiers import read_all
 
     texts = [each.text for each in candidates]
     headings = [each.answer.heading or question for each in candidates]

@@ -14,7 +14,7 @@ from sicetnon.app.labels import name_of
 from sicetnon.app.reasons import Reason, TakenSide, reasons_of, side_of
 from sicetnon.argument_checks import check_number
 from sicetnon.arguments.claims import LONGEST_CLAIM, claim_of
-from sicetnon.arguments.side.statements import is_point
+from sicetnon.arguments.side.lexicon import is_point
 from sicetnon.errors import UsageError
 from sicetnon.records import Ranking, Topic, claimed, resolution_of, said
 

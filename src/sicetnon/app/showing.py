@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sicetnon.app.answers import Answer, answers_of
-from sicetnon.arguments.housekeeping import is_housekeeping
-from sicetnon.arguments.shouting import is_spam
+from sicetnon.arguments.text_quality import is_housekeeping, is_spam
 from sicetnon.cancellation import check_cancelled
 from sicetnon.ranking.stages import Shingles, shared, shingles
 from sicetnon.ranking.system import Labelling

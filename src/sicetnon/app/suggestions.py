@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sicetnon.app.index import Index
-from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.arguments.comparative.question_parser import parse_question
 from sicetnon.index.segment import Segment
 from sicetnon.text.analysis import stop_list
 from sicetnon.text.snippets import words_of

@@ -58,7 +58,7 @@ def claim_of(text: str) -> str:
 def _most_central(found: Sequence[str]) -> str:
     """The sentence whose embedding is closest to the mean of all."""
     # it loads the model
-    from sicetnon.arguments.model.classifiers import Embedding
+    from sicetnon.arguments.models.classifiers import Embedding
 
     vectors = Embedding().encode(found)
     cued = [bool(_OPINION.search(each) or _CONCLUSION.search(each)) for each in found]

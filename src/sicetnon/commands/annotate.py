@@ -42,7 +42,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _annotate(options: argparse.Namespace) -> None:
-    from sicetnon.arguments.model.file_annotation import annotate_file
+    from sicetnon.app.annotation import annotate_file
     from sicetnon.terminal.console import ProgressBar, console, line_printer
 
     is_printed = options.output == "-"

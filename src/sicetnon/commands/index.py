@@ -414,7 +414,7 @@ def _write(
 
 def _ready_annotators(names: Sequence[str]) -> list[Annotator]:
     """The annotators of some names; each is tried on one word before long work begins."""
-    from sicetnon.arguments.model.index_annotators import annotators
+    from sicetnon.arguments.models.index_annotators import annotators
 
     found = annotators(names)
     for annotator in found:

@@ -21,7 +21,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _parse(options: argparse.Namespace) -> None:
     import msgspec
 
-    from sicetnon.arguments.comparative.questions import parse_question
+    from sicetnon.arguments.comparative.question_parser import parse_question
     from sicetnon.text.unicode import json_text
 
     question = parse_question(" ".join(options.question))

@@ -160,8 +160,8 @@ def _instead(index: Index, question: str) -> tuple[str, Sequence[str]]:
 
 def _prepare(question: str) -> None:
     """Begin to load what reads sides, beside the modules of a search and the search itself."""
-    from sicetnon.arguments.model.model_files import model_files
-    from sicetnon.arguments.side.questions import has_sides
+    from sicetnon.arguments.models.model_files import model_files
+    from sicetnon.arguments.side.question_rewriting import has_sides
 
     # whether the model is damaged matters to what needs it
     with contextlib.suppress(SicetnonError):

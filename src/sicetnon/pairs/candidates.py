@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.sides import AGREES, SIDES, agreement
+from sicetnon.arguments.side.lexicon import AGREES, SIDES, agreement
 from sicetnon.arrays import Reals
 from sicetnon.errors import BrokenIndexError
 from sicetnon.index.reader import IndexReader

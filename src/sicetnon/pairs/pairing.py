@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.side.classifier import Side
-from sicetnon.arguments.side.statements import is_point
-from sicetnon.arguments.sides import WORDS
+from sicetnon.arguments.side.lexicon import WORDS, is_point
 from sicetnon.arrays import Reals
 from sicetnon.formats.identifiers import SEPARATOR, argument_of
 from sicetnon.index.reader import IndexReader

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from sicetnon._version import VERSION
 from sicetnon.arguments.argumentativeness import CUES
-from sicetnon.arguments.housekeeping import housekeeping
-from sicetnon.arguments.model.classifiers import Embedding
+from sicetnon.arguments.models.classifiers import Embedding
+from sicetnon.arguments.text_quality import housekeeping
 from sicetnon.errors import SicetnonError
 from sicetnon.index.reader import IndexReader
 from sicetnon.operating_system import cache_folder, check_plain, processor_name

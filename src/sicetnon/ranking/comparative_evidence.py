@@ -13,7 +13,7 @@ from sicetnon.arguments.comparative.comparer import (
     Statement,
     read_statements,
 )
-from sicetnon.arguments.comparative.questions import objects_of
+from sicetnon.arguments.comparative.question_parser import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.records import Ranking, Topic
 

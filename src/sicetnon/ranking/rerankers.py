@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.argument_checks import check_number
-from sicetnon.arguments.model.neural import first_line
+from sicetnon.arguments.models.neural import first_line
 from sicetnon.errors import DataError, UsageError, needing
 from sicetnon.formats.json_records import valid_text
 from sicetnon.index.reader import IndexReader

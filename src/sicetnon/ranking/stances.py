@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sicetnon.arguments.comparative.model_stances import stances_by_model
-from sicetnon.arguments.comparative.questions import objects_of
+from sicetnon.arguments.comparative.comparer import stances_by_model
+from sicetnon.arguments.comparative.question_parser import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.records import Ranking, Topic
 
 if TYPE_CHECKING:
-    from sicetnon.arguments.model import classifiers
+    from sicetnon.arguments.models import classifiers
 
 
 class RuleStances:
@@ -36,7 +36,7 @@ class RuleStances:
 
 
 class LearnedStances:
-    """A stage: labels passages by a model (see `sicetnon.arguments.comparative.model_stances`).
+    """A stage: labels passages by a model (see `stances_by_model`).
 
     A topic without two objects gets `NO` throughout.
     """
@@ -74,7 +74,7 @@ def comparison_model() -> classifiers.Comparison:
     Raises:
         DataError: The model is damaged.
     """
-    from sicetnon.arguments.model import classifiers
+    from sicetnon.arguments.models import classifiers
 
     model = classifiers.Comparison()
     # it is loaded with the first text; damage must be known before other work

@@ -20,7 +20,7 @@ from sicetnon.argument_checks import (
     check_text,
     check_topics,
 )
-from sicetnon.arguments.comparative.questions import understood
+from sicetnon.arguments.comparative.question_parser import understood
 from sicetnon.cancellation import check_cancelled
 from sicetnon.errors import DataError, UsageError, needing
 from sicetnon.records import UNSTANCED, Ranking, Retriever, Topic

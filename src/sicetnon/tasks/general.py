@@ -41,7 +41,7 @@ def dense(index: IndexReader) -> System:
     Embeddings are stored with the index: `sicetnon index annotate`.
     """
     # most searches need none of these
-    from sicetnon.arguments.model.index_annotators import EMBEDDING, annotators
+    from sicetnon.arguments.models.index_annotators import EMBEDDING, annotators
     from sicetnon.retrieval.dense import Dense, required_annotation
 
     required_annotation(index, EMBEDDING)

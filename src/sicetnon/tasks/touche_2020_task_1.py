@@ -5,8 +5,7 @@ Every system reads the topic's title alone (an automatic run).
 
 from __future__ import annotations
 
-from sicetnon.arguments.housekeeping import housekeeping
-from sicetnon.arguments.shouting import shouting
+from sicetnon.arguments.text_quality import housekeeping, shouting
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranker.features import DEPTH
 from sicetnon.ranker.model import LearnedRanker

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.arguments.argumentativeness import CUES, argumentativeness
-from sicetnon.arguments.comparative.questions import objects_of
+from sicetnon.arguments.comparative.question_parser import objects_of
 from sicetnon.arguments.credibility import SIGNALS, Credibility, Signal
 from sicetnon.errors import UsageError
 from sicetnon.ranking.stages import Blend

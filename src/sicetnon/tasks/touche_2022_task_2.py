@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sicetnon.arguments.comparative.questions import objects_of
+from sicetnon.arguments.comparative.question_parser import objects_of
 from sicetnon.index.reader import IndexReader
 from sicetnon.ranking.comparative_evidence import ComparativeEvidence
 from sicetnon.ranking.stages import Blend, RepeatsLast

@@ -11,7 +11,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from sicetnon.app.labels import denies, guess, why
-from sicetnon.arguments.comparative.questions import choice_in
+from sicetnon.arguments.comparative.question_parser import choice_in
 from sicetnon.errors import counted
 from sicetnon.records import ComparativeStance, QuestionSide, Topic
 from sicetnon.terminal.console import print_origin, show_facts

@@ -18,7 +18,7 @@ from sicetnon._version import VERSION
 from sicetnon.app.answers import Answer, as_json
 from sicetnon.app.brief import brief
 from sicetnon.app.reply import reply
-from sicetnon.arguments.comparative.questions import parse_question
+from sicetnon.arguments.comparative.question_parser import parse_question
 from sicetnon.contracts import CONTRACTS
 from sicetnon.evaluation import evaluate
 from sicetnon.evaluation.unjudged import ScoringRule
@@ -212,7 +212,7 @@ def _sides(texts: list[str], question: str) -> list[Json]:
 
 
 def _scores(task: Literal["quality", "argumentativeness"], texts: list[str]) -> list[float]:
-    from sicetnon.arguments.model.classifiers import read_all
+    from sicetnon.arguments.models.classifiers import read_all
 
     scores: list[float] = read_all(texts, [task])[task].tolist()
     return scores

@@ -19,7 +19,7 @@ from sicetnon.app.brief import brief
 from sicetnon.app.index import Index
 from sicetnon.app.reasons import side_of
 from sicetnon.app.search import checked_objects
-from sicetnon.arguments.comparative.questions import choice_in
+from sicetnon.arguments.comparative.question_parser import choice_in
 from sicetnon.errors import SicetnonError, counted
 from sicetnon.text.unicode import one_line, printable, shortened
 from sicetnon.web.problems import Problem

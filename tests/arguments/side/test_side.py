@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sicetnon.arguments.side import words
-from sicetnon.arguments.side.classifier import Side
-from sicetnon.arguments.side.questions import has_sides, matter_of
-from sicetnon.arguments.side.sentences import sentences_about
-from sicetnon.arguments.side.weights import SHIPPED
+from sicetnon.arguments.side import lexicon
+from sicetnon.arguments.side.classifier import SHIPPED, Side
+from sicetnon.arguments.side.evidence import sentences_about
+from sicetnon.arguments.side.question_rewriting import has_sides, matter_of
 from sicetnon.errors import DataError, UsageError
 
 BAN = "Should smoking be banned in public places?"
@@ -128,10 +127,10 @@ CLAIM = "Tenure protects lazy teachers from being fired."
 
 def test_what_says_a_claim_again_is_for_it(judge: Side) -> None:
     again, denied = "Tenure makes teachers lazy", "Tenure does not make teachers lazy"
-    assert words.repeats(again, CLAIM)
+    assert lexicon.repeats(again, CLAIM)
     for other in (denied, "Lazy teachers", "Does tenure make teachers lazy?"):
-        assert not words.repeats(other, CLAIM)
-    assert not words.repeats(again, "Does tenure protect lazy teachers?")
+        assert not lexicon.repeats(other, CLAIM)
+    assert not lexicon.repeats(again, "Does tenure protect lazy teachers?")
     pro, con = judge.classify(
         ["Once they get tenure they just sit there and hand out work sheets all day. " * 4] * 2,
         CLAIM, [again] * 2, ["PRO", "CON"],
@@ -142,20 +141,22 @@ def test_what_says_a_claim_again_is_for_it(judge: Side) -> None:
 @pytest.mark.parametrize("letter", ["核", "か", "tenure-", "x"])
 def test_of_a_text_without_blanks_both_ends_are_read(letter: str) -> None:
     text = f"Begin{letter * 20_000}end"
-    read = words.ends(text, 150, "…")
-    assert len(read) <= 2 * 150 * words.WORD_LETTERS + 3
+    read = lexicon.ends(text, 150, "…")
+    assert len(read) <= 2 * 150 * lexicon.WORD_LETTERS + 3
     assert read.startswith("Begin")
     assert read.endswith("end")
-    assert not words.has_at_most(text, 40)
+    assert not lexicon.has_at_most(text, 40)
 
 
 def test_words_of_usual_size_are_counted_by_blanks() -> None:
     text = " ".join(f"word{number}" for number in range(400))
-    assert words.ends(text, 150, "…") == " ".join([*text.split()[:150], "…", *text.split()[-150:]])
-    assert words.separate("Straßen und Θέατρο") == ["Straßen", "und", "Θέατρο"]
-    assert words.separate("核能 is good") == ["核", "能", "is", "good"]
-    assert words.has_at_most(" ".join(["word"] * 40), 40)
-    assert not words.has_at_most(" ".join(["word"] * 41), 40)
+    assert lexicon.ends(text, 150, "…") == " ".join(
+        [*text.split()[:150], "…", *text.split()[-150:]]
+    )
+    assert lexicon.separate("Straßen und Θέατρο") == ["Straßen", "und", "Θέατρο"]
+    assert lexicon.separate("核能 is good") == ["核", "能", "is", "good"]
+    assert lexicon.has_at_most(" ".join(["word"] * 40), 40)
+    assert not lexicon.has_at_most(" ".join(["word"] * 41), 40)
 
 
 BAGS = "Should plastic bags be banned?"

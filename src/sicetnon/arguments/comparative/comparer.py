@@ -1,9 +1,13 @@
-"""The stance of a passage towards two objects, by rules.
+"""The stance of a passage towards two objects, and the aspects in which it compares them.
 
-Each word becomes a tag: an object, a comparative with its sign, praise, blame or negation. Patterns
-over the tags find the object that wins, and praise near a single object counts for it. Every
-pattern is tried in both directions with opposite sign, so swapping the objects swaps the stance.
-`model_stances` does the same with the debate model.
+By rules, each word becomes a tag: an object, a comparative with its sign, praise, blame or
+negation. Patterns over the tags find the object that wins, and praise near a single object counts
+for it. Every pattern is tried in both directions with opposite sign, so swapping the objects swaps
+the stance. `stances_by_model` does the same with the debate model.
+
+`aspects_in` tells in which respect a sentence compares. Adjectives say it without naming it:
+"cheaper" is about the price. Each aspect is a family of words. Words that are mostly said by
+chance, such as "time", name an aspect in some phrases alone.
 """
 
 from __future__ import annotations
@@ -11,13 +15,25 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from sicetnon.arguments.comparative.adjectives import ADJECTIVES, COMPARATIVES, SUPERLATIVES
+import numpy as np
+from numpy.typing import NDArray
+
 from sicetnon.arguments.comparative.mentions import FIRST, SECOND, Mentions, key_of, words_of
+from sicetnon.arguments.comparative.question_parser import (
+    ADJECTIVES,
+    COMPARATIVES,
+    SUPERLATIVES,
+    grades,
+)
 from sicetnon.records import ComparativeStance
+from sicetnon.text.sentences import sentences
+
+if TYPE_CHECKING:
+    from sicetnon.arguments.models.classifiers import Comparison
 
 _PRAISE = """
 advantage advantages benefit benefits pro pros plus strength strengths love loves loved recommend
@@ -132,7 +148,7 @@ class Statement(NamedTuple):
     """A sentence, or a part of one before a semicolon, dash or bullet, in words.
 
     Attributes:
-        keys: The key of each word (see `mentions.key_of`).
+        keys: The key of each word (`mentions.key_of`).
     """
 
     words: tuple[str, ...]
@@ -336,3 +352,142 @@ def _clause_values(words: Sequence[str], direction: float) -> list[float]:
     if chosen:
         values.append(direction * (-0.5 if chosen["n"] else 0.5))
     return values
+
+
+Floats: TypeAlias = NDArray[np.float32]
+_MOST_WORDS = 60
+# chosen on 275 passages that a large language model labelled; finer ones would be chance
+_TAKES_A_SIDE, _SPEAKS_FOR, _IN_BALANCE = 0.7, 0.3, 0.2
+
+
+def stances_by_model(
+    texts: Sequence[str], first: str, second: str, model: Comparison
+) -> list[ComparativeStance]:
+    """The stance of each passage towards two objects. Equal texts are read once.
+
+    Most passages that a search finds take no stance, and the model, which learnt from answers that
+    compare, calls them `NEUTRAL` as a whole. Therefore single sentences decide. A passage without a
+    sentence that names an object is `NO`. It takes a side if a sentence does, and if the passage as
+    a whole leans to one: the sum of the two (the highest probability of a side, and the difference
+    of the two sides) is over 0.7. The mean of the sentences tells which. A passage with sentences
+    for either object, whose mean is in balance, is `NEUTRAL`.
+    """
+    mentions = Mentions(first, second)
+    naming = {text: _naming(text, mentions) for text in dict.fromkeys(texts)}
+    read = list(dict.fromkeys(part for text, own in naming.items() if own for part in (text, *own)))
+    rows = dict(zip(read, model.probabilities(read, first, second), strict=True))
+    found = {
+        text: _stance(rows[text], np.stack([rows[part] for part in own]))
+        for text, own in naming.items()
+        if own
+    }
+    return [found.get(text, "NO") for text in texts]
+
+
+def _naming(text: str, mentions: Mentions) -> list[str]:
+    """The beginnings of the sentences that name an object."""
+    found = []
+    for sentence in sentences(text):
+        words = words_of(sentence)
+        if {FIRST, SECOND} & set(mentions.marked(words, [key_of(word) for word in words])):
+            found.append(" ".join(sentence.split()[:_MOST_WORDS]))
+    return found
+
+
+def _stance(whole: Floats, singles: Floats) -> ComparativeStance:
+    """The stance of a passage.
+
+    Args:
+        whole: The probabilities of `COMPARISONS` for the passage, shape (4,).
+        singles: Those of its sentences, shape (sentences, 4).
+    """
+    sides = singles[:, :2]
+    mean = float((sides[:, 0] - sides[:, 1]).mean())
+    if sides.max(axis=0).min() > _SPEAKS_FOR and abs(mean) < _IN_BALANCE:
+        return "NEUTRAL"
+    strength = float(sides.sum(axis=1).max()) + abs(float(whole[0] - whole[1]))
+    if strength <= _TAKES_A_SIDE or mean == 0:
+        return "NO"
+    return "FIRST" if mean > 0 else "SECOND"
+
+
+_FAMILIES = {
+    "price": "cheap expensive costly pricey affordable overpriced economical price prices cost"
+    " costs money bargain fee fees pay",
+    "speed": "fast quick slow sluggish speed rapid",
+    "ease": "easy simple difficult tricky intuitive complicated cumbersome ease beginner beginners"
+    " learn",
+    "safety": "safe dangerous risky unsafe harmful secure insecure toxic safety danger accident"
+    " accidents",
+    "reliability": "reliable sturdy durable robust fragile flimsy unreliable stable unstable"
+    " defective broke broken repair repairs lasts solid tough",
+    "weight": "light heavy lightweight bulky portable weight",
+    "noise": "quiet noisy loud noise",
+    "health": "healthy unhealthy nutritious fattening health vitamins fibre fiber protein diet",
+    "comfort": "comfortable uncomfortable comfy cosy painful comfort",
+    "looks": "beautiful ugly pretty elegant attractive design looks style",
+    "cleaning": "clean dirty messy greasy cleaning",
+    "taste": "tasty delicious bland taste flavour flavor",
+    "climate": "green sustainable polluting environmentally climate environment emissions carbon"
+    " energy efficient inefficient wasteful",
+    "size": "big large small tiny huge narrow size room space",
+    "sound": "sound tone voice melody",
+    "quality": "quality image picture screen camera",
+    "battery": "battery batteries charge charging",
+    "performance": "powerful performance responsive memory",
+    "support": "support community documentation library libraries",
+    "privacy": "privacy private",
+    "weather": "weather wind rain cold winter waves",
+}
+_TIME = r"(?:time|seconds?|minutes?|hours?|days?)"
+# words in these senses name no aspect
+_CHANCE = re.compile(
+    r"\b(?:a (?:little|large|small|big|great) (?:bit|number|amount|part|deal|share|extent)"
+    r"|(?:in|by) large|at large|large(?:ly)? because|no big deal|big deal|small talk|living rooms?"
+    r"|(?:bed|bath|class|dining ?|show|sitting |next )rooms?|(?:in|to|of) the (?:\w+ )?room"
+    r"|room temperature|pay attention|by design|quick(?:ly)? (?:note|question)|fast forward"
+    r"|light (?:up|bulbs?|years?|of)|the light|(?:sun|day|moon|traffic )lights?|winter sports?"
+    r"|(?:a |the )?green (?:tea|beans?|leaves|light)|sounds? (?:like|good|great|as)|in the long run"
+    r"|easy-going|hard time|looks? (?:like|at|for|into|after|forward)|(?:simply|clearly) because"
+    r"|solid (?:foods?|lines?|grounds?)|taste (?:in|for)|health insurance|waste of"
+    r"|(?:(?:my|our|the|at) )?last (?:(?:one|night|day|week|month|year|time|summer|winter)s?\b)"
+    r"|the power (?:fails?|goes|is|was)|power (?:cuts?|outages?|failures?|plants?|grids?|cords?)"
+    r"|(?:out of|in) the cold|security (?:lines?|checks?|guards?)"
+    # what the size of a place or of a person is
+    r"|(?:in|on|for|at|with|from|of) (?:a |an |the |my |our |your )?(?:very |rather )?"
+    r"(?:small|large|big|tiny|huge|narrow) \w+|how (?:large|small|big))\b",
+    re.IGNORECASE,
+)
+# and these name one that none of their words names
+_PHRASES = {
+    "speed": re.compile(
+        r"\b(?:(?:half|twice|third|quarter|fraction) (?:of )?the time|in no time|at once and"
+        r"|(?:less|more|much|little|extra|your|any|saves?|saving|wast\w+|no) time\b"
+        r"(?! (?:ago|when))"
+        rf"|(?:takes?|took|taking|needs?|within|in) (?:[\w-]+ ){{0,4}}?{_TIME}\b(?! ago)"
+        r"|(?:for )?hours on end|time[- ]consuming|sooner)\b",
+        re.IGNORECASE,
+    ),
+}
+
+
+def _families() -> Mapping[str, str]:
+    """The aspect of each word's key; adjectives have their comparatives and superlatives beside."""
+    known: dict[str, str] = {}
+    for name, words in _FAMILIES.items():
+        for word in words.split():
+            for form in (word, *(grades(word) if word in ADJECTIVES else ())):
+                known.setdefault(key_of(form), name)
+    return known
+
+
+_KNOWN = _families()
+
+
+def aspects_in(text: str) -> list[str]:
+    """The aspects that a text speaks of, each once, in the order of their first words."""
+    plain = _CHANCE.sub(" ", text)
+    keys = (key_of(word.lower()) for word in words_of(plain))
+    found = dict.fromkeys(_KNOWN[key] for key in keys if key in _KNOWN)
+    found |= dict.fromkeys(name for name, phrase in _PHRASES.items() if phrase.search(plain))
+    return list(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,21 +10,78 @@ from itertools import compress
 from pathlib import Path
 from typing import TypeVar, cast, get_args
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.argument_checks import check_path, check_texts
 from sicetnon.arguments.claims import LONGEST_CLAIM
-from sicetnon.arguments.model.classifiers import Floats, Model
-from sicetnon.arguments.side import words
-from sicetnon.arguments.side.argument_evidence import read_arguments
-from sicetnon.arguments.side.debates import UNSIDED, read_debates
-from sicetnon.arguments.side.evidence import Evidence, EvidenceReader
-from sicetnon.arguments.side.plain import plain
-from sicetnon.arguments.side.weights import SHIPPED, Weights, side_weights
+from sicetnon.arguments.models.classifiers import Floats, Model
+from sicetnon.arguments.side import lexicon
+from sicetnon.arguments.side.debates import read_debates
+from sicetnon.arguments.side.evidence import (
+    UNSIDED,
+    Columns,
+    Evidence,
+    EvidenceReader,
+    read_arguments,
+)
+from sicetnon.arguments.side.question_rewriting import plain
 from sicetnon.arrays import Reals
-from sicetnon.errors import UsageError, counted
+from sicetnon.errors import DataError, UsageError, counted
+from sicetnon.formats.files import read_all
 from sicetnon.records import PremiseStance, QuestionSide
+
+SHIPPED = Path(__file__).parents[2] / "models" / "sides" / "sides.json"
+
+
+class Logistic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A logistic regression."""
+
+    intercept: float
+    weights: dict[str, float]
+
+    def probabilities(self, columns: Columns) -> NDArray[np.float64]:
+        """The probability of each row, shape (rows,)."""
+        sums = self.intercept + sum(weight * columns[name] for name, weight in self.weights.items())
+        found: NDArray[np.float64] = 1 / (1 + np.exp(-np.asarray(sums, dtype=np.float64)))
+        return found
+
+
+class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Two steps: whether a text takes a side, and if it does, the probability of FOR."""
+
+    sided: Logistic
+    favours: Logistic
+
+
+class SideWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of `sides.json`.
+
+    Attributes:
+        model: The identity of the debate model that they were fitted to.
+        conclusion: For conclusions alone.
+        tagged: For texts whose stance towards their conclusion is known.
+        untagged: For texts whose conclusion is known, but not their stance towards it.
+        alone: For texts without a conclusion.
+    """
+
+    model: str
+    conclusion: Weights
+    tagged: Weights
+    untagged: Weights
+    alone: Weights
+
+
+@functools.cache
+def side_weights(path: Path = SHIPPED) -> SideWeights:
+    """The weights of a file; the shipped ones when left out."""
+    try:
+        return msgspec.json.decode(read_all(path), type=SideWeights)
+    except ValueError as error:
+        message = f"the weights of sides cannot be used: {error}; install sicetnon again"
+        raise DataError(message, path) from None
+
 
 SIDES: tuple[QuestionSide, ...] = get_args(QuestionSide)
 _FOR, _AGAINST, _NONE = map(SIDES.index, ("FOR", "AGAINST", "NONE"))
@@ -114,7 +172,7 @@ class Side:
         found = np.zeros((count, len(SIDES)), np.float32)
         statements = np.array(
             [
-                not conclusion.strip() and words.has_at_most(text, _LONGEST_STATEMENT)
+                not conclusion.strip() and lexicon.has_at_most(text, _LONGEST_STATEMENT)
                 for conclusion, text in zip(concluded, texts, strict=True)
             ],
             dtype=bool,
@@ -152,10 +210,10 @@ class Side:
     def _of_conclusions(
         self, evidence: Evidence, conclusions: Sequence[str], questions: Sequence[str]
     ) -> Reals:
-        weighing = np.array([words.weighs(text) for text in conclusions], dtype=bool)
+        weighing = np.array([lexicon.weighs(text) for text in conclusions], dtype=bool)
         found = sides_of(evidence, self._weights.conclusion, weighing)
         pairs = zip(conclusions, questions, strict=True)
-        repeating = np.array([words.repeats(*pair) for pair in pairs], dtype=bool)
+        repeating = np.array([lexicon.repeats(*pair) for pair in pairs], dtype=bool)
         # what says a claim again is for it, however the model reads its subject
         found[repeating, _FOR] += found[repeating, _AGAINST]
         found[repeating, _AGAINST] = 0.0

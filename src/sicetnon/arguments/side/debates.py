@@ -11,12 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.side import words
+from sicetnon.arguments.side import lexicon
 from sicetnon.arguments.side.evidence import EvidenceReader
 from sicetnon.arrays import Reals
 
-UNSIDED = 0.3
-"""A debate is read where its conclusion takes no side with at least this probability."""
 END_WORDS = 40
 """Number of first and of last words of a text that are read."""
 _MOST_TEXTS = 12
@@ -60,7 +58,7 @@ def read_debates(
         is_read[places[:_MOST_TEXTS]] = True
     at = np.flatnonzero(is_read).tolist()
     odds, _ = reader.statements(
-        [words.ends(texts[place], END_WORDS, "…") for place in at],
+        [lexicon.ends(texts[place], END_WORDS, "…") for place in at],
         [questions[place] for place in at],
     )
     standing[at] = tags[at] * np.tanh(odds / 2)

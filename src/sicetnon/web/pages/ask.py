@@ -16,8 +16,8 @@ from sicetnon.app.brief import markdown_text
 from sicetnon.app.comparing import ComparedPassages
 from sicetnon.app.labels import guess, origin_of
 from sicetnon.app.suggestions import Suggestions
-from sicetnon.arguments.side.questions import matter_of
-from sicetnon.arguments.side.statements import is_name
+from sicetnon.arguments.side.lexicon import is_name
+from sicetnon.arguments.side.question_rewriting import matter_of
 from sicetnon.errors import counted
 from sicetnon.text.unicode import shortened
 from sicetnon.web.pages.ask_search import MOST, PAGE, AskRequest, AskResult, address_of

@@ -20,8 +20,8 @@ from sicetnon.app.index import Index
 from sicetnon.app.labels import name_of, parts_of
 from sicetnon.app.reasons import key_sentences
 from sicetnon.app.suggestions import Suggestions, suggest
-from sicetnon.arguments.comparative.questions import choice_in, parse_question
-from sicetnon.arguments.side.questions import has_sides
+from sicetnon.arguments.comparative.question_parser import choice_in, parse_question
+from sicetnon.arguments.side.question_rewriting import has_sides
 from sicetnon.errors import DataError
 from sicetnon.records import Record, title_of
 from sicetnon.text.sentences import sentences

@@ -1,6 +1,6 @@
 """Classifiers of texts: quality, argumentativeness, stance and comparison, as arrays.
 
-    >>> from sicetnon.arguments.model.classifiers import Stance
+    >>> from sicetnon.arguments.models.classifiers import Stance
     >>> Stance().classify(["Uniforms hide who is poor."], "Should pupils wear uniforms?")
 
 The argument `model` of every class is a folder with `model.json`, or the folder or name of a
@@ -18,9 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sicetnon.argument_checks import check_path
-from sicetnon.arguments.model.encoder import DebateEncoder, debate_encoder
-from sicetnon.arguments.model.marking import marked_objects, marked_text, unmarked
-from sicetnon.arguments.model.model_files import ALONE, DESCRIPTION
+from sicetnon.arguments.models.model_files import ALONE, DESCRIPTION
+from sicetnon.arguments.models.onnx_model import (
+    DebateEncoder,
+    debate_encoder,
+    marked_objects,
+    marked_text,
+    unmarked,
+)
 from sicetnon.errors import UsageError, counted
 from sicetnon.formats.json_records import valid_text
 
@@ -82,7 +87,7 @@ class _Classifier:
             self._check(encoder)
             self._reader = _Own(encoder, self.task)
         else:
-            from sicetnon.arguments.model.neural import NeuralClassifier
+            from sicetnon.arguments.models.neural import NeuralClassifier
 
             self._reader = NeuralClassifier(str(model), self.neural_task or self.task, threads)
 

@@ -1,12 +1,111 @@
-"""Cues for the side in the words of questions, conclusions and texts, without a model."""
+"""Words and forms of statements that tell their side: by rules, without a model.
+
+The data has the side of a premise on its own conclusion. `agreement` finds the side of the
+conclusion on the question: whether a yes to the conclusion is a yes to the question.
+"""
 
 from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable, Mapping, Sequence
 
-from sicetnon.arguments.sides import TURNING, content_stems
+from sicetnon.records import PremiseStance
+from sicetnon.text.analysis import Analyzer, named_analysis
 from sicetnon.text.unicode import IDEOGRAPH_RANGES
+
+AGREES, DISAGREES, UNKNOWN = 1, -1, 0
+SIDES: dict[PremiseStance | None, int] = {"PRO": AGREES, "CON": DISAGREES, None: UNKNOWN}
+WORDS = {AGREES: "PRO", DISAGREES: "CON", UNKNOWN: "Q0"}
+"""The names of the sides in the second column of a run."""
+
+_ABOUT_THE_SAME = 0.45
+_ABOUT_AN_ALTERNATIVE = 0.25
+
+TURNING = (
+    r"not|no|never|cannot|without|nor|neither|none|against|\w+n['’]t"
+    r"|dont|doesnt|isnt|arent|cant|wont|shouldnt|wouldnt|oughtnot"
+    r"|ban|bans|banned|banning|abolish\w*|prohibit\w*|outlaw\w*|forbid\w*|illegali\w+"
+    r"|illegal(?! (?:im|e)?migra| alien)|exempt\w*|regret"
+    r"|criminali[sz]e\w*|restrict\w*|repeal\w*|remov\w+|eliminat\w+|abandon\w*|reject\w*"
+    r"|oppos\w+|stop|stopped|end|ended|ending|cease\w*|discontinue\w*|get rid of|do away with"
+    r"|taken away|unsafe|unhealthy|unethical|immoral|wrong|bad|worse|worst|harm|harms|harmful"
+    r"|dangerous|dangers?|risks?|deadly|toxic|cancer|unfair|unjust|unnecessary|useless|pointless"
+    r"|ineffective|unconstitutional|cruel|evil|myth|hoax|false|waste|fail\w*|less|impossible"
+    r"|outweigh\w* (?:the |its |their )?(?:benefits|advantages|pros|gains)"
+)
+"""Words each of which reverses the demand of a statement, as a pattern; two cancel out."""
+_REVERSES = re.compile(rf"\b(?:{TURNING})\b", re.IGNORECASE)
+# words that ask, value or demand, but name no subject
+_FRAME = re.compile(
+    r"\b(?:should|get|gets|become|becomes|remain|stay|keep|kept|shall|must|ought|can|could|would|will|is|are|do|does|did|be|been|legal\w*|allow\w*"
+    r"|permit\w*|good|better|best|right|safe|healthy|beneficial|benefits?|effective\w*|necessary"
+    r"|worth|useful|fair|ethical|moral|constitutional|true|real|exist\w*|accept\w*|have|has|more"
+    r"|people|we|us|usa|america\w*|united|states|government|federal|society|world|used?|made)\b",
+    re.IGNORECASE,
+)
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+_THAN = re.compile(r"\b(?:than|rather than|instead of)\b", re.IGNORECASE)
+
+
+def agreement(
+    question: str, conclusion: str, weight: Callable[[str], float] = lambda _: 1.0
+) -> int:
+    """Whether a conclusion says yes to a question: `AGREES`, `DISAGREES` or `UNKNOWN`.
+
+    A conclusion agrees if it has the subject and the demand of the question. Each negation, ban or
+    fault in either of them reverses the demand, and so does an unfavourable comparison (*Y is
+    better than X*). A bare subject (*Death penalty*) counts as a demand for it.
+
+    Args:
+        question: The question.
+        conclusion: The conclusion.
+        weight: The weight of a stem of the question in the overlap of the two subjects.
+    """
+    subject = {stem: weight(stem) for stem in _subject(question)}
+    before, after = _compared(conclusion)
+    shares = [_share(subject, _subject(part)) for part in (before, after)]
+    # one of the alternatives in the question is enough
+    if max(shares) <= (_ABOUT_AN_ALTERNATIVE if _OR.search(question) else _ABOUT_THE_SAME):
+        return UNKNOWN
+    turned = _reversals(question) + _reversals(conclusion) + (shares[1] > shares[0])
+    return DISAGREES if turned % 2 else AGREES
+
+
+def _compared(statement: str) -> tuple[str, str]:
+    than = _THAN.search(statement)
+    return (statement[: than.start()], statement[than.end() :]) if than else (statement, "")
+
+
+def _reversals(statement: str) -> int:
+    return len(_REVERSES.findall(statement))
+
+
+def _share(wanted: Mapping[str, float], found: frozenset[str]) -> float:
+    whole = sum(wanted.values())
+    return sum(wanted[stem] for stem in wanted.keys() & found) / whole if whole else 0.0
+
+
+@functools.lru_cache(maxsize=4096)
+def _subject(statement: str) -> frozenset[str]:
+    """The stems of the subject of a statement."""
+    return content_stems(_FRAME.sub(" ", _REVERSES.sub(" ", statement)))
+
+
+def content_stems(statement: str) -> frozenset[str]:
+    """The stems of the content words of a statement."""
+    return frozenset(_analyzer().stems_of(statement))
+
+
+def content_stems_of_each(statements: Sequence[str]) -> list[frozenset[str]]:
+    """The stems of the content words of each statement."""
+    return list(map(frozenset, _analyzer().stems_of_each(statements)))
+
+
+@functools.cache
+def _analyzer() -> Analyzer:
+    return named_analysis("porter-stop").analyzer()
+
 
 _IDEOGRAPH = re.compile(
     "[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in IDEOGRAPH_RANGES) + "]"
@@ -166,3 +265,27 @@ def overlap(wanted: str, found: str) -> float:
     """The share of the stems of one statement that another has."""
     own = stems(wanted)
     return len(own & stems(found)) / len(own) if own else 0.0
+
+
+_STATES = re.compile(r"\b(?:should|is|are|do|does|can)\b", re.IGNORECASE)
+_MOST_WORDS_OF_A_NAME = 4
+
+
+def is_name(statement: str) -> bool:
+    """Whether a statement is a noun phrase, such as "Gun control"."""
+    return len(statement.split()) <= _MOST_WORDS_OF_A_NAME and not _STATES.search(statement)
+
+
+def is_point(conclusion: str, title: str) -> bool:
+    """Whether a conclusion is a point in a debate whose title states another resolution.
+
+    On debatewise.org the stance of an argument is towards the title, and its text supports the
+    point. A title that is a noun phrase states nothing.
+    """
+    plain, named = _letters(conclusion), _letters(title)
+    differs = bool(plain) and bool(named) and plain not in named and named not in plain
+    return differs and not is_name(title)
+
+
+def _letters(statement: str) -> str:
+    return " ".join(re.findall(r"\w+", statement.casefold()))

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, TypeAlias
 
 import msgspec
 
-from sicetnon.arguments.comparative.questions import parse_question
-from sicetnon.arguments.model.classifiers import (
+from sicetnon.arguments.comparative.question_parser import parse_question
+from sicetnon.arguments.models.classifiers import (
     Argumentativeness,
     Classifier,
     Comparison,
@@ -29,10 +29,10 @@ from sicetnon.formats.files import Reading, ResumableOutput, open_bytes, raw_lin
 from sicetnon.formats.json_records import decode
 from sicetnon.text.unicode import escaped_json
 
-Record: TypeAlias = dict[str, msgspec.Raw]
+Line: TypeAlias = dict[str, msgspec.Raw]
 Progress: TypeAlias = Callable[[int, int], None]
 Message: TypeAlias = Callable[[str], None]
-Annotator: TypeAlias = Classifier | Side
+FileAnnotator: TypeAlias = Classifier | Side
 
 # a kill loses at most one portion
 _PORTION_RECORDS, _PORTION_BYTES = 128, 1 << 20
@@ -48,9 +48,9 @@ _TEXT = msgspec.json.Decoder(str)
 class _RecordForm:
     """The fields of a record that an annotator reads."""
 
-    annotator: type[Annotator]
+    annotator: type[FileAnnotator]
     example: str
-    inputs: Callable[[Record], tuple[str, ...]]
+    inputs: Callable[[Line], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class _Portion:
         input_size: Bytes of the input up to the last of these records.
     """
 
-    records: list[Record]
+    records: list[Line]
     inputs: list[tuple[str, ...]]
     input_sha256: str
     input_size: int
@@ -123,7 +123,7 @@ def _is_stream(output: str) -> bool:
 
 
 def _annotate_stream(
-    records: _RecordReader, output: str, annotator: Annotator, progress: Progress
+    records: _RecordReader, output: str, annotator: FileAnnotator, progress: Progress
 ) -> int:
     """Annotate into a pipe; returns the number of records."""
     done = 0
@@ -148,7 +148,7 @@ def _skip_finished(records: _RecordReader, output: ResumableOutput, message: Mes
 def _annotate_rest(
     records: _RecordReader,
     output: ResumableOutput,
-    annotator: Annotator,
+    annotator: FileAnnotator,
     progress: Progress,
     message: Message,
 ) -> None:
@@ -203,7 +203,7 @@ class _RecordReader:
 
     def portions(self) -> Iterator[_Portion]:
         """The records that are left, some at a time."""
-        records: list[Record] = []
+        records: list[Line] = []
         inputs: list[tuple[str, ...]] = []
         size = 0
         for number, line in self._lines:
@@ -217,7 +217,7 @@ class _RecordReader:
         if records:
             yield _Portion(records, inputs, self._sum.hexdigest(), self._size)
 
-    def _read(self, number: int, line: bytes) -> tuple[Record, tuple[str, ...]]:
+    def _read(self, number: int, line: bytes) -> tuple[Line, tuple[str, ...]]:
         try:
             line.decode("utf-8")
             record = _record(line)
@@ -234,7 +234,7 @@ class _RecordReader:
         )
 
 
-def _record(line: bytes) -> Record:
+def _record(line: bytes) -> Line:
     """The fields of a line, each in the spelling of the line."""
     try:
         return _RECORD.decode(line)
@@ -251,8 +251,8 @@ def _record(line: bytes) -> Record:
             raise error from None
 
 
-def _annotated_lines(portion: _Portion, annotator: Annotator) -> bytes:
-    """The lines of the output for a portion; other fields keep their letters."""
+def _annotated_lines(portion: _Portion, annotator: FileAnnotator) -> bytes:
+    """The lines of the output for a portion; other fields keep their spelling."""
     found = added_fields(annotator, portion.inputs)
     lines = [
         msgspec.json.encode({**record, **added})
@@ -262,7 +262,7 @@ def _annotated_lines(portion: _Portion, annotator: Annotator) -> bytes:
 
 
 def added_fields(
-    annotator: Annotator, inputs: Sequence[tuple[str, ...]]
+    annotator: FileAnnotator, inputs: Sequence[tuple[str, ...]]
 ) -> list[Mapping[str, Any]]:
     """The fields that an annotator adds to records."""
     columns = [list(column) for column in zip(*inputs, strict=True)]
@@ -291,7 +291,7 @@ def _rounded(value: Any) -> float:
     return round(float(value), _DIGITS)
 
 
-def _field(record: Record, name: str) -> str:
+def _field(record: Line, name: str) -> str:
     value = record.get(name)
     if value is None:
         raise ValueError(f"found no {name!r}")
@@ -301,22 +301,22 @@ def _field(record: Record, name: str) -> str:
         raise ValueError(f"{name!r} is no text") from None
 
 
-def _text(record: Record) -> tuple[str, ...]:
+def _text(record: Line) -> tuple[str, ...]:
     return (_field(record, "text"),)
 
 
-def _text_and_topic(record: Record) -> tuple[str, ...]:
+def _text_and_topic(record: Line) -> tuple[str, ...]:
     return _field(record, "text"), _field(record, "topic")
 
 
-def _text_and_objects(record: Record) -> tuple[str, ...]:
+def _text_and_objects(record: Line) -> tuple[str, ...]:
     text = _field(record, "text")
     if "question" in record and "first" not in record and "second" not in record:
         return text, *_objects(_field(record, "question"))
     return text, _field(record, "first"), _field(record, "second")
 
 
-def _text_and_question(record: Record) -> tuple[str, ...]:
+def _text_and_question(record: Line) -> tuple[str, ...]:
     """Text, question, and what is known of the argument; empty where it is not known."""
     stance = _optional(record, "stance")
     if stance not in ("PRO", "CON", ""):
@@ -325,7 +325,7 @@ def _text_and_question(record: Record) -> tuple[str, ...]:
     return _field(record, "text"), _field(record, "question"), *known
 
 
-def _optional(record: Record, name: str) -> str:
+def _optional(record: Line, name: str) -> str:
     """A field, or the empty string where it is missing or null."""
     value = record.get(name)
     return "" if value is None or bytes(value) == b"null" else _field(record, name)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sicetnon.arguments.sides import AGREES, DISAGREES, UNKNOWN, agreement
+from sicetnon.arguments.side.lexicon import AGREES, DISAGREES, UNKNOWN, agreement
 
 modestly = settings(max_examples=60, derandomize=True)
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import yaml
 
-from sicetnon.arguments.model import classifiers as classifiers
-from sicetnon.arguments.model.index_annotators import NAMES, annotators
+from sicetnon.arguments.models import classifiers as classifiers
+from sicetnon.arguments.models.index_annotators import NAMES, annotators
 from sicetnon.cli import main
 from sicetnon.errors import UsageError
 from sicetnon.formats.runs import read_run

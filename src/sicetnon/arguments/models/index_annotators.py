@@ -53,12 +53,12 @@ def annotators(names: Sequence[str], model: Path | None = None) -> list[Annotato
 
 
 def _numbers(name: str, model: Path | None, texts: Sequence[str]) -> NDArray[Any]:
-    from sicetnon.arguments.model.classifiers import read_all
+    from sicetnon.arguments.models.classifiers import read_all
 
     return read_all(texts, [name], model)[name]
 
 
 def _identity(model: Path | None) -> str:
-    from sicetnon.arguments.model.classifiers import Embedding
+    from sicetnon.arguments.models.classifiers import Embedding
 
     return Embedding(model).identity()

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sicetnon.arguments.housekeeping import _phrases, housekeeping
-from sicetnon.arguments.shouting import _letters, shouting
+from sicetnon.arguments.text_quality import _letters, _phrases, housekeeping, shouting
 
 ARGUMENT = (
     "Tenure protects teachers who speak about unpopular matters. Without it a single angry parent "

@@ -1,6 +1,6 @@
-"""The encoder of the debate model: texts to quality, stance and the other outputs.
+"""The debate model on ONNX Runtime: texts to windows, batches, and the outputs of its graphs.
 
-It needs ONNX Runtime, runs on the processor, and never uses the network.
+It runs on the processor, and never uses the network.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.model.lengths import lengthened, lengths_of
-from sicetnon.arguments.model.model_files import (
+from sicetnon.arguments.comparative.mentions import FIRST, SECOND, Mentions, words_of
+from sicetnon.arguments.models.model_files import (
     GRAPHS,
     OUTPUTS,
     SHIPPED,
@@ -24,16 +24,165 @@ from sicetnon.arguments.model.model_files import (
     damaged,
     model_files,
 )
-from sicetnon.arguments.model.windows import (
-    Window,
-    arrays_of,
-    batches_of,
-    tokens_of,
-    windows_of,
-)
+from sicetnon.arguments.models.word_pieces import WordPieces
 from sicetnon.cancellation import current_cancellation
 from sicetnon.errors import UsageError
+from sicetnon.formats.json_records import valid_text
 from sicetnon.operating_system import processor_cores
+
+Tokens = NDArray[np.int64]
+
+# the words of a text take ten times its memory, so a long one is read in pieces
+_PIECE_CHARACTERS = 1 << 16
+
+
+class Window(NamedTuple):
+    """A part of a text with its context.
+
+    Attributes:
+        owner: The number of the text.
+        tokens: The tokens of the part, none for an empty text.
+        context: The tokens of the context; empty without one.
+    """
+
+    owner: int
+    tokens: Tokens
+    context: Tokens
+
+    @property
+    def weight(self) -> int:
+        """The weight of the window in the average over its text: its tokens, at least 1."""
+        return max(len(self.tokens), 1)
+
+    @property
+    def length(self) -> int:
+        """The number of tokens that the encoder reads, special tokens included."""
+        return len(self.tokens) + 2 + (len(self.context) + 1 if len(self.context) else 0)
+
+
+def tokens_of(
+    tokenizer: WordPieces, texts: Sequence[str], piece_characters: int = _PIECE_CHARACTERS
+) -> list[Tokens]:
+    """The tokens of each text, without special tokens.
+
+    Lone surrogates are read as U+FFFD.
+    """
+    found = []
+    for text in texts:
+        pieces = pieces_of(valid_text(text), piece_characters)
+        read = [np.array(tokenizer.ids(piece), dtype=np.int64) for piece in pieces]
+        found.append(np.concatenate(read))
+    return found
+
+
+def pieces_of(text: str, size: int) -> Iterator[str]:
+    """A long text in pieces of at most `size` characters.
+
+    It is cut at blanks, so that no token is cut; a text without blanks is cut anywhere.
+    """
+    start = 0
+    while len(text) - start > size:
+        stop = text.rfind(" ", start + 1, start + size)
+        stop = start + size if stop < 0 else stop
+        yield text[start:stop]
+        start = stop
+    yield text[start:]
+
+
+def windows_of(
+    owner: int, tokens: Tokens, context: Tokens, size: int, overlap: int
+) -> list[Window]:
+    """The windows of a text: each begins `size - overlap` tokens after the one before.
+
+    The last one ends with the text. An empty text has one window, which is empty too.
+    """
+    starts = range(0, max(len(tokens) - overlap, 1), size - overlap)
+    return [Window(owner, tokens[start : start + size], context) for start in starts]
+
+
+def batches_of(windows: Sequence[Window], most_tokens: int) -> list[list[Window]]:
+    """Batches of windows of similar length, the longest first.
+
+    A batch has at most so many tokens, padding included; a longer window is a batch of its own.
+    """
+    batches: list[list[Window]] = []
+    for window in sorted(windows, key=lambda each: each.length, reverse=True):
+        if batches and (len(batches[-1]) + 1) * batches[-1][0].length <= most_tokens:
+            batches[-1].append(window)
+        else:
+            batches.append([window])
+    return batches
+
+
+def arrays_of(batch: Sequence[Window], start: int, end: int) -> dict[str, Tokens]:
+    """The inputs of a BERT for a batch: three arrays, shape (windows, tokens of the longest)."""
+    shape = len(batch), max(window.length for window in batch)
+    names = "input_ids", "attention_mask", "token_type_ids"
+    ids, mask, kinds = (np.zeros(shape, dtype=np.int64) for _ in names)
+    for row, (_, tokens, context) in enumerate(batch):
+        first = len(tokens) + 2
+        ids[row, 0], ids[row, 1 : first - 1], ids[row, first - 1] = start, tokens, end
+        last = first
+        if len(context):
+            last = first + len(context) + 1
+            ids[row, first : last - 1], ids[row, last - 1] = context, end
+            kinds[row, first:last] = 1
+        mask[row, :last] = 1
+    return dict(zip(names, (ids, mask, kinds), strict=True))
+
+
+_LENGTHS = 64.0, 400.0
+
+
+def lengths_of(windows: Sequence[Window], texts: int, overlap: int) -> NDArray[np.float64]:
+    """The number of tokens of each text [texts]; tokens in two windows count once."""
+    found = np.full(texts, float(overlap))
+    np.add.at(
+        found, [each.owner for each in windows], [len(each.tokens) - overlap for each in windows]
+    )
+    return found
+
+
+def log_lengths(tokens: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The factor of `Description.longer`: the natural logarithms of lengths [texts].
+
+    Lengths are in units of 64 tokens. A text under 64 tokens counts as 64, one over 400, longer
+    than those on which `longer` was fitted, as 400.
+    """
+    found: NDArray[np.float64] = np.log(np.clip(tokens, *_LENGTHS) / _LENGTHS[0])
+    return found
+
+
+def lengthened(
+    quality: NDArray[np.float64], lengths: NDArray[np.float64], longer: float
+) -> NDArray[np.float64]:
+    """Qualities [texts], raised by the lengths of the texts."""
+    raised: NDArray[np.float64] = quality / (
+        quality + (1 - quality) * np.exp(-longer * log_lengths(lengths))
+    )
+    return raised
+
+
+MARKS = ("[unused1]", "[unused2]")
+"""The marks of the first and the second object: unused tokens of BERT."""
+
+
+def unmarked(text: str) -> str:
+    """A text without brackets, so that nothing in it is a mark or a special token."""
+    return text.replace("[", "( ").replace("]", " )") if "[" in text else text
+
+
+def marked_text(text: str, first: str, second: str) -> str:
+    """A text with every mention of an object replaced by its mark, in lower case."""
+    found = Mentions(first, second).marked(words_of(unmarked(text)))
+    # in lower case no other word is one capital letter
+    marks = {FIRST: MARKS[0], SECOND: MARKS[1]}
+    return " ".join(marks.get(word, word) for word in found)
+
+
+def marked_objects(first: str, second: str) -> str:
+    """The names of the objects, each after its mark."""
+    return f"{MARKS[0]} {unmarked(first)} {MARKS[1]} {unmarked(second)}"
 
 
 class DebateEncoder:
@@ -93,7 +242,7 @@ class DebateEncoder:
         weighted by their tokens.
 
         Args:
-            texts: Texts in the form that the model reads (see `sicetnon.arguments.model.marking`).
+            texts: Texts in the form that the model reads (comparisons: `marked_text`).
             contexts: A context for each, such as the topic; none when left out.
             outputs: Which of `OUTPUTS` are wanted.
 
@@ -101,9 +250,6 @@ class DebateEncoder:
             An array for each output: `embedding` (texts, dimensions), unit vectors; `quality` and
             `argumentativeness` (texts,), from 0 to 1; `stance`, `side` and `comparison` (texts,
             classes), probabilities.
-
-        Raises:
-            DataError: The model is damaged.
         """
         contexts = contexts if contexts is not None else [""] * len(texts)
         found = {name: np.zeros((len(texts), *self._row(name)), np.float32) for name in outputs}
@@ -197,12 +343,7 @@ class DebateEncoder:
 
 
 def debate_encoder(folder: Path | None = None, threads: int | None = None) -> DebateEncoder:
-    """The encoder of a folder, loaded once; the shipped one when left out.
-
-    Raises:
-        DataError: The folder is no model, or damaged.
-        UsageError: The number of threads is none.
-    """
+    """The encoder of a folder, loaded once; the shipped one when left out."""
     _check_threads(threads)
     return _loaded(folder, threads)
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sicetnon import Side
-from sicetnon.arguments.side.plain import Plain, plain
-from sicetnon.arguments.side.questions import has_sides
+from sicetnon.arguments.side.question_rewriting import Plain, has_sides, plain
 
 
 @pytest.mark.parametrize(

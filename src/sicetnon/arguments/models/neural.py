@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sicetnon.arguments.model.model_files import crc32
+from sicetnon.arguments.models.model_files import crc32
 from sicetnon.errors import DataError, UsageError, needing
 from sicetnon.formats.json_records import name_of, valid_text
 
@@ -159,10 +159,10 @@ class NeuralClassifier:
 
     def _parts(self, owner: int, text: str, context: str) -> list[_Part]:
         """The windows of a text with its context, as tokens."""
-        cut, count = self._cut(valid_text(context))
+        context_text, count = self._cut(valid_text(context))
         found = self._tokenizer(
             valid_text(text),
-            cut or None,
+            context_text or None,
             truncation="only_first",
             max_length=self._window + count + self._frame,
             stride=OVERLAP,

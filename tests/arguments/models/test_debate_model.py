@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sicetnon.arguments.model.classifiers import (
+from sicetnon.arguments.models.classifiers import (
     Argumentativeness,
     Comparison,
     Embedding,
     Quality,
     Stance,
 )
-from sicetnon.arguments.model.encoder import DebateEncoder
+from sicetnon.arguments.models.onnx_model import DebateEncoder
 
 UNIFORMS = "We should abandon school uniforms"
 TAX = "Should sugary drinks be taxed?"

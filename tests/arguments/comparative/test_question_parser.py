@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sicetnon.arguments.comparative.questions import choice_in, parse_question
+from sicetnon.arguments.comparative.question_parser import choice_in, parse_question
 from sicetnon.cli import main
 from sicetnon.formats.topics import read_topics
 

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from sicetnon.arguments.model import word_pieces
-from sicetnon.arguments.model.model_files import SHIPPED, TOKENIZER
-from sicetnon.arguments.model.word_pieces import WordPieces
+from sicetnon.arguments.models import word_pieces
+from sicetnon.arguments.models.model_files import SHIPPED, TOKENIZER
+from sicetnon.arguments.models.word_pieces import WordPieces
 
 CONTENT = gzip.decompress((SHIPPED / TOKENIZER).read_bytes())
 LIBRARY = Tokenizer.from_buffer(CONTENT)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustness.bombs import gzip_bomb
-from sicetnon.arguments.model.classifiers import (
+from sicetnon.arguments.models.classifiers import (
     Argumentativeness,
     Comparison,
     Embedding,
@@ -26,9 +26,16 @@ from sicetnon.arguments.model.classifiers import (
     own_folder,
     read_all,
 )
-from sicetnon.arguments.model.encoder import DebateEncoder, debate_encoder
-from sicetnon.arguments.model.model_files import DESCRIPTION, FILES, SHIPPED, TOKENIZER
-from sicetnon.arguments.model.windows import Window, batches_of, pieces_of, tokens_of, windows_of
+from sicetnon.arguments.models.model_files import DESCRIPTION, FILES, SHIPPED, TOKENIZER
+from sicetnon.arguments.models.onnx_model import (
+    DebateEncoder,
+    Window,
+    batches_of,
+    debate_encoder,
+    pieces_of,
+    tokens_of,
+    windows_of,
+)
 from sicetnon.errors import DataError, MissingExtraError, UsageError
 from support.shipped_model import described, with_file
 
@@ -350,7 +357,7 @@ class TestMissing:
 
     def test_nothing_heavy_is_loaded_before_a_text_is_read(self) -> None:
         code = (
-            "import sys; from sicetnon.arguments.model.classifiers import Quality; Quality();"
+            "import sys; from sicetnon.arguments.models.classifiers import Quality; Quality();"
             "print([m for m in ('onnxruntime', 'torch', 'transformers', 'numba')"
             " if m in sys.modules])"
         )

@@ -13,8 +13,8 @@ with warnings.catch_warnings():
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
 
-from sicetnon.arguments.model.classifiers import Argumentativeness, Comparison, Quality, Stance
-from sicetnon.arguments.model.neural import places_of
+from sicetnon.arguments.models.classifiers import Argumentativeness, Comparison, Quality, Stance
+from sicetnon.arguments.models.neural import places_of
 from sicetnon.cli import main
 from sicetnon.errors import DataError, UsageError
 

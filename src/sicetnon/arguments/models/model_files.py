@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from sicetnon.arguments.model.word_pieces import WordPieces
+from sicetnon.arguments.models.word_pieces import WordPieces
 from sicetnon.errors import DataError
 from sicetnon.formats.files import read_all
 from sicetnon.operating_system import processor_cores
