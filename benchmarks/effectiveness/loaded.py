@@ -5,9 +5,10 @@
 Prints how often the network of short conclusions reads the side right of 350 texts on claims that
 no training saw (Perspectrum, ArgKP-2021 and ArgQ-Rank-30k, at random): on the claim alone, on the
 claim in other words as they stand, and on these words made plain by
-`arguments.side.question_rewriting`. A second table has the right side of the arguments of the odd topics under loaded questions of our own
-(`loaded-questions.tsv`, with 1 where who agrees says yes to the topic), by the weights as they are
-shipped, which these arguments took part in. Their labels were read by a large language model.
+`arguments.side.question_rewriting`. A second table has the right side of the arguments of the odd
+topics under loaded questions of our own (`loaded-questions.tsv`, with 1 where who agrees says yes
+to the topic), by the shipped weights, which these arguments took part in. Their labels were read by
+a large language model.
 
 Reads SICETNON_DATA (default: ../shared/data); takes three minutes of one core.
 """
