@@ -1,7 +1,7 @@
 """What the product writes is what it wrote; see __main__.py.
 
-The fast groups share a process, and so an index of the sample. The others start servers, load models
-or take many minutes: they run where SICETNON_GOLDEN is `all`, `real` with real data.
+The fast groups share a process, and so an index of the sample. The others start servers, load
+models or take many minutes: they run where SICETNON_GOLDEN is `all`, `real` with real data.
 """
 
 from __future__ import annotations
