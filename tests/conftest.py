@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -53,6 +54,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     others = [each for each in items if id(each) not in chosen]
     middle = max(0, len(items) // 2 - len(rooms["cluster"]))
     items[:] = [*rooms["cluster"], *others[:middle], *rooms["retrieval"], *others[middle:]]
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector what stays to the end, and forked processes the copies of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
