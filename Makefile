@@ -11,7 +11,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 SAMPLE := examples/touche-2020-task-1
 QUESTION ?= Should teachers get tenure?
 PORT ?= 8080
-MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=90
+MEASURED := --cov --cov-append --cov-report=term:skip-covered --cov-fail-under=90
+# its limits are seconds that a cluster waits, on a machine that does nothing else
+ALONE := tests/cluster/test_cluster_faults.py
 # compiled kernels and the sample's index stay in this folder, which `make clean` removes
 export SICETNON_CACHE ?= $(CURDIR)/.cache/sicetnon
 
@@ -30,7 +32,9 @@ serve: .venv/ready-web
 # The tests start hundreds of processes, which would compile all modules anew without bytecode. They
 # wait for servers and browsers during a third of their time, so that two cores are busy with five.
 test: .venv/ready-dev
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 5 --dist worksteal $(if $(filter yes,$(COVERAGE)),$(MEASURED))
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 5 --dist worksteal --ignore $(ALONE) \
+	  $(if $(filter yes,$(COVERAGE)),--cov --cov-report=)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(ALONE) $(if $(filter yes,$(COVERAGE)),$(MEASURED))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2

@@ -73,6 +73,10 @@ class ClusterState(msgspec.Struct, frozen=True):
         )  # fmt: skip
 
 
+# a decoder that is made at import: two threads that are the first to decode a type crash msgspec
+_CLUSTER_STATE = msgspec.json.Decoder(ClusterState)
+
+
 _Version = dict[str, str]
 """The version of a document, as parameters of a write, which then demand that it is the last."""
 
@@ -132,7 +136,7 @@ def read_state(
         return None
     record, version = stored
     try:
-        state = msgspec.json.decode(record, type=ClusterState)
+        state = _CLUSTER_STATE.decode(record)
         if (state.format, state.version) != (_FORMAT, _FORMAT_VERSION):
             raise ValueError(f"found {state.format} version {state.version}")
         if state.records not in RECORD_TYPES:

@@ -156,9 +156,16 @@ class Manifest(msgspec.Struct, frozen=True):
     version: int = FORMAT_VERSION
 
 
+_MANIFEST = msgspec.json.Decoder(Manifest)
+
+
 class _Sealed(msgspec.Struct):
     manifest: msgspec.Raw
     sha256: str
+
+
+# a decoder that is made at import: two threads that are the first to decode a type crash msgspec
+_SEALED = msgspec.json.Decoder(_Sealed)
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -188,14 +195,14 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         if len(data) > _MAX_BYTES:
             raise ValueError(f"found more than {_MAX_BYTES:,} bytes")
-        sealed = msgspec.json.decode(data, type=_Sealed)
+        sealed = _SEALED.decode(data)
         if hashlib.sha256(bytes(sealed.manifest)).hexdigest() != sealed.sha256:
             raise ValueError("its checksum does not fit")
         kind = msgspec.json.decode(sealed.manifest, type=dict[str, Any])
         if kind.get("format") != FORMAT or kind.get("version") != FORMAT_VERSION:
             found = f"{kind.get('format')} version {kind.get('version')}"
             raise ValueError(f"found {found}, expected {FORMAT} version {FORMAT_VERSION}")
-        manifest = msgspec.json.decode(sealed.manifest, type=Manifest)
+        manifest = _MANIFEST.decode(sealed.manifest)
         _check_manifest(manifest)
         return manifest
     except (ValueError, RecursionError) as error:

@@ -71,6 +71,10 @@ class Description(msgspec.Struct, frozen=True):
     checksums: Mapping[str, str] = {}
 
 
+# a decoder that is made at import: two threads that are the first to decode a type crash msgspec
+_DESCRIPTION = msgspec.json.Decoder(Description)
+
+
 class ModelFiles:
     """The files of a folder. Graphs and tokenizer are loaded when they are first used.
 
@@ -216,7 +220,7 @@ def described(folder: Path) -> Description:
     """The content of `model.json`."""
     path = folder / DESCRIPTION
     try:
-        found = msgspec.json.decode(_content(path), type=Description)
+        found = _DESCRIPTION.decode(_content(path))
     except (ValueError, RecursionError) as error:
         raise damaged(path, str(error)) from None
     sizes = [(found.window, found.overlap), *found.narrow.values()]

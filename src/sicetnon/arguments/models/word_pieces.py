@@ -66,6 +66,10 @@ class _Described(msgspec.Struct):
     added_tokens: list[_Added] = []
 
 
+# a decoder that is made at import: two threads that are the first to decode a type crash msgspec
+_DESCRIBED = msgspec.json.Decoder(_Described)
+
+
 class WordPieces:
     """The tokenizer of a model. Several threads may share it.
 
@@ -130,7 +134,7 @@ class WordPieces:
 
 def _described(content: bytes) -> tuple[_Pieces, Sequence[_Added]]:
     try:
-        read = msgspec.json.decode(content, type=_Described)
+        read = _DESCRIBED.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"it is no tokenizer: {error}") from None
     pieces = read.model

@@ -73,11 +73,15 @@ class SideWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     alone: Weights
 
 
+# a decoder that is made at import: two threads that are the first to decode a type crash msgspec
+_SIDE_WEIGHTS = msgspec.json.Decoder(SideWeights)
+
+
 @functools.cache
 def side_weights(path: Path = SHIPPED) -> SideWeights:
     """The weights of a file; the shipped ones when left out."""
     try:
-        return msgspec.json.decode(read_all(path), type=SideWeights)
+        return _SIDE_WEIGHTS.decode(read_all(path))
     except ValueError as error:
         message = f"the weights of sides cannot be used: {error}; install sicetnon again"
         raise DataError(message, path) from None

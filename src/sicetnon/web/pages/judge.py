@@ -65,6 +65,10 @@ class _Batch(msgspec.Struct):
     actions: list[Action]
 
 
+# a decoder that is made at import: two threads that are the first to decode a type crash msgspec
+_BATCH = msgspec.json.Decoder(_Batch)
+
+
 @router.get("/judge")
 async def judge(
     served: Served,
@@ -169,7 +173,7 @@ async def many_actions(served: Served, request: Request) -> Response:
     """Save actions that a script sends. Each has a receipt; nothing is saved twice."""
     sessions_of(request).check(request, request.headers.get(CSRF_HEADER))
     try:
-        batch = msgspec.json.decode(await request.body(), type=_Batch)
+        batch = _BATCH.decode(await request.body())
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Problem(422, str(error)) from None
     if len(batch.actions) > _MOST_ACTIONS:
