@@ -31,6 +31,8 @@ Outcome = Literal["saved", "repeated", "refused"]
 
 LONGEST_NOTE = 2_000
 LARGEST = 2**63
+# decoders that are made at import: two threads that are the first to decode a type crash msgspec
+_PLAN, _TOPIC = msgspec.json.Decoder(Plan), msgspec.json.Decoder(Topic)
 _KEY = re.compile(r"[A-Za-z0-9-]{8,64}")
 _OTHERS = (
     "SELECT COUNT(*) FROM ("
@@ -277,9 +279,9 @@ class JudgingFile:
         self._database = self._opened.database
         try:
             (content,) = self._database.execute("SELECT content FROM plan").fetchone()
-            self.plan = msgspec.json.decode(content, type=Plan)
+            self.plan = _PLAN.decode(content)
             rows = self._database.execute("SELECT content FROM topics ORDER BY place")
-            topics = [msgspec.json.decode(row[0], type=Topic) for row in rows]
+            topics = [_TOPIC.decode(row[0]) for row in rows]
             self.topics = {topic.number: topic for topic in topics}
             self._ledger = Ledger(self._database, self.plan, hold_seconds)
             items = self._database.execute("SELECT topic, document FROM items").fetchall()
