@@ -51,7 +51,7 @@ class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Learner(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """How the reader, or its teacher, learns: `rounds` is the last part, with rounded weights."""
+    """Training of the reader or its teacher: `rounds` is the last part, with rounded weights."""
 
     layers: int
     rate: float

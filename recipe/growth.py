@@ -51,7 +51,7 @@ def grow(encoder: BertModel, layers: int, batch: dict[str, Tensor]) -> None:
 
 
 def _states(encoder: BertModel, batch: dict[str, Tensor]) -> tuple[list[float], list[float]]:
-    """The mean and the spread over the width of the states behind each layer."""
+    """The mean and the spread over the width of the states after each layer."""
     was_training = encoder.training
     with torch.no_grad():
         found = encoder.eval()(**batch, output_hidden_states=True).hidden_states[1:]

@@ -72,7 +72,7 @@ class Language(nn.Module):
                 norm.requires_grad_(True)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **_: Tensor) -> BaseModelOutput:
-        """The state of the last token [batch, 1, width]; padding stands behind the texts."""
+        """The state of the last token [batch, 1, width]; padding stands after the texts."""
         states = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         last = attention_mask.sum(1) - 1
         rows = torch.arange(len(states), device=states.device)

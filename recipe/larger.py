@@ -1,4 +1,4 @@
-"""A larger encoder to teach the small one: all-mpnet-base-v2 (Apache-2.0), behind its words.
+"""A larger encoder to teach the small one: all-mpnet-base-v2 (Apache-2.0), after its words.
 
 Its vocabulary is that of all-MiniLM-L6-v2 with four words before it, so that what is read is the
 same: only the numbers of words and the three special tokens differ.

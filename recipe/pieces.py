@@ -18,7 +18,7 @@ class Pieces(Protocol):
         """The token ids of a text, without those at its beginning and end."""
 
     def framed(self, text: Sequence[int], context: Sequence[int]) -> tuple[Ids, Ids]:
-        """A text and its context as the encoder reads them, one behind the other."""
+        """A text and its context as the encoder reads them, one after the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +33,12 @@ class _Tokenized:
 
 @dataclass(frozen=True, eq=False)
 class Separated(_Tokenized):
-    """Tokens with one at the beginning and one behind each of two texts.
+    """Tokens with one at the beginning and one after each of two texts.
 
     Attributes:
         tokenizer: Turns a text into token ids.
         begin: The token at the beginning.
-        end: The token behind each text.
+        end: The token after each text.
     """
 
     begin: int
@@ -51,20 +51,20 @@ class Separated(_Tokenized):
 
 @dataclass(frozen=True, eq=False)
 class Prompted(_Tokenized):
-    """Tokens with words before, between and behind the context and the text.
+    """Tokens with words before, between and after the context and the text.
 
     Attributes:
         tokenizer: Turns a text into token ids.
         before: The words before the context.
         between: Those between the context and the text.
-        behind: Those behind the text.
+        after: Those after the text.
     """
 
     before: str
     between: str
-    behind: str
+    after: str
 
     def framed(self, text: Sequence[int], context: Sequence[int]) -> tuple[Ids, Ids]:
         """The context first, then the text, with the words around them."""
         asked = [*self.ids(self.before), *context]
-        return asked, [*self.ids(self.between), *text, *self.ids(self.behind)]
+        return asked, [*self.ids(self.between), *text, *self.ids(self.after)]

@@ -56,7 +56,7 @@ def run(
 
     Args:
         settings: The settings.
-        seconds: How long the teacher learns, and how long the student.
+        seconds: The seconds of training, of the teacher and of the student.
         start: The graph of the sides in debate 12, with which the student begins.
         shipped: The folder of the model that gets the new graph, in a copy.
         version: The version of that copy.
@@ -71,7 +71,7 @@ def run(
 
     def teacher() -> Reader:
         reader = Reader(language(files, own.teacher.layers, own.teacher.adapters), settings.dropout)
-        reader.pieces = replace(language_pieces(files), behind=_ASKED)
+        reader.pieces = replace(language_pieces(files), after=_ASKED)
         return reader
 
     said = taught(found, labelled, teacher, settings, seconds[0], folder)
@@ -92,10 +92,10 @@ def taught(
 
     Args:
         found: The pairs, those with labels first.
-        labelled: How many these are.
+        labelled: Their number.
         teacher: Makes the teacher, untrained.
         settings: The settings.
-        seconds: How long it learns.
+        seconds: The seconds of training.
         folder: The folder of all files.
     """
     own = folder / f"answers-{digest_of(found)}"
@@ -166,7 +166,7 @@ def grown(start: Path, layers: int, dropout: float = 0.05) -> Reader:
     Args:
         start: The graph of that network; its weights are beside it.
         layers: The number of its layers afterwards.
-        dropout: How much is dropped in the head while training.
+        dropout: The share that is dropped in the head while training.
     """
     state = shipped_judge(start)
     if "heads.stance.outer.weight" not in state:

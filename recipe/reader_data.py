@@ -1,4 +1,4 @@
-"""What the reader learns from: questions with texts, and what labels say of them.
+"""The training pairs of the reader: questions with texts, and their labels.
 
 A large language model wrote two files for it. `question-variants.tsv` says questions of read
 sentences in other words, two with the same sides and three with the opposite ones, after the digest
@@ -58,7 +58,7 @@ class Pair:
         side: The shares of FOR, AGAINST, BOTH and NONE.
         about: Those of: another subject, on the subject, about the question.
         carries: Those of: no reason, a weak one, one that is understood alone.
-        share: How often it is read, beside others.
+        share: Its weight in drawing.
     """
 
     dataset: str
@@ -76,7 +76,7 @@ def pairs(found: Iterable[Example], shares: Mapping[str, float]) -> list[Pair]:
 
     Args:
         found: The examples of `corpus.py`.
-        shares: How often a text of a data set is read; those of other data sets are left out, and
+        shares: The weight of a text of each data set; other data sets are left out, and
             what is on a question that is held out.
     """
     own = [*_given(), *_read()]
@@ -152,7 +152,7 @@ def _read() -> Iterator[Pair]:
 
 
 def in_other_words(own: Iterable[Pair]) -> Iterator[Pair]:
-    """What was read to learn, with the variants of its question."""
+    """The training pairs of read sentences, with the variants of their questions."""
     table = rows(_FOLDER / "question-variants.tsv", "\t", quoted=False)
     variants = {row["question"]: row for row in table}
     for pair in own:
@@ -309,6 +309,6 @@ def _stems(text: str) -> set[str]:
 
 
 def digest_of(found: Iterable[Pair]) -> str:
-    """What tells these pairs from others: files that are made of them carry it."""
+    """A digest of these pairs, for the files that are made of them."""
     lines = "\n".join(f"{each.context}\t{each.text}" for each in found)
     return hashlib.sha256(lines.encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""How the reader and its teacher learn: one head for three answers, trained by the clock."""
+"""Training of the reader and its teacher: one head for three answers, by the clock."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Reader(Network):
 
     Args:
         encoder: The encoder.
-        dropout: How much is dropped in the head while training.
+        dropout: The share that is dropped in the head while training.
     """
 
     def __init__(self, encoder: Any, dropout: float = 0.1):
@@ -118,9 +118,9 @@ class Lesson:
         reader: What learns.
         rows: What it reads.
         labels: The shares [pairs, all classes]; −1 where nothing is known.
-        weights: How often each pair is read, beside others.
-        settings: How it learns.
-        seconds: How long.
+        weights: The weight of each pair in drawing.
+        settings: The settings of training.
+        seconds: The seconds of training.
         folder: The folder of its checkpoint.
         seed: What draws.
     """
@@ -259,7 +259,7 @@ def _parts(both: Tensor) -> tuple[Tensor, ...]:
 
 
 def _learnt(reader: Reader) -> dict[str, Tensor]:
-    """What is learnt, without the numbers that stay as they were."""
+    """The trained parameters, without the frozen ones."""
     kept = {name for name, each in reader.named_parameters() if not each.requires_grad}
     return {name: each for name, each in reader.state_dict().items() if name not in kept}
 

@@ -382,7 +382,7 @@ def test_a_language_model_answers_with_its_last_token_and_learns_corrections_alo
         states = network.states({"input_ids": ids, "attention_mask": mask})
         alone = network.states({"input_ids": ids[:1, :3], "attention_mask": mask[:1, :3]})
     assert states.shape == (2, 1, 16)
-    # padding behind a text changes nothing
+    # padding after a text changes nothing
     assert torch.allclose(states[0].float(), alone[0].float(), atol=0.05)
     learnt = [name for name, each in network.encoder.named_parameters() if each.requires_grad]
     assert learnt

@@ -64,7 +64,7 @@ def test_each_text_is_rounded_by_itself() -> None:
     assert torch.equal(own(torch.zeros(1, 1, 16)), layer.bias.expand(1, 1, 8))
 
 
-def test_whole_numbers_are_learnt_behind_rounded_ones() -> None:
+def test_whole_numbers_are_learnt_after_rounded_ones() -> None:
     weights = torch.linspace(-1, 1, 200).reshape(1, 200).requires_grad_()
     rounded = rounded_weights(weights)
     assert len(rounded.unique()) == 129
