@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.bench import DATA, opened
-from sicetnon.app.showing import Shown
+from sicetnon.app.search import Selection
 from sicetnon.evaluation import Qrels, experiment, load_qrels
 from sicetnon.evaluation.significance import randomisation_test
 from sicetnon.formats.topics import read_topics
@@ -146,7 +146,7 @@ def shown(folds: Folds) -> list[Ranking]:
         reasons = tuple({"on_topic": float(judged.on_topic[place])} for place in order)
         whole = replace(ranking.taken(order, judged.scores[order]), reasons=reasons)
         nothing = [()] * len(whole)
-        found.append(Shown(whole, list(nothing), nothing).on_topic().ranking)  # type: ignore[arg-type]
+        found.append(Selection(whole, list(nothing), nothing).on_topic().ranking)  # type: ignore[arg-type]
     return found
 
 

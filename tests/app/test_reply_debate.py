@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sicetnon
 from sicetnon import Message, read_messages, respond
-from sicetnon.app.debating import NOTHING
+from sicetnon.app.reply import NOTHING
 from sicetnon.errors import DataError, UsageError
 from support.debates import AGAINST, both_sides
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sicetnon import Argument, Index, Premise
-from sicetnon.app.showing import balanced
+from sicetnon.app.search import balanced_sides
 from sicetnon.cli import main
 from sicetnon.records import PremiseStance
 
@@ -182,11 +182,11 @@ def test_a_third_is_of_the_weaker_side(index: Index) -> None:
         replace(answer, rank=rank, id=str(rank), side=side)  # type: ignore[arg-type]
         for rank, side in enumerate(sides, start=1)
     ]
-    shown = balanced(answers, 6)
+    shown = balanced_sides(answers, 6)
     assert [each.id for each in shown] == ["1", "2", "3", "4", "9", "10"]
     assert [each.rank for each in shown] == [1, 2, 3, 4, 5, 6]
-    assert balanced(answers[:3], 6) == answers[:3]
-    assert [each.id for each in balanced(answers[:9], 6)] == ["1", "2", "3", "4", "5", "9"]
+    assert balanced_sides(answers[:3], 6) == answers[:3]
+    assert [each.id for each in balanced_sides(answers[:9], 6)] == ["1", "2", "3", "4", "5", "9"]
 
 
 def test_own_texts_are_folded_too() -> None:

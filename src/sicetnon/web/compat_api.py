@@ -14,8 +14,8 @@ from fastapi.responses import PlainTextResponse, Response
 from numpy.typing import NDArray
 
 from sicetnon.app.answers import Answer, with_sides
-from sicetnon.app.debating import read_messages, respond
 from sicetnon.app.index import Index
+from sicetnon.app.reply import read_messages, respond
 from sicetnon.cancellation import check_cancelled
 from sicetnon.records import Argument, Passage, WebPage, unprocessed
 from sicetnon.services.chatnoir import page_uuid
