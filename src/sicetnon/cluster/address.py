@@ -6,20 +6,20 @@ or from a file, and never show themselves.
 
 from __future__ import annotations
 
-import base64
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sicetnon.argument_checks import check_path
 from sicetnon.errors import DataError, UsageError
 from sicetnon.operating_system import is_loopback
-from sicetnon.services.api_key import HIDDEN, ApiKey
+
+if TYPE_CHECKING:
+    from sicetnon.services.api_key import ApiKey
 
 _START = "opensearch+"
 _DEFAULT_PORT = 9200
@@ -147,6 +147,10 @@ class Credentials:
 
     def hide(self, text: str) -> str:
         """A text without the secrets."""
+        import base64
+
+        from sicetnon.services.api_key import HIDDEN
+
         if self.user and self.password:
             # in the form in which it is sent, and in which a host may send it back
             sent = f"{self.user}:{self.password.reveal()}".encode()
@@ -165,6 +169,8 @@ def read_credentials(address: Address, environ: Mapping[str, str] = os.environ) 
     The variables SICETNON_CLUSTER_USER, _PASSWORD, _API_KEY, _CA, _CERTIFICATE, _KEY and _VERIFY
     come before the keys `user`, `password`, … of the TOML file that SICETNON_CLUSTER_FILE names.
     """
+    from sicetnon.services.api_key import ApiKey  # every command loads this file for addresses
+
     settings: dict[str, Any] = {}
     if environ.get(_FILE):
         settings = _read_file(Path(environ[_FILE]))
@@ -187,6 +193,8 @@ def read_credentials(address: Address, environ: Mapping[str, str] = os.environ) 
 
 
 def _password(text: str) -> ApiKey:
+    from sicetnon.services.api_key import ApiKey
+
     try:
         return ApiKey("the cluster", text)
     except UsageError:
@@ -207,6 +215,8 @@ def _seconds(value: object) -> float:
 
 
 def _read_file(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -18,7 +18,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sicetnon.errors import cut
@@ -103,6 +102,8 @@ class CharacterTable(NamedTuple):
 @functools.cache
 def _stored(scanner: int) -> tuple[list[list[int]], dict[str, str]]:
     """The ranges of one class, as [first, last, class], and the folded forms that differ."""
+    from importlib import resources  # it takes as long as half of `--help`
+
     name = f"data/characters-{scanner}.json"
     stored = json.loads(resources.files("sicetnon.text").joinpath(name).read_text("utf-8"))
     return stored["classes"], stored["folded"]
